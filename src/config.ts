@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+
+import { OperatorError } from './errors.ts'
+
+const port = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,5}$/, 'is not a port number'),
+  v.transform(Number),
+  v.maxValue(65_535, 'is not a port number')
+)
+const count = (least: number, most: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,6}$/, `is not a number from ${least} to ${most}`),
+    v.transform(Number),
+    v.minValue(least, `is below ${least}`),
+    v.maxValue(most, `is above ${most}`)
+  )
+const urlOf = (protocols: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      text => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `is not a URL that begins with ${protocols.map(name => `${name}//`).join(' or ')}`
+    )
+  )
+const list = v.pipe(
+  v.string(),
+  v.transform(text =>
+    text
+      .split(',')
+      .map(part => part.trim())
+      .filter(part => part !== '')
+  )
+)
+
+const schema = v.object({
+  PORT: v.optional(port, '8080'),
+  HOST: v.optional(v.pipe(v.string(), v.nonEmpty('is empty')), '127.0.0.1'),
+  BASE_URL: v.optional(urlOf(['http:', 'https:'])),
+  DATABASE_URL: v.optional(urlOf(['postgres:', 'postgresql:'])),
+  REDIS_URL: v.optional(urlOf(['redis:', 'rediss:'])),
+  DATA_DIR: v.optional(v.pipe(v.string(), v.nonEmpty('is empty')), '.data'),
+  ADMIN_API_KEY: v.optional(
+    v.pipe(v.string(), v.regex(/^[0-9a-f]{16}:[0-9a-f]{32}$/, 'is not of the form <16 hex>:<32 hex>'))
+  ),
+  SERVER_PROCESSES: v.optional(count(1, 64), '1'),
+  MEDIA_DIR: v.optional(v.pipe(v.string(), v.nonEmpty('is empty'))),
+  DEMO: v.optional(
+    v.pipe(
+      v.string(),
+      v.picklist(['on', 'off', 'true', 'false', '1', '0'], 'is neither on nor off'),
+      v.transform(text => ['on', 'true', '1'].includes(text))
+    ),
+    'on'
+  ),
+  CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
+  TRUSTED_PROXIES: v.optional(list, ''),
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'is none of trace, debug, info, warn, error, fatal, silent'
+    ),
+    'info'
+  )
+})
+
+/** The environment, checked; `BASE_URL` has no trailing slash. The README's table lists the same names. */
+export type Config = Readonly<Omit<v.InferOutput<typeof schema>, 'BASE_URL'> & { BASE_URL: string }>
+
+/** Names of all variables, in the order of the README's table. */
+export const variableNames = Object.keys(schema.entries)
+
+/**
+ * Reads the configuration out of an environment. An empty variable counts as unset. Throws one `OperatorError`
+ * that names every bad variable; values are not repeated, since some are secret.
+ */
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(variableNames.map(name => [name, env[name] || undefined]))
+  const result = v.safeParse(schema, given)
+  if (!result.success) {
+    const problems = result.issues.map(issue => `${v.getDotPath(issue)} ${issue.message}`)
+    throw new OperatorError(`bad configuration: ${problems.join('; ')}`)
+  }
+  const base = result.output.BASE_URL ?? `http://localhost:${result.output.PORT}`
+  return Object.freeze({ ...result.output, BASE_URL: base.replace(/\/+$/, '') })
+}

@@ -1,0 +1,27 @@
+import postgres from 'postgres'
+
+/** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
+export type Sql = postgres.Sql<{ bigint: number }>
+/** A transaction; only queries made through it are part of it. */
+export type Tx = postgres.TransactionSql<{ bigint: number }>
+
+/**
+ * Opens a pool. Nothing is sent before the first query. Every statement ends after 15 seconds, a lock is waited
+ * for 5 seconds, and an idle transaction is ended after 15, so that no fault elsewhere can hold a station.
+ */
+export function openSql(url: string, options: { max: number; name: string }): Sql {
+  return postgres(url, {
+    max: options.max,
+    connect_timeout: 5,
+    onnotice: () => {},
+    types: {
+      bigint: { to: 20, from: [20], serialize: (x: number) => String(x), parse: (x: string) => Number(x) }
+    },
+    connection: {
+      application_name: `cuewire ${options.name}`,
+      statement_timeout: 15_000,
+      lock_timeout: 5_000,
+      idle_in_transaction_session_timeout: 15_000
+    }
+  })
+}

@@ -1,0 +1,74 @@
+/** One problem of an input: the field as a dotted path, a fixed code word, and a sentence. */
+export interface FieldError {
+  field: string
+  code: string
+  message: string
+}
+
+const kinds = {
+  invalid: { status: 400, type: 'ValidationException', message: 'The request is not valid.' },
+  'not-logged-in': { status: 403, type: 'NotLoggedInException', message: 'Access denied.' },
+  forbidden: { status: 403, type: 'PermissionDeniedException', message: 'Access denied.' },
+  'not-found': { status: 404, type: 'NotFoundException', message: 'Record not found.' },
+  'method-not-allowed': {
+    status: 405,
+    type: 'HttpMethodNotAllowedException',
+    message: 'Method not allowed.'
+  },
+  conflict: { status: 409, type: 'ConflictException', message: 'The record is in use.' },
+  'too-large': { status: 413, type: 'PayloadTooLargeException', message: 'The body is too large.' },
+  'wrong-media-type': {
+    status: 415,
+    type: 'UnsupportedMediaTypeException',
+    message: 'The body must be JSON (Content-Type: application/json).'
+  },
+  internal: { status: 500, type: 'InternalErrorException', message: 'A generic exception has occurred.' }
+} as const
+
+export type ErrorKind = keyof typeof kinds
+
+/** What a caller of the API may know about a failure. Anything else that is thrown is a bug and answered 500. */
+export class ApiError extends Error {
+  readonly kind: ErrorKind
+  readonly status: number
+  readonly extraData: Record<string, unknown>
+
+  constructor(
+    kind: ErrorKind,
+    message: string = kinds[kind].message,
+    extraData: Record<string, unknown> = {}
+  ) {
+    super(message)
+    this.kind = kind
+    this.status = kinds[kind].status
+    this.extraData = extraData
+  }
+
+  /** A 400 (or 409) that lists every problem at once; its message is the first problem in words. */
+  static ofFields(errors: [FieldError, ...FieldError[]], kind: 'invalid' | 'conflict' = 'invalid'): ApiError {
+    return new ApiError(kind, errors[0].message, { errors })
+  }
+}
+
+/** The one error body of the interface. `formatted_message` is HTML, so the message is escaped. */
+export function renderError(error: ApiError): string {
+  return JSON.stringify({
+    code: error.status,
+    type: kinds[error.kind].type,
+    message: error.message,
+    formatted_message: escapeHtml(error.message),
+    extra_data: error.extraData,
+    success: false
+  })
+}
+
+/** Escapes text for HTML content and attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
+}
+
+/**
+ * A fault the person at the terminal can mend: a port in use, a missing program, a wrong URL. Entry files print
+ * its message as one line and exit 1.
+ */
+export class OperatorError extends Error {}

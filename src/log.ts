@@ -1,0 +1,32 @@
+import { pino, type Logger } from 'pino'
+import pretty from 'pino-pretty'
+
+export type { Logger } from 'pino'
+
+/** Paths whose values never reach a log line. */
+const secrets = [
+  'key',
+  'password',
+  'token',
+  'url',
+  '*.key',
+  '*.password',
+  '*.token',
+  'req.headers["x-api-key"]'
+]
+
+/** Opens the log of a process: readable lines on a terminal, one JSON object per line anywhere else. */
+export function openLog(name: string, level: string): Logger {
+  const options = { name, level, redact: { paths: secrets, censor: '[secret]' } }
+  if (!process.stdout.isTTY) return pino(options)
+  return pino(
+    options,
+    pretty({
+      sync: true,
+      ignore: 'pid,hostname,name,station,play',
+      translateTime: 'HH:MM:ss',
+      singleLine: true,
+      customColors: 'info:green'
+    })
+  )
+}
