@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+
+import { Redis, type RedisOptions } from 'ioredis'
+
+/** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
+export function openRedis(url: string, name: string): Redis {
+  const redis = new Redis(url, { ...common(name), commandTimeout: 5_000, maxRetriesPerRequest: 2 })
+  redis.defineCommand('commitStation', {
+    numberOfKeys: 2,
+    lua: readFileSync(new URL('./lua/commitStation-2.lua', import.meta.url), 'utf8')
+  })
+  return redis
+}
+
+/** Opens a connection that only listens; it subscribes again by itself after every reconnect. */
+export function openSubscriber(url: string, name: string): Redis {
+  return new Redis(url, { ...common(name), maxRetriesPerRequest: null })
+}
+
+/** Opens a connection of a BullMQ worker, whose blocking reads wait as long as they like. */
+export function openBlocking(url: string, name: string): Redis {
+  return new Redis(url, { ...common(name), maxRetriesPerRequest: null })
+}
+
+/** Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that. */
+export function openProducer(url: string, name: string): Redis {
+  return new Redis(url, { ...common(name), maxRetriesPerRequest: 1, enableOfflineQueue: false })
+}
+
+function common(name: string): RedisOptions {
+  return {
+    connectionName: `cuewire-${name}`,
+    connectTimeout: 5_000,
+    lazyConnect: true,
+    // Quick at first, so that a restarted Redis is found within a second; jitter spreads many processes.
+    retryStrategy: attempt => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
+  }
+}
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** See `lua/commitStation-2.lua`. */
+    commitStation(
+      stationKey: string,
+      positionsKey: string,
+      readPosition: string,
+      newPosition: string,
+      state: string,
+      stationId: number,
+      channel: string,
+      message: string
+    ): Result<number, Context>
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * The live state of one station: what Redis keeps, servers render and the reducer changes. Instants are Unix
+ * milliseconds, durations milliseconds.
+ */
+export interface StationState {
+  readonly stationId: number
+  /** Names one lifetime of this state; a rebuilt state gets a new one, and clients start over. */
+  readonly epoch: string
+  /** Grows by one per change within the epoch. */
+  readonly version: number
+  /** The revision of the facts each part reflects; an event that is not newer changes nothing. */
+  readonly revisions: Revisions
+  readonly profile: StationProfile
+  readonly listeners: ListenerCounts
+  /** What runs now; null while the station is silent. */
+  readonly current: CurrentPlay | null
+  /** The play a listener is shown: `current`, or the visible play before it while a jingle runs. */
+  readonly shown: Play | null
+  /** Ended visible plays, newest first. */
+  readonly history: readonly Play[]
+  readonly next: CuedSong | null
+  readonly live: LiveBroadcast | null
+}
+
+export interface Revisions {
+  readonly station: number
+  readonly playback: number
+  readonly queue: number
+  readonly listeners: number
+  readonly live: number
+}
+
+/** What an operator set: it changes rarely. */
+export interface StationProfile {
+  readonly name: string
+  readonly shortName: string
+  readonly description: string
+  readonly url: string
+  readonly timezone: string
+  readonly frontend: string
+  readonly backend: string
+  readonly isPublic: boolean
+  readonly hlsEnabled: boolean
+  readonly hlsIsDefault: boolean
+  readonly offlineText: string
+  readonly mounts: readonly Mount[]
+  readonly remotes: readonly Remote[]
+  /** All defined custom fields, in id order. */
+  readonly customFields: readonly { readonly id: number; readonly shortName: string }[]
+}
+
+/** A mount shown on public pages. `bitrate` in kbit/s, 0 if unknown. */
+export interface Mount {
+  readonly id: number
+  readonly path: string
+  readonly displayName: string
+  readonly bitrate: number
+  readonly format: string
+  readonly isDefault: boolean
+}
+
+export interface Remote {
+  readonly id: number
+  readonly name: string
+  readonly url: string
+  readonly bitrate: number
+  readonly format: string
+}
+
+/** `unique` is never above `total`. */
+export interface Count {
+  readonly total: number
+  readonly unique: number
+}
+
+/** Counts of the station and of each source, by the id of the mount or remote. */
+export interface ListenerCounts extends Count {
+  readonly mounts: Readonly<Record<string, Count>>
+  readonly remotes: Readonly<Record<string, Count>>
+  /** The sum over the HLS streams. */
+  readonly hls: number
+}
+
+export interface Song {
+  /** 32 hex digits, see `src/media/song-id.ts`. */
+  readonly id: string
+  readonly artist: string
+  readonly title: string
+  readonly album: string
+  readonly genre: string
+  readonly isrc: string
+  readonly lyrics: string
+  /** Last part of the cover's path without `.jpg`; empty where the built-in image stands in. */
+  readonly artId: string
+  /** Values by the id of the custom field. */
+  readonly customFields: Readonly<Record<string, string>>
+}
+
+/** One row of the song history. */
+export interface Play {
+  readonly shId: number
+  readonly startedAtMs: number
+  /** 0 where the length is not known. */
+  readonly durationMs: number
+  readonly playlist: string
+  readonly streamer: string
+  readonly isRequest: boolean
+  readonly song: Song
+}
+
+/** What runs now, shown or not. `dueAtMs`: when the clock has to end it, null where only a report can. */
+export interface CurrentPlay {
+  readonly shId: number
+  readonly dueAtMs: number | null
+  readonly isVisible: boolean
+}
+
+/** The first visible row of the queue. */
+export interface CuedSong {
+  readonly cuedAtMs: number
+  readonly playsAtMs: number
+  readonly durationMs: number
+  readonly playlist: string
+  readonly isRequest: boolean
+  readonly song: Song
+}
+
+/** A DJ on air. `art` is the path or URL of a picture, empty if there is none. */
+export interface LiveBroadcast {
+  readonly streamerName: string
+  readonly startedAtMs: number
+  readonly art: string
+}
+
+const nothing: Revisions = { station: 0, playback: 0, queue: 0, listeners: 0, live: 0 }
+
+/** The state before the first event: version 0, silent, nothing known. Never published. */
+export function emptyState(stationId: number, epoch: string): StationState {
+  return {
+    stationId,
+    epoch,
+    version: 0,
+    revisions: nothing,
+    profile: {
+      name: '',
+      shortName: '',
+      description: '',
+      url: '',
+      timezone: 'UTC',
+      frontend: '',
+      backend: '',
+      isPublic: false,
+      hlsEnabled: false,
+      hlsIsDefault: false,
+      offlineText: '',
+      mounts: [],
+      remotes: [],
+      customFields: []
+    },
+    listeners: { total: 0, unique: 0, mounts: {}, remotes: {}, hls: 0 },
+    current: null,
+    shown: null,
+    history: [],
+    next: null,
+    live: null
+  }
+}
+
+/** The newest revision of the facts this state has seen. */
+export function newestRevision(state: StationState): number {
+  return Math.max(...Object.values(state.revisions))
+}
+
+/** Audio really goes out: something plays, or a DJ is connected. */
+export function isOnline(state: StationState): boolean {
+  return state.current !== null || state.live !== null
+}
