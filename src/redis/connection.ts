@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { Redis, type RedisOptions } from 'ioredis'
+import { Redis, type RedisOptions, type Result } from 'ioredis'
 
 /** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
 export function openRedis(url: string, name: string): Redis {
@@ -27,14 +27,14 @@ export function openProducer(url: string, name: string): Redis {
   return new Redis(url, { ...common(name), maxRetriesPerRequest: 1, enableOfflineQueue: false })
 }
 
-function common(name: string): RedisOptions {
+function common(name: string) {
   return {
     connectionName: `cuewire-${name}`,
     connectTimeout: 5_000,
     lazyConnect: true,
     // Quick at first, so that a restarted Redis is found within a second; jitter spreads many processes.
-    retryStrategy: attempt => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
-  }
+    retryStrategy: (attempt: number) => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
+  } satisfies RedisOptions
 }
 
 declare module 'ioredis' {
