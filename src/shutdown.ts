@@ -37,18 +37,21 @@ export async function withDeadline<T>(ms: number, what: string, run: () => Promi
   }
 }
 
+/** Ctrl-C reaches a whole group of processes, and some of them pass it on: signals this close together are one. */
+const sameSignalMs = 500
+
 /**
  * Stops the process on SIGTERM, SIGINT, or when the process that started it is gone: `release` runs once, then exit
  * 0. A second signal, or 4.5 seconds, end it at once.
  */
 export function stopOnSignals(log: Logger, release: () => Promise<void>): void {
-  let isStopping = false
+  let stoppingSinceMs: number | null = null
   const stop = (reason: string) => {
-    if (isStopping) {
-      if (reason !== 'disconnect') process.exit(1)
+    if (stoppingSinceMs !== null) {
+      if (reason !== 'disconnect' && Date.now() - stoppingSinceMs > sameSignalMs) process.exit(1)
       return
     }
-    isStopping = true
+    stoppingSinceMs = Date.now()
     log.debug({ reason }, 'stopping')
     setTimeout(() => process.exit(1), 4_500).unref()
     void release().then(() => process.exit(0))

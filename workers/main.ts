@@ -1,3 +1,4 @@
+import { tellReady } from '../src/children.ts'
 import { parseConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openLog } from '../src/log.ts'
@@ -21,5 +22,6 @@ await runEntry(async () => {
   opened.defer('sweep', () => sweep.stop())
   const advances = startAdvanceWorker(services, services.redisUrl)
   opened.defer('advance worker', () => advances.close())
+  tellReady()
   log.debug('workers ready')
 })

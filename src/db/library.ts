@@ -14,10 +14,10 @@ export function readLibrary(tx: Tx, stationId: number): Promise<Playlist[]> {
       jsonb_build_object('trackId', t.id, 'mediaId', t.media_id, 'pass', t.pass, 'songId', m.song_id,
         'durationMs', m.duration_ms)
       order by t.pass, t.place) as hand
-    from playlists p
+    from playlists p join stations s on s.id = p.station_id
     cross join lateral (values (p.pass), (p.pass + 1)) as run(pass)
     cross join lateral (
-      select t.id, t.media_id, run.pass, hashint8extended(t.id, run.pass) as place
+      select t.id, t.media_id, run.pass, hashint8extended(t.id, (s.random_seed * 1000003::bigint) + run.pass) as place
       from playlist_tracks t
       where t.playlist_id = p.id and t.last_pass < run.pass and not exists (
         select from queue q where q.station_id = p.station_id and q.played_at_ms is null
