@@ -49,6 +49,16 @@ export async function* scan(paths: string[]): AsyncGenerator<Found> {
   }
 }
 
+/** How many things `scan` would give, for a progress bar; what changes meanwhile is not seen. */
+export async function countFound(paths: string[], signal: AbortSignal): Promise<number> {
+  let count = 0
+  for await (const _ of scan(paths)) {
+    count += 1
+    if (signal.aborted) break
+  }
+  return count
+}
+
 async function* scanFolder(folder: string, visited: Set<string>): AsyncGenerator<Found> {
   let entries: Dirent[]
   try {

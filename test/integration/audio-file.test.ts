@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest'
 
 import { readAudioFile } from '../../src/media/audio-file.ts'
 import { apic, id3Frame, mp3, png, wav } from '../support/audio-bytes.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 /** Reads bytes as a file of this name. */
 async function read(bytes: Buffer, name = 'song.mp3') {
-  const path = join(await tempFolder(), name)
+  const path = join(await scratchFolder(), name)
   await writeFile(path, bytes)
   return readAudioFile(path)
 }
@@ -123,7 +123,7 @@ describe('what cannot be used says why', () => {
   })
 
   test('a folder, a FIFO, a socket and a device are never waited for', async () => {
-    const folder = await tempFolder()
+    const folder = await scratchFolder()
     await mkdir(join(folder, 'folder.mp3'))
     execFileSync('mkfifo', [join(folder, 'fifo.mp3')])
     await expect(readAudioFile(join(folder, 'folder.mp3'))).rejects.toThrow('it is not a regular file')
@@ -140,7 +140,7 @@ describe('what cannot be used says why', () => {
     ['ID3\u0003\0\0\x7F\x7F\x7F\x7F', 'one of its tags is larger than 32 MiB'],
     ['fLaC', 'it cannot be read']
   ] as const)('2 GB of nothing after %j, at once', async ([start, reason]) => {
-    const path = join(await tempFolder(), 'sparse.mp3')
+    const path = join(await scratchFolder(), 'sparse.mp3')
     await writeFile(path, start, 'latin1')
     await truncate(path, 2 ** 31)
     const startedAt = performance.now()

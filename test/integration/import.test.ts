@@ -11,7 +11,7 @@ import { importMedia, type ImportEvent } from '../../src/media/import.ts'
 import { songId } from '../../src/media/song-id.ts'
 import { apic, mp3, png, wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 /** A station and an import into it; problems are collected as "name: reason". */
 async function openImport(sql: Sql, shortName = 'harbour') {
@@ -42,7 +42,7 @@ async function snapshot(sql: Sql): Promise<unknown> {
 }
 
 test('a folder becomes media and a playlist in the order of the names', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await mkdir(join(folder, 'b'))
   await writeFile(join(folder, '10.mp3'), mp3({ TPE1: 'Nils Okada', TIT2: 'Ten', TALB: 'Low', TSRC: 'ZZ1' }))
   await writeFile(join(folder, '9.WAV'), wav({ IART: 'Nils Okada', INAM: 'Nine' }))
@@ -79,7 +79,7 @@ test('a folder becomes media and a playlist in the order of the names', async ({
 })
 
 test('the same import twice changes no row of any table', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }, 40, [apic(png('one'))]))
   await writeFile(join(folder, 'b.mp3'), 'broken')
   const list = join(folder, 'list.m3u')
@@ -97,7 +97,7 @@ test('the same import twice changes no row of any table', async ({ sql }) => {
 })
 
 test('changed tags and covers update the row in place', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   const path = join(folder, 'a.mp3')
   await writeFile(path, mp3({ TIT2: 'Old' }, 40, [apic(png('old'))]))
   const { run } = await openImport(sql)
@@ -114,7 +114,7 @@ test('changed tags and covers update the row in place', async ({ sql }) => {
 })
 
 test('a file of the same size and time is not opened again', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   const path = join(folder, 'a.mp3')
   const time = new Date(1_700_000_000_000)
   await writeFile(path, mp3({ TIT2: 'One' }))
@@ -128,7 +128,7 @@ test('a file of the same size and time is not opened again', async ({ sql }) => 
 })
 
 test('one cover of many songs is stored once', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   for (const name of ['a', 'b', 'c']) {
     await writeFile(join(folder, `${name}.mp3`), mp3({ TIT2: name }, 40, [apic(png('same'))]))
   }
@@ -142,7 +142,7 @@ test('one cover of many songs is stored once', async ({ sql }) => {
 })
 
 test('more covers than fit in memory are written in parts of a batch', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   for (const name of ['1', '2', '3', '4', '5', '6', '7', '8', '9']) {
     const cover = apic(png(name.repeat(4_900_000)))
     await writeFile(join(folder, `${name}.mp3`), mp3({ TIT2: name }, 40, [cover]))
@@ -152,7 +152,7 @@ test('more covers than fit in memory are written in parts of a batch', async ({ 
 })
 
 test('a broken file costs itself and is named', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
   await writeFile(join(folder, 'b.mp3'), 'text')
   await writeFile(join(folder, 'c.mp3'), '')
@@ -176,14 +176,14 @@ test('a broken file costs itself and is named', async ({ sql }) => {
 })
 
 test('where nothing is usable no playlist is made', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), 'text')
   await (await openImport(sql)).run(folder)
   expect([...(await sql`select * from playlists`)]).toEqual([])
 })
 
 test('a playlist file brings local files and remote addresses in its order', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await mkdir(join(folder, 'disc 1'))
   await writeFile(join(folder, 'disc 1', 'a.mp3'), mp3({ TPE1: 'Tag', TIT2: 'From the tag' }))
   const list = join(folder, 'list.M3U8')
@@ -211,7 +211,7 @@ test('a playlist file brings local files and remote addresses in its order', asy
 })
 
 test('a list without titles leaves what is known of a remote song', async ({ sql }) => {
-  const list = join(await tempFolder(), 'list.pls')
+  const list = join(await scratchFolder(), 'list.pls')
   await writeFile(list, '[playlist]\nFile1=http://example.com/a\nTitle1=A - B\nLength1=10\n')
   const { run } = await openImport(sql)
   await run(list)
@@ -225,7 +225,7 @@ test('a list without titles leaves what is known of a remote song', async ({ sql
 })
 
 test('a song listed twice is in the playlist once; new songs go to the end', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   for (const name of ['a', 'b', 'c']) await writeFile(join(folder, `${name}.mp3`), mp3({ TIT2: name }))
   const list = join(folder, 'list.m3u')
   await writeFile(list, 'c.mp3\nb.mp3\nc.mp3\n')
@@ -236,7 +236,7 @@ test('a song listed twice is in the playlist once; new songs go to the end', asy
 })
 
 test('links are followed once and loops end', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await mkdir(join(folder, 'real'))
   await writeFile(join(folder, 'real', 'a.mp3'), mp3({ TIT2: 'A' }))
   await symlink('..', join(folder, 'real', 'up'))
@@ -253,7 +253,7 @@ test('links are followed once and loops end', async ({ sql }) => {
 test('names with quotes, emoji and line feeds are kept, names of other bytes are skipped', async ({
   sql
 }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   const names = [`it's "q".mp3`, '\u{1F600}.mp3', 'two\nlines.mp3']
   for (const name of names) await writeFile(join(folder, name), mp3())
   await writeFile(
@@ -270,7 +270,7 @@ test('names with quotes, emoji and line feeds are kept, names of other bytes are
 })
 
 test('a path that cannot be read stops the import before anything is written', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3())
   const { run } = await openImport(sql)
   await expect(run(folder, join(folder, 'gone'))).rejects.toThrow(/cannot read ".*gone": it does not exist/)
@@ -280,7 +280,7 @@ test('a path that cannot be read stops the import before anything is written', a
 })
 
 test('a file that is no audio by its name is named when it was asked for', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await writeFile(join(folder, 'notes.txt'), 'words')
   await writeFile(join(folder, 'words.m3u'), 'only words')
   const { run, problems } = await openImport(sql)
@@ -295,7 +295,7 @@ test('a file that is no audio by its name is named when it was asked for', async
 })
 
 test('two imports at once duplicate nothing', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   for (let i = 0; i < 250; i += 1) {
     await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: `Song ${i}` }, 40, [apic(png(String(i % 7)))]))
   }
@@ -312,7 +312,7 @@ test('two imports at once duplicate nothing', async ({ sql }) => {
 })
 
 test('an aborted import ends after its batch and leaves whole batches', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   for (let i = 0; i < 250; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: `Song ${i}` }))
   const { stationId } = await openImport(sql)
   const abort = new AbortController()
@@ -328,7 +328,7 @@ test('an aborted import ends after its batch and leaves whole batches', async ({
 })
 
 test('the stations own their media: one file may be in two of them', async ({ sql }) => {
-  const folder = await tempFolder()
+  const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3())
   await (await openImport(sql, 'one')).run(folder)
   expect(await (await openImport(sql, 'two')).run(folder)).toMatchObject({ added: 1 })
