@@ -41,7 +41,7 @@ export async function withDeadline<T>(ms: number, what: string, run: () => Promi
 const sameSignalMs = 500
 
 /**
- * Stops the process on SIGTERM, SIGINT, or when the process that started it is gone: `release` runs once, then exit
+ * Stops the process on SIGTERM, SIGINT, SIGHUP, or when the process that started it is gone: `release` runs once, then exit
  * 0. A second signal, or 4.5 seconds, end it at once.
  */
 export function stopOnSignals(log: Logger, release: () => Promise<void>): void {
@@ -58,6 +58,7 @@ export function stopOnSignals(log: Logger, release: () => Promise<void>): void {
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
+  process.on('SIGHUP', () => stop('SIGHUP'))
   process.on('disconnect', () => stop('disconnect'))
 }
 

@@ -1,12 +1,12 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { StationEvent } from '../../../src/station/event.ts'
+import type { StationEvent, TrackStarted } from '../../../src/station/event.ts'
 import { reduce } from '../../../src/station/reduce.ts'
 import { emptyState, isOnline, type StationState } from '../../../src/station/state.ts'
 import { aPlay, aStation } from '../../support/builders.ts'
 
-const trackStarted = (revision: number, shId: number, parts: { isVisible?: boolean } = {}): StationEvent => {
+const trackStarted = (revision: number, shId: number, parts: { isVisible?: boolean } = {}): TrackStarted => {
   const shown = aPlay({ shId, startedAtMs: 1_000 })
   const current = { shId, dueAtMs: 216_000, isVisible: true, ...parts }
   return { type: 'track-started', revision, current, shown, history: [], next: null }
@@ -16,6 +16,18 @@ const triggersAfter = (state: StationState, event: StationEvent) =>
   reduce(state, event).effects.flatMap(effect => (effect.type === 'publish' ? effect.triggers : []))
 
 const silent = aStation({ shown: null })
+
+const counted = (revision: number, total: number): StationEvent => ({
+  type: 'listeners-counted',
+  revision,
+  listeners: { total, unique: total, mounts: {}, remotes: {}, hls: 0 }
+})
+
+const liveStarted = (revision: number, streamerName: string): StationEvent => ({
+  type: 'live-started',
+  revision,
+  live: { streamerName, startedAtMs: revision, art: '' }
+})
 
 describe('events', () => {
   test('a track that started is shown, published and its end scheduled', () => {
@@ -78,26 +90,16 @@ describe('events', () => {
   })
 
   test('listeners that come and go are told apart', () => {
-    const count = (revision: number, total: number): StationEvent => ({
-      type: 'listeners-counted',
-      revision,
-      listeners: { total, unique: total, mounts: {}, remotes: {}, hls: 0 }
-    })
-    expect(triggersAfter(silent, count(2, 5))).toEqual(['listener_gained'])
-    const five = reduce(silent, count(2, 5)).state
-    expect(triggersAfter(five, count(3, 4))).toEqual(['listener_lost'])
-    expect(triggersAfter(five, count(3, 5))).toEqual([])
+    expect(triggersAfter(silent, counted(2, 5))).toEqual(['listener_gained'])
+    const five = reduce(silent, counted(2, 5)).state
+    expect(triggersAfter(five, counted(3, 4))).toEqual(['listener_lost'])
+    expect(triggersAfter(five, counted(3, 5))).toEqual([])
   })
 
   test('a hand-over between two DJs disconnects one and connects the other', () => {
-    const live = (revision: number, streamerName: string): StationEvent => ({
-      type: 'live-started',
-      revision,
-      live: { streamerName, startedAtMs: revision, art: '' }
-    })
-    const wren = reduce(silent, live(2, 'Wren')).state
-    expect(triggersAfter(silent, live(2, 'Wren'))).toEqual(['live_connect', 'station_online'])
-    expect(triggersAfter(wren, live(3, 'Swift'))).toEqual(['live_disconnect', 'live_connect'])
+    const wren = reduce(silent, liveStarted(2, 'Wren')).state
+    expect(triggersAfter(silent, liveStarted(2, 'Wren'))).toEqual(['live_connect', 'station_online'])
+    expect(triggersAfter(wren, liveStarted(3, 'Swift'))).toEqual(['live_disconnect', 'live_connect'])
     expect(triggersAfter(wren, { type: 'live-ended', revision: 3 })).toEqual([
       'live_disconnect',
       'station_offline'
