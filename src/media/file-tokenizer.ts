@@ -17,7 +17,9 @@ const maxBufferBytes = 32 * 1024 * 1024
  */
 export class FileTokenizer extends AbstractTokenizer {
   // No path in it: the format is told by the content, a wrong extension does no harm.
-  override fileInfo: { size: number; mimeType?: string }
+  override fileInfo: { size?: number; mimeType?: string }
+  /** In bytes. */
+  readonly size: number
   readonly #handle: FileHandle
   readonly #deadlineMs: number
   readonly #window = Buffer.allocUnsafe(windowBytes)
@@ -29,6 +31,7 @@ export class FileTokenizer extends AbstractTokenizer {
     this.#handle = handle
     this.#deadlineMs = deadlineMs
     this.fileInfo = { size }
+    this.size = size
   }
 
   /**
@@ -78,6 +81,11 @@ export class FileTokenizer extends AbstractTokenizer {
 
   override supportsRandomAccess(): boolean {
     return true
+  }
+
+  /** From now on this is a stream of unknown length to the parsers. */
+  hideSize(): void {
+    delete this.fileInfo.size
   }
 
   setPosition(position: number): void {
