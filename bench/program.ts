@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export interface Program {
+  readonly pid: number
+  readonly baseUrl: string
+  readonly databaseUrl: string
+  stop(): Promise<void>
+}
+
+const startMs = 60_000
+
+/** Starts the whole program, embedded services included, on an empty folder, and waits until it answers. */
+export async function startProgram(port: number): Promise<Program> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+    env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), DEMO: 'off', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'inherit', 'inherit']
+  })
+  const baseUrl = `http://127.0.0.1:${port}`
+  await untilAnswering(child, `${baseUrl}/api/status`)
+  const services: { databaseUrl: string } = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'))
+  return {
+    pid: child.pid ?? 0,
+    baseUrl,
+    databaseUrl: services.databaseUrl,
+    stop: async () => {
+      const ended = new Promise(done => child.once('exit', done))
+      child.kill('SIGTERM')
+      await ended
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }
+}
+
+async function untilAnswering(child: ChildProcess, url: string): Promise<void> {
+  for (const deadline = Date.now() + startMs; Date.now() < deadline; await wait(100)) {
+    if (child.exitCode !== null) throw new Error(`the program ended with code ${child.exitCode}`)
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null)
+    if (answer?.ok) return
+  }
+  throw new Error(`the program did not answer within ${startMs} ms`)
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+
+import type postgres from 'postgres'
+
+/**
+ * Fills an empty database with stations of one playlist each, all of the same shape. Every station is in the middle
+ * of a song, and the ends are spread evenly over one song's length from `firstDueMs` on, as on a real installation.
+ */
+export async function seedStations(
+  sql: postgres.Sql,
+  shape: { stations: number; tracks: number; songMs: number; firstDueMs: number }
+): Promise<void> {
+  const { stations, tracks, songMs, firstDueMs } = shape
+  const songIds = Array.from({ length: tracks }, (_, track) =>
+    createHash('md5').update(`artist${track}title${track}`).digest('hex')
+  )
+  await sql.begin(async tx => {
+    await tx`insert into stations (name, short_name)
+      select 'Bench ' || n, 'bench_' || n from generate_series(1, ${stations}::int) n`
+    await tx`insert into mounts (station_id, path, is_default) select id, '/radio.mp3', true from stations`
+    await tx`insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms)
+      select s.id, left(md5(s.id || '-' || t.n), 24), 'bench:' || t.n, t.song_id, 'Artist ' || t.n, 'Title ' || t.n,
+        ${songMs}::int
+      from stations s, unnest(${songIds}::text[]) with ordinality t(song_id, n)`
+    await tx`insert into playlists (station_id, name) select id, 'Rotation' from stations`
+    await tx`insert into playlist_tracks (playlist_id, media_id, position)
+      select p.id, m.id, row_number() over (partition by p.id order by m.id)
+      from playlists p join media m on m.station_id = p.station_id`
+    await tx`
+      with due as (
+        select id, ${firstDueMs}::bigint + (row_number() over (order by id) * ${songMs}::bigint / ${stations}::int) as ms
+        from stations)
+      insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
+        due_at_ms)
+      select distinct on (m.station_id) m.station_id, m.id, 'Rotation', m.song_id, m.artist, m.title, m.duration_ms,
+        due.ms - ${songMs}::bigint, due.ms
+      from media m join due on due.id = m.station_id order by m.station_id, m.id`
+  })
+  await sql`vacuum analyze`
+}

@@ -1,0 +1,155 @@
+/**
+ * Runs a TypeScript entry file, or the tests, on a clone in any state:
+ *
+ *     node scripts/run.mjs FILE [args...]
+ *     node scripts/run.mjs --vitest [args...]
+ *
+ * Installs the npm packages first where they are missing or do not match package-lock.json, then stands aside: the
+ * child has our stdio and works in the project folder, gets SIGTERM, SIGINT and SIGHUP once each time they are
+ * sent, and its exit code (128 + n for a signal) becomes ours. Uses nothing but Node.
+ *
+ * The child is given an IPC channel and nothing is ever sent on it. It closes when we end, even by SIGKILL: an
+ * entry file that should end with us listens to `disconnect`, and calls `process.channel?.unref()` after, since
+ * that listener alone would keep it running.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const modules = join(root, 'node_modules')
+const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
+const vitest = join(modules, 'vitest', 'vitest.mjs')
+
+const [target, ...args] = process.argv.slice(2)
+const [major, minor] = process.versions.node.split('.').map(Number)
+
+if (target === undefined) fail('usage: node scripts/run.mjs FILE [args...] or --vitest [args...]')
+if (major < 20 || (major === 20 && minor < 19)) {
+  fail(`Node ${process.versions.node} is too old: Cuewire needs Node 20.19 or newer`)
+}
+// Containers install without the packages for development, which the program itself does without.
+const isProgram = /^(\.\/)?(src|workers)\//.test(target)
+const missing = whatIsMissing(!isProgram)
+if (missing !== undefined) install(missing)
+run(
+  target === '--vitest'
+    ? [vitest, 'run', ...args]
+    : ['--import', pathToFileURL(tsx).href, resolve(root, target), ...args]
+)
+
+/** Why the packages have to be installed, or undefined. */
+function whatIsMissing(withDevelopment) {
+  if (!existsSync(tsx) || (withDevelopment && !existsSync(vitest))) return 'packages are missing'
+  if (read(join(modules, '.cuewire-lock')) === stamp()) return undefined
+  const wanted = packagesIn(join(root, 'package-lock.json'))
+  // npm's own record of what it put there.
+  const installed = packagesIn(join(modules, '.package-lock.json'))
+  const differs = ([path, wish]) =>
+    path !== '' &&
+    !wish.link &&
+    (withDevelopment || !(wish.dev || wish.devOptional)) &&
+    (!wish.optional || fitsHere(wish)) &&
+    installed[path]?.version !== wish.version
+  return Object.entries(wanted).some(differs) ? 'packages do not match package-lock.json' : undefined
+}
+
+/**
+ * Whether an optional package is the binary for this platform and Node version. Optional packages that name no
+ * platform are what binaries for other platforms depend on, and npm leaves them out with these.
+ */
+function fitsHere({ os, cpu, libc, engines }) {
+  if (os === undefined || cpu === undefined) return false
+  const libcHere = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl'
+  return (
+    allows(os, process.platform) &&
+    allows(cpu, process.arch) &&
+    (process.platform !== 'linux' || allows(libc, libcHere)) &&
+    allowsNode(engines?.node ?? '')
+  )
+}
+
+function allows(list, value) {
+  if (list === undefined) return true
+  const names = [list].flat()
+  return !names.includes(`!${value}`) && (names.includes(value) || names.every(name => name.startsWith('!')))
+}
+
+/** Understands `>=20.0.0 <21.0.0`, which is how binaries for one Node version are marked, and lets the rest pass. */
+function allowsNode(range) {
+  const [, from, below] = /^>=\s*(\d+)\.\S+ <\s*(\d+)\.0\.0$/.exec(range) ?? []
+  return from === undefined || (major >= Number(from) && major < Number(below))
+}
+
+function install(reason) {
+  if (isLink(modules)) {
+    // npm would empty the folder the link leads to, which others work with.
+    fail(`${reason}, and node_modules is a link: run npm ci where it leads`)
+  }
+  console.error(`cuewire: ${reason}; running npm ci`)
+  const npm = process.env.npm_execpath
+  const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js'
+  const words = ['ci', '--no-audit', '--no-fund', ...(isProgram ? [] : ['--include=dev'])]
+  const [program, ...rest] = isNpm ? [process.execPath, npm, ...words] : ['npm', ...words]
+  const result = spawnSync(program, rest, { cwd: root, stdio: 'inherit' })
+  if (result.error) fail(`cannot run npm: ${result.error.message}`)
+  if (result.signal) process.exit(128 + constants.signals[result.signal])
+  if (result.status !== 0) fail('npm ci failed; see above')
+  try {
+    writeFileSync(join(modules, '.cuewire-lock'), stamp())
+  } catch {
+    // Only a shortcut for the next start.
+  }
+}
+
+/** What the installed packages depend on: the lock file, the platform and the Node version. */
+function stamp() {
+  const hash = createHash('sha256').update(read(join(root, 'package-lock.json')))
+  return `${hash.digest('hex')} ${process.platform} ${process.arch} ${major}\n`
+}
+
+function run(words) {
+  // In a process group of its own: Ctrl-C reaches a whole group, and npm passes the signal on as well, so without
+  // this the child would see one key press two or three times and take it for impatience.
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
+  const child = spawn(process.execPath, words, { cwd: root, stdio, detached: true })
+  const lastSent = new Map()
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+    process.on(signal, () => {
+      const now = performance.now()
+      if (now - (lastSent.get(signal) ?? -Infinity) < 300) return
+      lastSent.set(signal, now)
+      child.kill(signal)
+    })
+  }
+  child.once('error', error => fail(`cannot start: ${error.message}`))
+  child.once('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code))
+}
+
+function isLink(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+}
+
+function packagesIn(file) {
+  try {
+    return JSON.parse(read(file)).packages ?? {}
+  } catch {
+    return {}
+  }
+}
+
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function fail(message) {
+  console.error(`cuewire: ${message}`)
+  process.exit(1)
+}

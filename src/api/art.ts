@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+
+import { genericArtPath } from '../station/now-playing.ts'
+import type { Route } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+const generic = readFileSync(new URL('../../assets/generic_song.jpg', import.meta.url))
+
+const image = (contentType: string, maxAgeSeconds: number) => ({
+  'Content-Type': contentType,
+  'Cache-Control': `public, max-age=${maxAgeSeconds}`,
+  // Covers come out of files anybody may have made: never let a browser guess.
+  'X-Content-Type-Options': 'nosniff'
+})
+
+const genericSong: Route<ApiServices> = {
+  method: 'GET',
+  path: genericArtPath,
+  access: 'public',
+  handle: () => ({ body: generic, headers: image('image/jpeg', 86_400) })
+}
+
+/**
+ * A song's cover: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, found under any spelling of the
+ * version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never a 404.
+ */
+const cover: Route<ApiServices> = {
+  method: 'GET',
+  path: '/api/station/:station_id/art/:art',
+  access: 'public',
+  async handle({ params }, { sql, live, config }) {
+    const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(params['art'] ?? '') ?? []
+    const station = live.get(params['station_id'] ?? '')
+    const [found] =
+      uniqueId && station
+        ? await sql<{ bytes: Uint8Array; contentType: string }[]>`
+            select a.bytes, a.content_type as "contentType"
+            from media m join artwork a on a.hash = m.artwork_hash
+            where m.unique_id = ${uniqueId} and m.station_id = ${station.stationId}`
+        : []
+    if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
+    return { body: found.bytes, headers: image(found.contentType, version ? 31_536_000 : 300) }
+  }
+}
+
+export const artRoutes = [genericSong, cover]

@@ -1,0 +1,51 @@
+import * as v from 'valibot'
+
+import type { Sql } from '../db/sql.ts'
+import { ApiError, type FieldError } from '../errors.ts'
+
+/** A problem's code word: that of the schema's own check, else what kind of problem it is. */
+const codes: Record<string, string> = {
+  min_value: 'out_of_range',
+  max_value: 'out_of_range',
+  min_length: 'too_short',
+  max_length: 'too_long',
+  picklist: 'not_in_enum'
+}
+
+/** Checks a body against its schema. Throws a 400 that lists every problem with its field. */
+export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
+  const result = v.safeParse(schema, body ?? {})
+  if (result.success) return result.output
+  const [first, ...others] = result.issues.map((issue): FieldError => {
+    const field = v.getDotPath(issue) ?? ''
+    const isMissing = issue.input === undefined && issue.kind === 'schema'
+    const code = isMissing ? 'required' : (codes[issue.type] ?? 'invalid_type')
+    const reason = isMissing ? 'is required.' : issue.message
+    return { field, code, message: field === '' ? issue.message : `${field} ${reason}` }
+  })
+  if (!first) throw new ApiError('invalid')
+  throw ApiError.ofFields([first, ...others])
+}
+
+/** An id out of a path. Throws 404 for anything but an int64. */
+export function parseId(text: string | undefined): number {
+  const id = /^\d{1,19}$/.test(text ?? '') ? Number(text) : NaN
+  if (!Number.isSafeInteger(id)) throw new ApiError('not-found')
+  return id
+}
+
+export interface StationRow {
+  readonly id: number
+  readonly shortName: string
+}
+
+/** The station a path names, by id (all digits) or short name. Throws 404. */
+export async function findStation(sql: Sql, key: string | undefined): Promise<StationRow> {
+  const text = key ?? ''
+  const isId = /^\d+$/.test(text)
+  const [station] = await sql<StationRow[]>`
+    select id, short_name as "shortName" from stations
+    where ${isId ? sql`id = ${parseId(text)}` : sql`short_name = ${text}`}`
+  if (!station) throw new ApiError('not-found')
+  return station
+}

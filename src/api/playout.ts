@@ -1,0 +1,82 @@
+import * as v from 'valibot'
+
+import { ApiError } from '../errors.ts'
+import { advance } from '../playout/advance.ts'
+import { countListeners } from '../playout/listeners.ts'
+import { findStation, parseBody } from './parse.ts'
+import { actionResult, type Route } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+const skip: Route<ApiServices> = {
+  method: 'POST',
+  path: '/api/station/:station_id/backend/skip',
+  access: 'manage station broadcasting',
+  async handle({ params }, services) {
+    const station = await findStation(services.sql, params['station_id'])
+    const { outcome } = await advance(services, { stationId: station.id, endedShId: null, cause: 'skip' })
+    if (outcome === 'idle') throw new ApiError('conflict', 'Nothing is playing.')
+    return actionResult('Song skipped.')
+  }
+}
+
+const listenersAtMost = 100_000_000
+
+const number = v.pipe(
+  v.number('must be a whole number.'),
+  v.integer('must be a whole number.'),
+  v.minValue(0, 'must not be negative.'),
+  v.maxValue(listenersAtMost, `must be at most ${listenersAtMost}.`)
+)
+
+/** `unique` is as high as `total` where the source cannot tell. */
+const count = { total: number, unique: v.optional(number) }
+const isPlausible = ({ total, unique }: { total: number; unique?: number | undefined }) =>
+  unique === undefined || unique <= total
+const tooUnique = 'must not be above total.'
+
+const source = v.pipe(
+  v.object({
+    ...count,
+    id: v.optional(v.pipe(v.number('must be a whole number.'), v.safeInteger('must be a whole number.'))),
+    path: v.optional(v.pipe(v.string('must be text.'), v.maxLength(2048, 'must be at most 2048 characters.')))
+  }),
+  v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique']),
+  v.forward(
+    v.partialCheck(
+      [['id'], ['path']],
+      ({ id, path }) => id !== undefined || path !== undefined,
+      'or path is required.'
+    ),
+    ['id']
+  )
+)
+const sources = v.optional(v.pipe(v.array(source, 'must be a list.'), v.maxLength(1_000, 'is too long.')), [])
+
+const report = v.pipe(
+  v.object({ ...count, mounts: sources, remotes: sources, hls: sources }, 'must be an object.'),
+  v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique'])
+)
+
+function sourceCount({ id, path, total, unique = total }: v.InferOutput<typeof source>) {
+  return id === undefined ? { path: path ?? '', total, unique } : { id, total, unique }
+}
+
+const listeners: Route<ApiServices> = {
+  method: 'PUT',
+  path: '/api/station/:station_id/listeners',
+  access: 'manage station broadcasting',
+  async handle({ params, body }, services) {
+    const station = await findStation(services.sql, params['station_id'])
+    const { total, unique = total, mounts, remotes, hls } = parseBody(report, body)
+    await countListeners(services, station.id, {
+      total,
+      unique,
+      mounts: mounts.map(sourceCount),
+      remotes: remotes.map(sourceCount),
+      hls: hls.map(sourceCount)
+    })
+    return actionResult('Record updated successfully.')
+  }
+}
+
+export const playoutRoutes = [skip, listeners]

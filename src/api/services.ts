@@ -1,0 +1,22 @@
+import type { Config } from '../config.ts'
+import type { PlayoutServices } from '../playout/services.ts'
+import type { StationState } from '../station/state.ts'
+
+/** The now-playing documents and station states that a server keeps in memory. */
+export interface LiveView {
+  /** A station by id (all digits) or short name. */
+  readonly get: (key: string) => StationState | undefined
+  /** All stations, in id order. */
+  readonly all: () => Iterable<StationState>
+  /** The REST rendering of a station, true at this second. */
+  readonly document: (state: StationState) => Uint8Array
+  /** The REST renderings of all public stations as one array, true at this second. */
+  readonly publicDocuments: () => Uint8Array
+  readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
+}
+
+/** What the handlers of the API work with. */
+export interface ApiServices extends PlayoutServices {
+  readonly config: Config
+  readonly live: LiveView
+}

@@ -1,0 +1,64 @@
+import { json, type Route } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+const probeMs = 2_000
+
+const time: Route<ApiServices> = {
+  method: 'GET',
+  path: '/api/time',
+  access: 'public',
+  handle: () => json(renderTime(new Date()))
+}
+
+/** The server's clock; players correct theirs by `timestamp` (Unix seconds). All texts are UTC. */
+export function renderTime(now: Date) {
+  const whole = `${now.toISOString().slice(0, 19)}.000000Z`
+  const day = now.toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'long' })
+  const hours = now.getUTCHours()
+  const minutes = String(now.getUTCMinutes()).padStart(2, '0')
+  return {
+    timestamp: Math.floor(now.getTime() / 1000),
+    utc_datetime: whole.slice(0, 19).replace('T', ' '),
+    utc_date: day,
+    utc_time: `${hours % 12 || 12}:${minutes}${hours < 12 ? 'am' : 'pm'}`,
+    utc_json: whole
+  }
+}
+
+const status: Route<ApiServices> = {
+  method: 'GET',
+  path: '/api/status',
+  access: 'public',
+  handle: () => json({ online: true, timestamp: Math.floor(Date.now() / 1000) })
+}
+
+const health: Route<ApiServices> = {
+  method: 'GET',
+  path: '/api/health',
+  access: 'view administration',
+  async handle(_, { sql, redis, live }) {
+    const [postgres, store] = await Promise.all([answers(sql`select 1`), answers(redis.ping())])
+    const { isCurrent, stations } = live.health()
+    return json({
+      status: postgres && store && isCurrent ? 'success' : 'error',
+      postgres: postgres ? 'up' : 'down',
+      redis: store ? 'up' : 'down',
+      live_state: isCurrent ? 'current' : 'stale',
+      stations
+    })
+  }
+}
+
+async function answers(probe: PromiseLike<unknown>): Promise<boolean> {
+  const deadline = new Promise<false>(resolve => {
+    setTimeout(resolve, probeMs, false).unref()
+  })
+  return Promise.race([
+    Promise.resolve(probe)
+      .then(() => true)
+      .catch(() => false),
+    deadline
+  ])
+}
+
+export const statusRoutes = [time, status, health]

@@ -1,0 +1,111 @@
+import type {
+  Count,
+  CuedSong,
+  CurrentPlay,
+  ListenerCounts,
+  Mount,
+  Play,
+  Remote,
+  StationProfile
+} from '../station/state.ts'
+import type { Sql } from './sql.ts'
+
+/**
+ * All facts about one station that its live state shows, read in one snapshot, with the revision under which each
+ * part last changed.
+ */
+export interface StationFacts {
+  readonly stationId: number
+  readonly revisions: { station: number; playback: number; queue: number; listeners: number }
+  readonly profile: StationProfile
+  readonly listeners: ListenerCounts
+  readonly current: CurrentPlay | null
+  readonly shown: Play | null
+  readonly history: readonly Play[]
+  readonly next: CuedSong | null
+}
+
+interface FactsRow extends Omit<StationFacts, 'profile' | 'listeners' | 'shown' | 'history'> {
+  profile: Omit<StationProfile, 'mounts' | 'remotes'>
+  historyLength: number
+  listeners: { total: number; unique: number; hls: number }
+  mounts: (Mount & { count: Count })[]
+  remotes: (Remote & { count: Count })[]
+  plays: Play[]
+}
+
+/** Reads the facts of stations; unknown ids are left out. One statement, so it is one consistent snapshot. */
+export async function readFacts(sql: Sql, stationIds: readonly number[]): Promise<StationFacts[]> {
+  const song = (row: 'h' | 'm') => sql`jsonb_build_object(
+    'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
+    'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
+    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', coalesce((
+      select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}'))`
+  const rows = await sql<FactsRow[]>`
+    select s.id as "stationId", s.history_length as "historyLength",
+      jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
+        'queue', s.queue_revision, 'listeners', s.listeners_revision) as revisions,
+      jsonb_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
+        'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
+        'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
+        'customFields', coalesce((
+          select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
+          from custom_fields f), '[]')) as profile,
+      jsonb_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
+        select sum(x.listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('id', x.id, 'path', x.path, 'displayName', x.display_name,
+          'bitrate', x.bitrate, 'format', x.format, 'isDefault', x.is_default,
+          'count', jsonb_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
+        from mounts x where x.station_id = s.id and x.is_visible), '[]') as mounts,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('id', x.id, 'name', x.name, 'url', x.url, 'bitrate', x.bitrate,
+          'format', x.format,
+          'count', jsonb_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
+        from remotes x where x.station_id = s.id and x.is_visible), '[]') as remotes,
+      (select jsonb_build_object('shId', h.id, 'dueAtMs', h.due_at_ms, 'isVisible', h.is_visible)
+        from song_history h where h.station_id = s.id and h.ended_at_ms is null) as current,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('shId', h.id, 'startedAtMs', h.started_at_ms,
+          'durationMs', case when h.duration_ms = 0 and h.ended_at_ms is not null
+            then h.ended_at_ms - h.started_at_ms else h.duration_ms end,
+          'playlist', h.playlist, 'streamer', h.streamer, 'isRequest', h.is_request, 'song', ${song('h')})
+          order by h.id desc)
+        from (
+          select * from song_history where station_id = s.id and is_visible
+          order by id desc limit s.history_length + 1
+        ) h left join media m on m.id = h.media_id), '[]') as plays,
+      (select jsonb_build_object('cuedAtMs', q.cued_at_ms, 'playsAtMs', q.plays_at_ms,
+          'durationMs', q.duration_ms, 'playlist', coalesce(p.name, ''), 'isRequest', q.is_request,
+          'song', ${song('m')})
+        from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
+        where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null and q.is_visible
+        order by q.seq limit 1) as next
+    from stations s where s.id = any(${[...stationIds]}::bigint[])`
+  return rows.map(factsOf)
+}
+
+/** Last part of the cover's path: the media's unique id and a version that changes with the picture. */
+export function artId(sql: Sql) {
+  return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
+}
+
+function factsOf({ historyLength, plays, mounts, remotes, ...row }: FactsRow): StationFacts {
+  const shown = row.current === null ? null : (plays[0] ?? null)
+  const ended = shown === null ? plays : plays.slice(1)
+  return {
+    ...row,
+    shown,
+    history: ended.slice(0, historyLength),
+    profile: { ...row.profile, mounts: mounts.map(withoutCount), remotes: remotes.map(withoutCount) },
+    listeners: { ...row.listeners, mounts: countsById(mounts), remotes: countsById(remotes) }
+  }
+}
+
+function withoutCount<T extends { count: Count }>({ count: _count, ...source }: T) {
+  return source
+}
+
+function countsById(sources: readonly { id: number; count: Count }[]): Record<string, Count> {
+  return Object.fromEntries(sources.map(({ id, count }) => [id, count]))
+}

@@ -1,0 +1,53 @@
+import type { Config } from './config.ts'
+import { openSql, type Sql } from './db/sql.ts'
+import { createStation } from './db/stations.ts'
+import type { Logger } from './log.ts'
+import { createDemoStation } from './media/demo.ts'
+import { importMedia } from './media/import.ts'
+
+/**
+ * Creates the station `demo` where `DEMO` is on and there is no station, with the built-in catalogue unless
+ * `MEDIA_DIR` brings music of its own. Returns the id of the station that `MEDIA_DIR` goes to, null without one.
+ */
+export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
+  const [{ stations } = { stations: 0 }] = await sql<
+    { stations: number }[]
+  >`select count(*) as stations from stations`
+  if (!config.MEDIA_DIR) {
+    if (config.DEMO && stations === 0) await createDemoStation(sql)
+    return null
+  }
+  return sql.begin(async tx => {
+    const created = await createStation(tx, { shortName: 'demo', name: 'Cuewire Demo' })
+    const [known] = await tx<{ id: number }[]>`select id from stations where short_name = 'demo'`
+    return created ?? known?.id ?? null
+  })
+}
+
+/** Imports `folder` into the station's playlist `Rotation`, while the program runs. Faults are logged. */
+export async function importFolder(
+  databaseUrl: string,
+  stationId: number,
+  folder: string,
+  log: Logger,
+  signal: AbortSignal
+): Promise<void> {
+  const sql = openSql(databaseUrl, { max: 2, name: 'import' })
+  try {
+    const counts = await importMedia(sql, {
+      stationId,
+      playlistName: 'Rotation',
+      paths: [folder],
+      signal,
+      onProgress: event => {
+        if (event.type === 'problem-found')
+          log.warn({ path: event.path, reason: event.reason }, 'file skipped')
+      }
+    })
+    log.info(counts, 'media folder imported')
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error }, 'media folder not imported')
+  } finally {
+    await sql.end({ timeout: 2 })
+  }
+}

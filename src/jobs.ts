@@ -1,0 +1,49 @@
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import * as v from 'valibot'
+
+/** The queue of track ends. The braces keep its keys in one slot of a Redis Cluster. */
+export const advanceQueueName = '{cuewire}advance'
+
+/** End the play `shId` of the station at `dueAtMs` (Unix milliseconds). */
+export const advancePayload = v.object({
+  stationId: v.pipe(v.number(), v.integer()),
+  shId: v.pipe(v.number(), v.integer()),
+  dueAtMs: v.number()
+})
+export type AdvancePayload = v.InferOutput<typeof advancePayload>
+
+/**
+ * A job is released this much before its time and its worker waits for the exact millisecond, so that lateness does
+ * not depend on Redis' timer cycle (10 ms at `hz 100`, 100 ms at the default).
+ */
+export const leadMs = 120
+
+export type AdvanceQueue = Queue<AdvancePayload>
+
+/** Opens the producing side. Finished and failed jobs leave no trace, so that the same id can be added again. */
+export function openAdvanceQueue(connection: Redis): AdvanceQueue {
+  return new Queue<AdvancePayload>(advanceQueueName, {
+    connection,
+    defaultJobOptions: {
+      removeOnComplete: true,
+      removeOnFail: true,
+      attempts: 3,
+      backoff: { type: 'exponential', delay: 200, jitter: 0.5 }
+    }
+  })
+}
+
+/** Schedules the ends of tracks. The id is station + play: adding the same one twice adds nothing. */
+export async function scheduleAdvances(
+  queue: AdvanceQueue,
+  payloads: readonly AdvancePayload[]
+): Promise<void> {
+  const nowMs = Date.now()
+  const jobs = payloads.map(data => ({
+    name: 'advance',
+    data,
+    opts: { jobId: `${data.stationId}-${data.shId}`, delay: Math.max(0, data.dueAtMs - leadMs - nowMs) }
+  }))
+  if (jobs.length > 0) await queue.addBulk(jobs)
+}

@@ -1,0 +1,117 @@
+import { basename, extname } from 'node:path'
+
+import {
+  CouldNotDetermineFileTypeError,
+  parseFromTokenizer,
+  UnsupportedFileTypeError,
+  type IAudioMetadata,
+  type ICommonTagsResult
+} from 'music-metadata'
+import { BufferSizeError } from 'strtok3'
+
+import { chooseCover, type Cover } from './cover.ts'
+import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
+import { hasMpegFrames } from './mpeg-sync.ts'
+import { cleanLine, cleanLines, longest } from './tag-text.ts'
+
+/** What one audio file tells of itself; texts are clean and bounded, '' where the file says nothing. */
+export interface AudioFile {
+  artist: string
+  title: string
+  album: string
+  genre: string
+  isrc: string
+  lyrics: string
+  durationMs: number
+  cover: Cover | null
+}
+
+const timeLimitMs = 10_000
+/** The range of the column: 24 days. */
+const maxDurationMs = 2_147_483_647
+
+/**
+ * Reads tags, length and cover of a regular file whose format is told by its content. Takes at most about ten
+ * seconds and 64 MiB. Whatever is wrong with the file is thrown as an `UnusableFile`.
+ */
+export async function readAudioFile(path: string): Promise<AudioFile> {
+  try {
+    const tokenizer = await FileTokenizer.open(path, performance.now() + timeLimitMs)
+    try {
+      return await read(tokenizer, path)
+    } finally {
+      await tokenizer.close()
+    }
+  } catch (error) {
+    throw asUnusable(error)
+  }
+}
+
+async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> {
+  if (tokenizer.fileInfo.size === 0) throw new UnusableFile('it is empty')
+  const start = Buffer.alloc(Math.min(tokenizer.fileInfo.size, 32 * 1024))
+  await tokenizer.peekBuffer(start, { mayBeLess: true })
+  const metadata = await parse(tokenizer, start)
+  const { format, common } = metadata
+  if (format.codec === undefined && !format.sampleRate) throw new UnusableFile('no audio was found in it')
+  if (format.hasVideo === true && format.hasAudio !== true)
+    throw new UnusableFile('it is a video without sound')
+  const durationMs = toDurationMs(format.duration) || (await scanDurationMs(tokenizer))
+  if (durationMs === 0) throw new UnusableFile('its length is zero or cannot be found')
+  return { ...readTags(common, path), durationMs, cover: chooseCover(common.picture ?? []) }
+}
+
+async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMetadata> {
+  try {
+    return await parseFromTokenizer(tokenizer)
+  } catch (error) {
+    if (!(error instanceof CouldNotDetermineFileTypeError) || !hasMpegFrames(start)) throw error
+    tokenizer.fileInfo.mimeType = 'audio/mpeg'
+    tokenizer.setPosition(0)
+    return parseFromTokenizer(tokenizer)
+  }
+}
+
+/** Ogg and headerless MP3 of varying bit rate have no length in front: the file is walked to its end. */
+async function scanDurationMs(tokenizer: FileTokenizer): Promise<number> {
+  tokenizer.setPosition(0)
+  const { format } = await parseFromTokenizer(tokenizer, { duration: true, skipCovers: true })
+  return toDurationMs(format.duration)
+}
+
+function toDurationMs(seconds: number | undefined): number {
+  const ms = Math.round((seconds ?? 0) * 1_000)
+  return ms > 0 && ms <= maxDurationMs ? ms : 0
+}
+
+function readTags(common: ICommonTagsResult, path: string): Omit<AudioFile, 'durationMs' | 'cover'> {
+  const name = basename(path, extname(path))
+  return {
+    artist: cleanLine(common.artist ?? '', longest.artist),
+    title: cleanLine(common.title ?? '', longest.title) || cleanLine(name, longest.title),
+    album: cleanLine(common.album ?? '', longest.album),
+    genre: cleanLine((common.genre ?? []).slice(0, 20).join(', '), longest.genre),
+    isrc: cleanLine(common.isrc?.[0] ?? '', longest.isrc),
+    lyrics: readLyrics(common)
+  }
+}
+
+/** Plain text also where the tag holds a time for each line, as data or as `[01:23.45]` in front. */
+function readLyrics(common: ICommonTagsResult): string {
+  const texts = (common.lyrics ?? []).map(tag => tag.text ?? tag.syncText.map(line => line.text).join('\n'))
+  const text = texts.find(candidate => candidate.trim() !== '') ?? ''
+  const plain = text.slice(0, longest.lyrics * 8).replace(/^(\[\d{1,3}:\d\d(\.\d{1,3})?\] ?)+/gm, '')
+  return cleanLines(plain, longest.lyrics)
+}
+
+function asUnusable(error: unknown): UnusableFile {
+  if (error instanceof UnusableFile) return error
+  if (error instanceof CouldNotDetermineFileTypeError || error instanceof UnsupportedFileTypeError) {
+    return new UnusableFile('it is not audio', { cause: error })
+  }
+  if (error instanceof BufferSizeError) {
+    return new UnusableFile('one of its tags is larger than 32 MiB', { cause: error })
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return new UnusableFile(`it cannot be read (${cleanLine(message, 200)})`, { cause: error })
+}

@@ -1,0 +1,50 @@
+import type { Sql } from '../db/sql.ts'
+import { createStation } from '../db/stations.ts'
+import catalogue from './demo-catalogue.json' with { type: 'json' }
+import { appendTracks, findOrCreatePlaylist, upsertMedia, type Song } from './media-rows.ts'
+
+/**
+ * Creates the station `demo` with a playlist of real pieces and lengths but no files, which is all the clock needs
+ * to show a living station. A station of that short name is left as it is. Gives the station's id.
+ */
+export async function createDemoStation(sql: Sql): Promise<number> {
+  return sql.begin(async tx => {
+    const stationId = await createStation(tx, {
+      shortName: 'demo',
+      name: 'Cuewire Demo',
+      description: 'The Open Goldberg Variations, around the clock.'
+    })
+    if (stationId === null) {
+      const [known] = await tx<{ id: number }[]>`select id from stations where short_name = 'demo'`
+      if (!known) throw new Error('the demo station is neither there nor new')
+      return known.id
+    }
+    const songs = catalogue.tracks.map(songOf)
+    await upsertMedia(tx, stationId, songs)
+    const playlistId = await findOrCreatePlaylist(tx, stationId, 'Goldberg Variations')
+    await appendTracks(
+      tx,
+      stationId,
+      playlistId,
+      songs.map(song => song.path)
+    )
+    return stationId
+  })
+}
+
+function songOf(track: (typeof catalogue.tracks)[number]): Song {
+  const [minutes, seconds] = track.length.split(':').map(Number)
+  return {
+    path: track.path,
+    artist: catalogue.artist,
+    title: track.title,
+    album: catalogue.album,
+    genre: catalogue.genre,
+    isrc: '',
+    lyrics: '',
+    durationMs: ((minutes ?? 0) * 60 + (seconds ?? 0)) * 1_000,
+    coverHash: null,
+    sizeBytes: 0,
+    modifiedMs: 0
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+
+import type { Sql, Tx } from '../db/sql.ts'
+import type { AudioFile } from './audio-file.ts'
+import type { Cover } from './cover.ts'
+import { songId, songText } from './song-id.ts'
+
+/** A song about to be written: its key in the station (real path, URL or catalogue name) and what is known of it. */
+export interface Song extends Omit<AudioFile, 'cover'> {
+  path: string
+  /** The key of its cover in the table of artwork. */
+  coverHash: string | null
+  sizeBytes: number
+  modifiedMs: number
+}
+
+/** The songs of these paths that the station has, by path. */
+export async function findMedia(sql: Sql, stationId: number, paths: string[]): Promise<Map<string, Song>> {
+  const songs = await sql<Song[]>`
+    select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
+      artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs"
+    from media where station_id = ${stationId} and path = any(${paths}::text[])`
+  return new Map(songs.map(song => [song.path, song]))
+}
+
+/** Stores covers of distinct keys; those that are there already stay as they are. */
+export async function insertArtwork(tx: Tx, covers: Cover[]): Promise<void> {
+  const rows = covers.map(cover => ({
+    hash: cover.hash,
+    content_type: cover.contentType,
+    bytes: cover.bytes
+  }))
+  if (rows.length > 0) await tx`insert into artwork ${tx(rows)} on conflict (hash) do nothing`
+}
+
+/** Inserts songs of distinct paths, or updates those whose path is known. Gives how many of each. */
+export async function upsertMedia(
+  tx: Tx,
+  stationId: number,
+  songs: Song[]
+): Promise<{ added: number; updated: number; unchanged: number }> {
+  if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0 }
+  const rows = songs.map(song => ({
+    station_id: stationId,
+    unique_id: randomBytes(12).toString('hex'),
+    path: song.path,
+    song_id: songId(songText(song.artist, song.title)),
+    artist: song.artist,
+    title: song.title,
+    album: song.album,
+    genre: song.genre,
+    isrc: song.isrc,
+    lyrics: song.lyrics,
+    duration_ms: song.durationMs,
+    artwork_hash: song.coverHash,
+    size_bytes: song.sizeBytes,
+    modified_ms: song.modifiedMs
+  }))
+  const written = await tx<{ is_new: boolean }[]>`
+    insert into media ${tx(rows)}
+    on conflict (station_id, path) do update set
+      song_id = excluded.song_id, artist = excluded.artist, title = excluded.title, album = excluded.album,
+      genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
+      artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms
+    where
+      (media.song_id, media.artist, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,
+       media.artwork_hash, media.size_bytes, media.modified_ms)
+      is distinct from
+      (excluded.song_id, excluded.artist, excluded.title, excluded.album, excluded.genre, excluded.isrc,
+       excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms)
+    returning media.xmax = 0 as is_new`
+  const added = written.filter(row => row.is_new).length
+  return { added, updated: written.length - added, unchanged: songs.length - written.length }
+}
+
+/** The station's first playlist of this name, made if there is none. */
+export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {
+  const [known] = await tx<{ id: number }[]>`
+    select id from playlists where station_id = ${stationId} and name = ${name} order by id limit 1`
+  if (known) return known.id
+  const [created] = await tx<{ id: number }[]>`
+    insert into playlists (station_id, name, type, source, weight, is_enabled)
+    values (${stationId}, ${name}, 'default', 'songs', 3, true)
+    returning id`
+  if (!created) throw new Error('insert gave no row')
+  return created.id
+}
+
+/** Appends the songs of these paths, in this order, to a playlist; those that are in it stay where they are. */
+export async function appendTracks(
+  tx: Tx,
+  stationId: number,
+  playlistId: number,
+  paths: string[]
+): Promise<void> {
+  await tx`
+    insert into playlist_tracks (playlist_id, media_id, position)
+    select ${playlistId}::bigint, media.id, last.position + row_number() over (order by wanted.place)
+    from unnest(${paths}::text[]) with ordinality as wanted (path, place)
+    join media on media.station_id = ${stationId} and media.path = wanted.path
+    cross join (
+      select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = ${playlistId}::bigint
+    ) as last
+    where not exists (
+      select from playlist_tracks where playlist_id = ${playlistId}::bigint and media_id = media.id
+    )`
+}

@@ -1,0 +1,101 @@
+import type { Sql, Tx } from '../db/sql.ts'
+import { ApiError, type FieldError } from '../errors.ts'
+import type { Count } from '../station/state.ts'
+import { publishEventually } from './publish.ts'
+import { lockStation } from './rows.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** A source is named by its id or by its path (a mount's path, a remote's URL, an HLS stream's name). */
+export type SourceCount = Count & ({ readonly id: number } | { readonly path: string })
+
+/** What a streaming server reports. Lists hold the sources that were counted; the others keep their counts. */
+export interface ListenerReport extends Count {
+  readonly mounts: readonly SourceCount[]
+  readonly remotes: readonly SourceCount[]
+  readonly hls: readonly SourceCount[]
+}
+
+const sources = {
+  mounts: { table: 'mounts', path: 'path' },
+  remotes: { table: 'remotes', path: 'url' },
+  hls: { table: 'hls_streams', path: 'name' }
+} as const
+
+/**
+ * Records a report: the counts of the station and its sources, and the statistics of the play on air. A report that
+ * changes nothing writes nothing. Throws 404 for an unknown station and 400 naming every source that is not one of
+ * the station's; then nothing is recorded.
+ */
+export async function countListeners(
+  services: PlayoutServices,
+  stationId: number,
+  report: ListenerReport
+): Promise<void> {
+  const isChanged = await services.sql.begin(async tx => {
+    const station = await lockStation(tx, stationId)
+    if (!station) throw new ApiError('not-found')
+    const counted = [
+      await countSources(tx, stationId, 'mounts', report.mounts),
+      await countSources(tx, stationId, 'remotes', report.remotes),
+      await countSources(tx, stationId, 'hls', report.hls)
+    ]
+    const [problem, ...problems] = counted.flatMap(each => each.problems)
+    if (problem) throw ApiError.ofFields([problem, ...problems])
+    const { listenersTotal, listenersUnique } = station
+    const isNewTotal = report.total !== listenersTotal || report.unique !== listenersUnique
+    if (!isNewTotal && !counted.some(each => each.isChanged)) return false
+    await Promise.all([
+      tx`update stations set revision = revision + 1, listeners_revision = revision + 1,
+        listeners_total = ${report.total}, listeners_unique = ${report.unique} where id = ${stationId}`,
+      tx`update song_history set listeners_end = ${report.total},
+        listeners_peak = greatest(listeners_peak, ${report.total}),
+        unique_listeners = greatest(unique_listeners, ${report.unique}),
+        delta_positive = delta_positive + ${Math.max(0, report.total - listenersTotal)},
+        delta_negative = delta_negative + ${Math.max(0, listenersTotal - report.total)}
+        where station_id = ${stationId} and ended_at_ms is null`
+    ])
+    return true
+  })
+  if (isChanged) await publishEventually(services, stationId)
+}
+
+async function countSources(
+  tx: Tx,
+  stationId: number,
+  kind: keyof typeof sources,
+  counts: readonly SourceCount[]
+): Promise<{ isChanged: boolean; problems: FieldError[] }> {
+  if (counts.length === 0) return { isChanged: false, problems: [] }
+  const { table, path } = sources[kind]
+  const known = await tx<({ id: number; path: string } & Count)[]>`
+    select id, ${tx(path)} as path, listeners_total as total, listeners_unique as unique
+    from ${tx(table)} where station_id = ${stationId}`
+  const matched = counts.map(count => ({
+    count,
+    row: known.find(row => ('id' in count ? row.id === count.id : row.path === count.path))
+  }))
+  const problems = matched.flatMap(({ row, count }, index): FieldError[] => {
+    const field = `${kind}.${index}.${'id' in count ? 'id' : 'path'}`
+    return row ? [] : [{ field, code: 'not_found', message: `${field} is none of the station's ${kind}.` }]
+  })
+  const changed = matched.flatMap(({ row, count: { total, unique } }) =>
+    row && (row.total !== total || row.unique !== unique) ? [{ id: row.id, total, unique }] : []
+  )
+  if (problems.length === 0 && changed.length > 0) await updateCounts(tx, table, changed)
+  return { isChanged: changed.length > 0, problems }
+}
+
+function updateCounts(tx: Tx, table: string, counts: readonly ({ id: number } & Count)[]) {
+  return tx`update ${tx(table)} s set listeners_total = x.total, listeners_unique = x.uniq
+    from unnest(${counts.map(each => each.id)}::bigint[], ${counts.map(each => each.total)}::int[],
+      ${counts.map(each => each.unique)}::int[]) as x(id, total, uniq)
+    where s.id = x.id`
+}
+
+/** The numeric id of a station given by id or short name; null if there is none. */
+export async function findStationId(sql: Sql, key: string): Promise<number | null> {
+  const isId = /^\d{1,18}$/.test(key)
+  const [row] = await sql<{ id: number }[]>`
+    select id from stations where ${isId ? sql`id = ${key}` : sql`short_name = ${key}`}`
+  return row?.id ?? null
+}

@@ -1,0 +1,100 @@
+import type { Library } from '../autodj/library.ts'
+import { refill, type Plan } from '../autodj/refill.ts'
+import { readLibrary } from '../db/library.ts'
+import type { Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { publishEventually } from './publish.ts'
+import {
+  type LiveRow,
+  type LockedStation,
+  lockStation,
+  type OpenPlay,
+  readOpenPlay,
+  readQueue
+} from './rows.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** The statements that write what a plan adds and moves, to be sent in this order. */
+export function planStatements(tx: Tx, stationId: number, plan: Plan) {
+  const rows = plan.insert.map(({ playlist, track, seq, cuedAtMs, playsAtMs, log }) => ({
+    station_id: stationId,
+    seq,
+    playlist_id: playlist.id,
+    track_id: track.trackId,
+    media_id: track.mediaId,
+    pass: track.pass,
+    is_visible: !playlist.isJingle,
+    cued_at_ms: cuedAtMs,
+    plays_at_ms: playsAtMs,
+    duration_ms: track.durationMs,
+    log: tx.json(log)
+  }))
+  const { retime } = plan
+  return [
+    ...(rows.length > 0 ? [tx`insert into queue ${tx(rows)} on conflict (station_id, seq) do nothing`] : []),
+    ...(retime.length > 0
+      ? [
+          tx`update queue q set cued_at_ms = x.cued, plays_at_ms = x.plays
+            from unnest(${retime.map(row => row.id)}::bigint[], ${retime.map(row => row.cuedAtMs)}::bigint[],
+              ${retime.map(row => row.playsAtMs)}::bigint[]) as x(id, cued, plays)
+            where q.id = x.id`
+        ]
+      : [])
+  ]
+}
+
+/**
+ * Takes an unplayed row out of the queue, gives its track back to the playlist (though not to the slot it leaves)
+ * and fills the queue up. Throws 404 for a row that is not in the station's queue, 409 for one that is on its way.
+ */
+export async function removeFromQueue(
+  services: PlayoutServices,
+  stationId: number,
+  queueId: number,
+  nowMs: number
+): Promise<void> {
+  await services.sql.begin(async tx => {
+    const [station, play, queue, [row]] = await Promise.all([
+      lockStation(tx, stationId),
+      readOpenPlay(tx, stationId),
+      readQueue(tx, stationId),
+      tx<{ trackId: number | null; isSent: boolean; isPlayed: boolean }[]>`
+        select track_id as "trackId", is_sent as "isSent", played_at_ms is not null as "isPlayed"
+        from queue where id = ${queueId} and station_id = ${stationId} and skipped_at_ms is null`
+    ])
+    if (!station || !row) throw new ApiError('not-found')
+    if (row.isSent || row.isPlayed)
+      throw new ApiError('conflict', 'The song is already on its way to the air.')
+    await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
+    const left = queue.filter(({ id }) => id !== queueId)
+    const rejected = new Set(row.trackId === null ? [] : [row.trackId])
+    await topUp(tx, station, play, left, rejected, nowMs)
+  })
+  await publishEventually(services, stationId)
+}
+
+async function topUp(
+  tx: Tx,
+  station: LockedStation,
+  play: OpenPlay | null,
+  queue: readonly LiveRow[],
+  rejected: ReadonlySet<number>,
+  nowMs: number
+): Promise<void> {
+  const library: Library = station.isClocked ? await readLibrary(tx, station.id) : []
+  const plan = refill({
+    library,
+    running: { startedAtMs: play?.startedAtMs ?? nowMs, endsAtMs: Math.max(nowMs, play?.dueAtMs ?? nowMs) },
+    songOnAir: play?.songId ?? null,
+    queue,
+    queueLength: station.queueLength,
+    rejected,
+    seed: station.randomSeed,
+    nextSeq: station.nextSeq
+  })
+  await Promise.all([
+    ...planStatements(tx, station.id, plan),
+    tx`update stations set revision = revision + 1, queue_revision = revision + 1,
+      next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`
+  ])
+}

@@ -1,0 +1,86 @@
+import { shards } from '../redis/keys.ts'
+import { readPositions, parsePosition } from '../redis/station-store.ts'
+import { advance, type AdvanceRequest } from './advance.ts'
+import { publishMany } from './publish.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** A play is overdue when its job should long have ended it. */
+const graceMs = 700
+
+/** How many steps run at once, and how many stations are read or taken in one go. */
+const lanes = 8
+const chunk = 500
+const rounds = 10
+
+/**
+ * The safety net under the jobs: ends plays whose job was lost, wakes silent stations that have something to play,
+ * and brings live states up to the facts where a process died in between or Redis lost them. `previous` holds the
+ * stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
+ * every second; it may run in any number of processes.
+ */
+export async function sweep(services: PlayoutServices, previous: Set<number>): Promise<Set<number>> {
+  // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
+  for (let round = 0; round < rounds && (await endOverdue(services)) > 0; round++);
+  await wakeSilent(services)
+  const differing = await findDiffering(services, previous)
+  await publishLanes(services, differing.lasting)
+  return differing.fresh
+}
+
+async function endOverdue(services: PlayoutServices): Promise<number> {
+  const rows = await services.sql<{ stationId: number; shId: number }[]>`
+    select station_id as "stationId", id as "shId" from song_history
+    where ended_at_ms is null and due_at_ms < ${Date.now() - graceMs} order by due_at_ms limit ${chunk}`
+  await advanceAll(
+    services,
+    rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' }))
+  )
+  return rows.length
+}
+
+async function wakeSilent(services: PlayoutServices): Promise<void> {
+  const rows = await services.sql<{ id: number }[]>`
+    select s.id from stations s
+    where s.is_enabled and s.backend = 'clock'
+      and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
+      and (exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null)
+        or exists (select from playlists p where p.station_id = s.id and p.is_enabled and p.type = 'default'
+          and p.source = 'songs' and exists (select from playlist_tracks t where t.playlist_id = p.id)))
+    limit ${chunk}`
+  await advanceAll(
+    services,
+    rows.map(({ id }) => ({ stationId: id, endedShId: 0, cause: 'wake' }))
+  )
+}
+
+async function advanceAll(services: PlayoutServices, requests: AdvanceRequest[]): Promise<void> {
+  const next = requests.values()
+  const lane = async () => {
+    for (const request of next) await advance(services, request)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
+
+/** Stations whose live state is missing, or stands at another revision than the facts. */
+async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
+  const shardPositions = await Promise.all(shards.map(shard => readPositions(services.redis, shard)))
+  const rows = await services.sql<{ id: number; revision: number }[]>`select id, revision from stations`
+  const lasting: number[] = []
+  const fresh = new Set<number>()
+  for (const { id, revision } of rows) {
+    const position = shardPositions[id % shards.length]?.get(id)
+    if (position === undefined || (parsePosition(position).revision !== revision && previous.has(id))) {
+      lasting.push(id)
+    } else if (parsePosition(position).revision !== revision) {
+      fresh.add(id)
+    }
+  }
+  return { lasting, fresh }
+}
+
+async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
+  for (let start = 0; start < stationIds.length; start += chunk) {
+    const changed = await publishMany(services, stationIds.slice(start, start + chunk))
+    if (changed > 0) services.log.info({ stations: changed }, 'live state brought up to the facts')
+  }
+}

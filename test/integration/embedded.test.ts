@@ -1,0 +1,254 @@
+import { appendFile, chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+import { Redis } from 'ioredis'
+import postgres from 'postgres'
+import * as v from 'valibot'
+import { expect, test } from 'vitest'
+
+import { announceServices, findRunningServices, lockDataDir } from '../../src/embedded/data-dir.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { startOf } from '../../src/embedded/process-identity.ts'
+import { startRedis } from '../../src/embedded/redis.ts'
+import type { EmbeddedService } from '../../src/embedded/service.ts'
+import { OperatorError } from '../../src/errors.ts'
+import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+
+const pids = v.object({ postgres: v.number(), redis: v.number() })
+const isRootOnLinux = process.platform === 'linux' && process.getuid?.() === 0
+
+/** `count` notes one start more in the service, and returns how many it remembers. */
+const services: Record<
+  'Postgres' | 'Redis',
+  { start: (folder: string) => Promise<EmbeddedService>; count: (url: string) => Promise<number> }
+> = {
+  Postgres: {
+    start: async folder => startPostgres(join(folder, 'postgres')),
+    count: async url => {
+      const sql = postgres(url, { max: 1, onnotice: () => {} })
+      try {
+        await sql`create table if not exists starts ()`
+        await sql`insert into starts default values`
+        const [row] = await sql<{ count: number }[]>`select count(*)::int from starts`
+        return row?.count ?? 0
+      } finally {
+        await sql.end({ timeout: 5 })
+      }
+    }
+  },
+  Redis: {
+    start: async folder => startRedis(join(folder, 'redis')),
+    count: async url => {
+      const redis = new Redis(url)
+      try {
+        return await redis.incr('starts')
+      } finally {
+        redis.disconnect()
+      }
+    }
+  }
+}
+
+for (const [name, { start, count }] of Object.entries(services)) {
+  test(`${name} answers, and keeps what it was told over a stop`, async () => {
+    await using folder = await openTempFolder()
+    const first = await start(folder.path)
+    expect(await count(first.url)).toBe(1)
+    await first.stop()
+    await first.exited
+    expect(await startOf(first.pid)).toBeUndefined()
+
+    await using second = await start(folder.path)
+    expect(await count(second.url)).toBe(2)
+  })
+
+  test(`${name} survives that it and its guard are killed`, async () => {
+    await using folder = await openTempFolder()
+    const first = await start(folder.path)
+    await count(first.url)
+    const guard = await parentOf(first.pid)
+    process.kill(guard, 'SIGKILL')
+    process.kill(first.pid, 'SIGKILL')
+    await first.exited
+
+    await using second = await start(folder.path)
+    expect(await count(second.url)).toBe(2)
+    await first.stop()
+  })
+
+  test(`${name} ends when only its guard is killed`, async () => {
+    await using folder = await openTempFolder()
+    await using service = await start(folder.path)
+    process.kill(await parentOf(service.pid), 'SIGKILL')
+    await expect(service.exited).resolves.toBeUndefined()
+    await waitFor(async () => (await startOf(service.pid)) === undefined, {
+      deadlineMs: 5_000,
+      what: 'its end'
+    })
+  })
+
+  test(`${name} says in one line that a given port is in use`, async () => {
+    await using folder = await openTempFolder()
+    const server = createServer()
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const address = server.address()
+      const port = typeof address === 'object' && address ? address.port : 0
+      const options = { port, durable: false }
+      const starting =
+        name === 'Redis' ? startRedis(folder.path, options) : startPostgres(folder.path, options)
+      const error: unknown = await starting.then(
+        () => undefined,
+        reason => reason
+      )
+      expect(error).toBeInstanceOf(OperatorError)
+      expect(String(error)).toBe(`Error: port ${port} for ${name} is in use by another program`)
+    } finally {
+      server.close()
+    }
+  })
+}
+
+test('both services disappear when their parent is killed', async () => {
+  await using folder = await openTempFolder()
+  using script = runScript('embedded-child.ts', [folder.path])
+  const service = v.parse(pids, await script.firstLine)
+  expect(await findRunningServices(folder.path)).toEqual({
+    databaseUrl: expect.stringMatching(/^postgres:/),
+    redisUrl: expect.stringMatching(/^redis:/)
+  })
+  await expect(lockDataDir(folder.path)).rejects.toThrow(
+    `another cuewire (pid ${script.child.pid}) is using DATA_DIR ${folder.path}`
+  )
+  script.child.kill('SIGKILL')
+  for (const [what, pid] of Object.entries(service)) {
+    await waitFor(async () => (await startOf(pid)) === undefined, {
+      deadlineMs: 5_000,
+      what: `the end of ${what}`
+    })
+  }
+  expect(await findRunningServices(folder.path)).toBeUndefined()
+})
+
+test('services that were left without parent and guard are stopped and replaced', async () => {
+  await using folder = await openTempFolder()
+  using script = runScript('embedded-child.ts', [folder.path])
+  const left = v.parse(pids, await script.firstLine)
+  for (const pid of Object.values(left)) {
+    const guard = await parentOf(pid)
+    const watchers = (await childrenOf(guard)).filter(child => child !== pid)
+    for (const victim of [guard, ...watchers]) process.kill(victim, 'SIGSTOP')
+    script.child.once('exit', () => {
+      for (const victim of [...watchers, guard]) process.kill(victim, 'SIGKILL')
+    })
+  }
+  script.child.kill('SIGKILL')
+  await waitFor(() => script.child.signalCode !== null, { deadlineMs: 5_000, what: 'the end of the parent' })
+  expect(await startOf(left.postgres)).toBeDefined()
+  expect(await startOf(left.redis)).toBeDefined()
+
+  await using lock = await lockDataDir(folder.path)
+  await using sql = await services.Postgres.start(lock.folder)
+  await using redis = await services.Redis.start(lock.folder)
+  expect(await startOf(left.postgres)).toBeUndefined()
+  expect(await startOf(left.redis)).toBeUndefined()
+  expect(await services.Postgres.count(sql.url)).toBe(1)
+  expect(await services.Redis.count(redis.url)).toBe(1)
+})
+
+test('a database that was half made when its maker was killed is made anew', async () => {
+  await using folder = await openTempFolder()
+  await mkdir(join(folder.path, 'init-dead', 'data'), { recursive: true })
+  await using service = await startPostgres(folder.path, { durable: false })
+  expect(await services.Postgres.count(service.url)).toBe(1)
+  expect((await readdir(folder.path)).toSorted()).toEqual(['data', 'password'])
+})
+
+test('only Postgres itself may read its data, and only we the passwords', async () => {
+  await using folder = await openTempFolder()
+  await using sql = await services.Postgres.start(folder.path)
+  await using redis = await services.Redis.start(folder.path)
+  const modeOf = async (path: string): Promise<string> =>
+    ((await stat(join(folder.path, path))).mode & 0o777).toString(8)
+  expect(await modeOf('postgres/data')).toBe('700')
+  expect(await modeOf('postgres/password')).toBe('600')
+  expect(await modeOf('redis')).toBe('700')
+  expect(await modeOf('redis/redis.conf')).toBe('600')
+  const withoutPassword = postgres(sql.url.replace(/:[0-9a-f]+@/, ':wrong@'), { max: 1 })
+  await expect(withoutPassword`select 1`).rejects.toThrow('password authentication failed')
+  const stranger = new Redis(redis.port)
+  stranger.on('error', () => {})
+  await expect(stranger.ping()).rejects.toThrow('NOAUTH')
+  stranger.disconnect()
+})
+
+test('a Redis whose last write was cut off in a crash starts all the same', async () => {
+  await using folder = await openTempFolder()
+  const first = await services.Redis.start(folder.path)
+  await services.Redis.count(first.url)
+  await first.stop()
+  const log = join(folder.path, 'redis', 'appendonlydir')
+  const [part] = (await readdir(log)).filter(name => name.endsWith('.incr.aof'))
+  await appendFile(join(log, part ?? ''), '*3\r\n$3\r\nSET\r\n$6\r\nsta')
+  await using second = await services.Redis.start(folder.path)
+  expect(await services.Redis.count(second.url)).toBe(2)
+})
+
+test.runIf(isRootOnLinux)('root starts Postgres in a closed folder, and in an open one again', async () => {
+  await using closed = await openTempFolder(0o700)
+  const first = await services.Postgres.start(closed.path)
+  expect(await services.Postgres.count(first.url)).toBe(1)
+  await first.stop()
+  expect((await stat(join(closed.path, 'postgres/data'))).uid).toBe(0)
+  await chmod(closed.path, 0o755)
+  const second = await services.Postgres.start(closed.path)
+  expect(await services.Postgres.count(second.url)).toBe(2)
+  await second.stop()
+  expect((await stat(join(closed.path, 'postgres/data'))).uid).not.toBe(0)
+  await chmod(closed.path, 0o700)
+  await using third = await services.Postgres.start(closed.path)
+  expect(await services.Postgres.count(third.url)).toBe(3)
+})
+
+test('a folder is held once, also within one process, until it is released', async () => {
+  await using folder = await openTempFolder()
+  const path = join(folder.path, 'new', 'data')
+  const lock = await lockDataDir(path)
+  await announceServices(path, { databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
+  expect(await findRunningServices(path)).toEqual({ databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
+  expect((await stat(join(path, 'services.json'))).mode & 0o777).toBe(0o600)
+  await expect(lockDataDir(path)).rejects.toThrow(
+    `another cuewire (pid ${process.pid}) is using DATA_DIR ${path}`
+  )
+  await lock[Symbol.asyncDispose]()
+  expect(await findRunningServices(path)).toBeUndefined()
+  await using again = await lockDataDir(path)
+  expect(again.folder).toBe(path)
+})
+
+test('of starters at the same moment at most one holds the folder, and a killed one stops nobody', async () => {
+  await using folder = await openTempFolder()
+  const scripts = Array.from({ length: 4 }, () => runScript('embedded-child.ts', [folder.path, 'lock']))
+  try {
+    const answers = await Promise.all(scripts.map(async script => script.firstLine))
+    expect(answers.filter(answer => v.is(v.object({ locked: v.literal(true) }), answer)).length).toBeLessThan(
+      2
+    )
+  } finally {
+    for (const script of scripts) script[Symbol.dispose]()
+  }
+  const ended = () => scripts.every(({ child }) => child.exitCode !== null || child.signalCode !== null)
+  await waitFor(ended, { deadlineMs: 5_000, what: 'the end of the starters' })
+  await using lock = await lockDataDir(folder.path)
+  expect(await readdir(join(lock.folder, 'lock'))).toHaveLength(1)
+})
+
+test('a DATA_DIR that cannot be made is one clear line', async () => {
+  await using folder = await openTempFolder()
+  await appendFile(join(folder.path, 'file'), '')
+  const path = join(folder.path, 'file', 'data')
+  await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} cannot be written (ENOTDIR)`)
+})

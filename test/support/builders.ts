@@ -1,0 +1,74 @@
+import type { CurrentPlay, Play, Song, StationProfile, StationState } from '../../src/station/state.ts'
+import { emptyState } from '../../src/station/state.ts'
+
+/** A song by Nils Okada unless told otherwise. */
+export function aSong(parts: Partial<Song> = {}): Song {
+  return {
+    id: '68302e965e560295b645291c26a2cb52',
+    artist: 'Nils Okada',
+    title: 'Paper Lanterns',
+    album: 'Low Water',
+    genre: 'Ambient',
+    isrc: '',
+    lyrics: '',
+    artId: '',
+    customFields: {},
+    ...parts
+  }
+}
+
+/** A visible play of three and a half minutes that began just now. */
+export function aPlay(parts: Partial<Play> = {}): Play {
+  return {
+    shId: 4312,
+    startedAtMs: Date.now(),
+    durationMs: 215_000,
+    playlist: 'Daytime',
+    streamer: '',
+    isRequest: false,
+    song: aSong(),
+    ...parts
+  }
+}
+
+/**
+ * A public station that plays one song: `station:1`, `station:harbour_fm`, version 1 of epoch `e1`. `shown` null
+ * makes it silent.
+ */
+export function aStation(
+  parts: Partial<Omit<StationState, 'profile'>> & { profile?: Partial<StationProfile> } = {}
+): StationState {
+  const { profile, ...rest } = parts
+  const empty = emptyState(parts.stationId ?? 1, parts.epoch ?? 'e1')
+  const shown = parts.shown === undefined ? aPlay() : parts.shown
+  return {
+    ...empty,
+    version: 1,
+    revisions: { station: 1, playback: 1, queue: 0, listeners: 0, live: 0 },
+    shown,
+    current: shown === null ? null : currentOf(shown),
+    ...rest,
+    profile: {
+      ...empty.profile,
+      name: 'Harbour FM',
+      shortName: 'harbour_fm',
+      description: 'Slow radio by the sea',
+      frontend: 'icecast',
+      backend: 'clock',
+      isPublic: true,
+      offlineText: 'Station Offline',
+      ...profile
+    }
+  }
+}
+
+/** The same station one change later: the next song. */
+export function afterSong(state: StationState, song: Partial<Song> = {}): StationState {
+  const shown = aPlay({ shId: (state.shown?.shId ?? 0) + 1, song: aSong(song) })
+  const revisions = { ...state.revisions, playback: Math.max(...Object.values(state.revisions)) + 1 }
+  return { ...state, version: state.version + 1, revisions, shown, current: currentOf(shown) }
+}
+
+function currentOf(play: Play): CurrentPlay {
+  return { shId: play.shId, dueAtMs: play.startedAtMs + play.durationMs, isVisible: true }
+}

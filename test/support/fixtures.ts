@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+
+import { Redis } from 'ioredis'
+import postgres from 'postgres'
+import { test as base, inject } from 'vitest'
+
+import { openSql } from '../../src/db/sql.ts'
+import { startRedis } from '../../src/embedded/redis.ts'
+import { openTempFolder } from './temp-folder.ts'
+
+/**
+ * The `test` of integration tests. A test gets only what it names in its first argument:
+ *
+ * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
+ * - `redisUrl`, `redis`: the Redis of its file, emptied before the test, and a client on it
+ */
+export const test = base
+  // Vitest finds out what a fixture needs by reading the pattern of its first argument, so there must be one.
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('databaseUrl', async ({}, { onCleanup }) => {
+    const template = new URL(inject('templateUrl'))
+    const name = `cuewire_test_${randomBytes(6).toString('hex')}`
+    const server = openServer(template)
+    await server`create database ${server(name)} template ${server(template.pathname.slice(1))}`
+    onCleanup(async () => {
+      await server`drop database if exists ${server(name)} with (force)`
+      await server.end({ timeout: 5 })
+    })
+    const url = new URL(template)
+    url.pathname = `/${name}`
+    return url.href
+  })
+  .extend('sql', async ({ databaseUrl }, { onCleanup }) => {
+    const sql = openSql(databaseUrl, { max: 5, name: 'test' })
+    onCleanup(async () => sql.end({ timeout: 5 }))
+    return sql
+  })
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('redisOfFile', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const folder = await openTempFolder()
+    const service = await startRedis(folder.path)
+    onCleanup(async () => {
+      await service.stop()
+      await folder[Symbol.asyncDispose]()
+    })
+    return service.url
+  })
+  .extend('redisUrl', async ({ redisOfFile }) => {
+    const redis = new Redis(redisOfFile)
+    await redis.flushall()
+    await redis.quit()
+    return redisOfFile
+  })
+  .extend('redis', async ({ redisUrl }, { onCleanup }) => {
+    const redis = new Redis(redisUrl)
+    onCleanup(() => redis.disconnect())
+    return redis
+  })
+
+/** A connection beside the template: nobody may be connected to a database while it is copied. */
+function openServer(template: URL): postgres.Sql {
+  const url = new URL(template)
+  url.pathname = '/postgres'
+  return postgres(url.href, { max: 1, onnotice: () => {} })
+}

@@ -1,0 +1,58 @@
+import postgres from 'postgres'
+import type { TestProject } from 'vitest/node'
+
+import { migrate } from '../../src/db/migrate.ts'
+import { openSql } from '../../src/db/sql.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { openTempFolder } from './temp-folder.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A migrated database that nobody stays connected to: tests work on copies of it. */
+    templateUrl: string
+  }
+}
+
+const closers: (() => PromiseLike<unknown>)[] = []
+
+/** One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once. */
+export async function setup(project: TestProject): Promise<void> {
+  // When `npm test` is killed, nobody else tells us; our services end with us.
+  process.once('disconnect', () => process.exit(1))
+  process.channel?.unref()
+  try {
+    project.provide('templateUrl', await openTemplate(process.env['TEST_DATABASE_URL'] ?? (await startOwn())))
+  } catch (error) {
+    await teardown()
+    throw error
+  }
+}
+
+export async function teardown(): Promise<void> {
+  for (const close of closers.splice(0).toReversed()) await close()
+}
+
+async function startOwn(): Promise<string> {
+  const folder = await openTempFolder()
+  closers.push(folder[Symbol.asyncDispose])
+  const service = await startPostgres(folder.path, { durable: false })
+  closers.push(service.stop)
+  return service.url
+}
+
+async function openTemplate(serverUrl: string): Promise<string> {
+  const name = `cuewire_template_${process.pid}`
+  const server = postgres(serverUrl, { max: 1, onnotice: () => {} })
+  closers.push(async () => server.end({ timeout: 5 }))
+  await server`create database ${server(name)}`
+  closers.push(async () => server`drop database if exists ${server(name)} with (force)`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  const sql = openSql(url.href, { max: 1, name: 'migrate' })
+  try {
+    await migrate(sql)
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+  return url.href
+}

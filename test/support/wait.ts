@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * Asks every 20 ms until the condition gives something truthy, and returns that. At the deadline it throws an
+ * error that says what was waited for and, where the condition threw, what it threw last.
+ */
+export async function waitFor<Value>(
+  condition: () => Value | PromiseLike<Value>,
+  { deadlineMs, what }: { deadlineMs: number; what: string }
+): Promise<Exclude<Awaited<Value>, false | null | undefined | '' | 0>> {
+  const deadline = Date.now() + deadlineMs
+  let last: unknown
+  for (;;) {
+    try {
+      const value = await condition()
+      if (isGiven(value)) return value
+      last = undefined
+    } catch (error) {
+      last = error
+    }
+    if (Date.now() > deadline) {
+      const why = last instanceof Error ? `: ${last.message}` : ''
+      throw new Error(`waited ${deadlineMs} ms in vain for ${what}${why}`, { cause: last })
+    }
+    await sleep(20)
+  }
+}
+
+function isGiven<Value>(value: Value): value is Exclude<Value, false | null | undefined | '' | 0> {
+  return Boolean(value)
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+
+import { expect, test } from 'vitest'
+
+import { parseConfig, variableNames } from '../../src/config.ts'
+
+test('an empty environment gives the documented defaults', () => {
+  expect(parseConfig({})).toEqual({
+    PORT: 8080,
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://localhost:8080',
+    DATA_DIR: '.data',
+    SERVER_PROCESSES: 1,
+    DEMO: true,
+    CORS_ALLOWED_ORIGINS: ['*'],
+    TRUSTED_PROXIES: [],
+    LOG_LEVEL: 'info'
+  })
+})
+
+test('links begin with the port that is used, or with BASE_URL without its slash', () => {
+  expect(parseConfig({ PORT: '9000' }).BASE_URL).toBe('http://localhost:9000')
+  expect(parseConfig({ BASE_URL: 'https://radio.example.com/' }).BASE_URL).toBe('https://radio.example.com')
+})
+
+test('an empty variable counts as unset', () => {
+  expect(parseConfig({ PORT: '', REDIS_URL: '' })).toMatchObject({ PORT: 8080 })
+})
+
+test('every bad variable is named in one line, and no value is repeated', () => {
+  const bad = {
+    PORT: 'eighty',
+    DATABASE_URL: 'mysql://user:hunter2@db/cuewire',
+    REDIS_URL: 'not a url',
+    ADMIN_API_KEY: 'hunter2',
+    LOG_LEVEL: 'loud',
+    SERVER_PROCESSES: '0',
+    DEMO: 'perhaps'
+  }
+  let message = ''
+  try {
+    parseConfig(bad)
+  } catch (error) {
+    message = String(error)
+  }
+  for (const name of Object.keys(bad)) expect(message).toContain(name)
+  expect(message).not.toContain('hunter2')
+  expect(message).not.toContain('\n')
+})
+
+test('the table of the README names exactly the variables there are', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const rows = [...readme.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].map(match => match[1] ?? '')
+  const named = rows.flatMap(row => [...row.matchAll(/`([A-Z_]+)`/g)].map(match => match[1] ?? ''))
+  expect(named.toSorted()).toEqual(variableNames.toSorted())
+})

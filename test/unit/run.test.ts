@@ -1,0 +1,100 @@
+import { execFile, spawn } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { expect, test as base } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A clone in a folder with spaces whose packages are installed. */
+// oxlint-disable-next-line no-empty-pattern
+const test = base.extend('clone', async ({}, { onCleanup }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'cuewire a clone '))
+  onCleanup(async () => rm(folder, { recursive: true, force: true }))
+  for (const name of ['package.json', 'package-lock.json', 'scripts']) {
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await mkdir(join(folder, 'src'))
+  return folder
+})
+
+test('a file runs with its arguments in the project folder, and its exit code is passed on', async ({
+  clone
+}) => {
+  const text =
+    'const words: string[] = process.argv.slice(2)\nconsole.log(JSON.stringify([words, process.cwd()]))\nprocess.exitCode = 5'
+  await writeFile(join(clone, 'src/entry.ts'), text)
+  const run = promisify(execFile)(
+    process.execPath,
+    [join(clone, 'scripts/run.mjs'), 'src/entry.ts', 'a b', 'c'],
+    { cwd: '/' }
+  )
+  const failure: unknown = await run.then(
+    () => undefined,
+    error => error
+  )
+  expect(failure).toMatchObject({ code: 5, stderr: '' })
+  expect(failure).toMatchObject({ stdout: expect.stringContaining('[["a b","c"],') })
+  expect(failure).toMatchObject({ stdout: expect.stringContaining('cuewire a clone ') })
+})
+
+test('packages that do not match are named, and nothing is installed through a link', async ({ clone }) => {
+  const lock = join(clone, 'package-lock.json')
+  await writeFile(lock, (await readFile(lock, 'utf8')).replaceAll('"version": "1', '"version": "999.1'))
+  const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'])
+  await expect(run).rejects.toMatchObject({
+    code: 1,
+    stderr:
+      'cuewire: packages do not match package-lock.json, and node_modules is a link: run npm ci where it leads\n'
+  })
+})
+
+test('the tests find their packages complete', async ({ clone }) => {
+  const args = [join(clone, 'scripts/run.mjs'), '--vitest', '--passWithNoTests', '--root', clone]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
+  expect(stderr).not.toContain('npm ci')
+  expect(stdout).toContain('No test files found')
+})
+
+test('a signal that arrives twice at once reaches the program once', async ({ clone }) => {
+  const text = `
+    let count = 0
+    process.on('SIGINT', () => setTimeout(() => process.exit(count), 200) && count++)
+    setInterval(() => {}, 1000)
+    console.log('up')`
+  await writeFile(join(clone, 'src/entry.ts'), text)
+  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  await new Promise(resolve => createInterface(child.stdout).once('line', resolve))
+  const exited = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGINT')
+  setTimeout(() => child.kill('SIGINT'), 50)
+  expect(await exited).toBe(1)
+})
+
+test('a program that was killed gives 128 and the signal', async ({ clone }) => {
+  await writeFile(join(clone, 'src/entry.ts'), "process.kill(process.pid, 'SIGKILL')")
+  const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'])
+  await expect(run).rejects.toMatchObject({ code: 137 })
+})
+
+test('a program learns from its channel that its runner was killed', async ({ clone }) => {
+  const text = "process.on('disconnect', () => { console.log('alone'); process.exit() })\nconsole.log('up')"
+  await writeFile(join(clone, 'src/entry.ts'), text)
+  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  const lines = createInterface(child.stdout)
+  const heard: string[] = []
+  for await (const line of lines) {
+    heard.push(line)
+    if (line === 'up') child.kill('SIGKILL')
+  }
+  expect(heard).toEqual(['up', 'alone'])
+})

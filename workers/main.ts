@@ -1,0 +1,27 @@
+import { tellReady } from '../src/children.ts'
+import { parseConfig } from '../src/config.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { openLog } from '../src/log.ts'
+import { openServices } from '../src/services.ts'
+import { openReleasers, runEntry, stopOnSignals } from '../src/shutdown.ts'
+import { startAdvanceWorker } from './advance.ts'
+import { startCron } from './cron.ts'
+import { startSweep } from './sweep.ts'
+
+await runEntry(async () => {
+  const config = parseConfig(process.env)
+  const log = openLog('workers', config.LOG_LEVEL)
+  const opened = openReleasers(log)
+  stopOnSignals(log, () => opened.release())
+  const services = await openServices(config, log, 'workers', 12)
+  opened.defer('stores', () => services[Symbol.asyncDispose]())
+  await migrate(services.sql)
+  const cron = startCron(services)
+  opened.defer('cron', () => cron.stop())
+  const sweep = startSweep(services)
+  opened.defer('sweep', () => sweep.stop())
+  const advances = startAdvanceWorker(services, services.redisUrl)
+  opened.defer('advance worker', () => advances.close())
+  tellReady()
+  log.debug('workers ready')
+})

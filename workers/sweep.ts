@@ -1,0 +1,36 @@
+import type { PlayoutServices } from '../src/playout/services.ts'
+import { sweep } from '../src/playout/sweep.ts'
+
+const periodMs = 1_000
+
+/** Sweeps every second until stopped; a sweep that takes longer delays the next one. */
+export function startSweep(services: PlayoutServices): { stop: () => Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  let isFailing = false
+  let differing = new Set<number>()
+  const run = async () => {
+    try {
+      differing = await sweep(services, differing)
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) services.log.warn({ err: error }, 'sweep failed; trying again every second')
+      isFailing = true
+    }
+    // The jitter keeps several processes from doing the same work at the same moment.
+    if (!isStopped) timer = setTimeout(() => void loop(), periodMs * (0.8 + Math.random() * 0.4))
+  }
+  let running: Promise<void>
+  const loop = () => {
+    running = run()
+    return running
+  }
+  running = loop()
+  return {
+    stop: async () => {
+      isStopped = true
+      clearTimeout(timer)
+      await running
+    }
+  }
+}
