@@ -1,0 +1,10 @@
+import type { HttpRequest } from 'uWebSockets.js'
+
+/** The key as sent in `X-API-Key`, else in `Authorization: Bearer`; empty if there is none. */
+export function apiKeyOf(req: HttpRequest): string {
+  return req.getHeader('x-api-key') || bearerOf(req.getHeader('authorization'))
+}
+
+function bearerOf(header: string): string {
+  return /^bearer +(\S+)\s*$/i.exec(header)?.[1] ?? ''
+}

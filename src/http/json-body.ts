@@ -1,0 +1,47 @@
+import { ApiError } from '../errors.ts'
+
+/** How deep arrays and objects of a body may be nested. */
+export const maxDepth = 64
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** True for JSON media types, with any parameters; no content type counts as JSON. */
+export function isJsonType(contentType: string): boolean {
+  const [type = ''] = contentType.toLowerCase().split(';')
+  return /^(application\/(json|[\w.-]+\+json))?$/.test(type.trim())
+}
+
+/**
+ * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON, or that
+ * is nested too deeply. Keys named `__proto__` are dropped, so that no later copy of an object can change its
+ * prototype.
+ */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined
+  const value = parseText(decodeText(bytes))
+  cleanse(value, 1)
+  return value
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new ApiError('invalid', 'The body is not valid UTF-8.')
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiError('invalid', 'The body is not valid JSON.')
+  }
+}
+
+function cleanse(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth > maxDepth) throw new ApiError('invalid', `The body is nested more than ${maxDepth} levels deep.`)
+  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
+  for (const member of Object.values(value)) cleanse(member, depth + 1)
+}

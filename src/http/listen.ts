@@ -1,0 +1,58 @@
+import { createServer } from 'node:net'
+
+import {
+  us_listen_socket_close,
+  us_socket_local_port,
+  type TemplatedApp,
+  type us_listen_socket
+} from 'uWebSockets.js'
+
+import { OperatorError } from '../errors.ts'
+
+/** An open port. `close` takes no new connections; those that are open go on. */
+export interface Listening {
+  readonly port: number
+  readonly close: () => void
+}
+
+/**
+ * Listens; port 0 takes a free one. Unless `exclusive`, several processes share the port and the kernel spreads
+ * connections over them, which also means that a forgotten process goes unnoticed. Throws an `OperatorError`
+ * that says why the port cannot be had.
+ */
+export async function listen(
+  app: TemplatedApp,
+  host: string,
+  port: number,
+  { exclusive }: { exclusive: boolean }
+): Promise<Listening> {
+  const socket = await new Promise<us_listen_socket | false>(resolve => {
+    // The typings know neither host and options together nor the constant for an exclusive port, which is 1.
+    Reflect.apply(Reflect.get(app, 'listen'), app, [host, port, exclusive ? 1 : 0, resolve])
+  })
+  if (socket === false) throw new OperatorError(await reasonOf(host, port))
+  let isOpen = true
+  return {
+    port: us_socket_local_port(socket),
+    close: () => {
+      // Closing twice would free the native socket twice.
+      if (isOpen) us_listen_socket_close(socket)
+      isOpen = false
+    }
+  }
+}
+
+/** uWebSockets.js only says no; Node says why. */
+async function reasonOf(host: string, port: number): Promise<string> {
+  const server = createServer()
+  const code = await new Promise<string>(resolve => {
+    server.once('error', error => resolve('code' in error ? String(error.code) : error.message))
+    server.listen({ host, port, exclusive: true }, () => resolve(''))
+  })
+  server.close()
+  if (code === 'EACCES')
+    return `port ${port} needs more rights than this user has; set PORT to 1024 or higher`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${host} is not an address of this machine; set HOST`
+  return `port ${port} is in use on ${host}; stop what listens there or set PORT`
+}

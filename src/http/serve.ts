@@ -1,0 +1,146 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+
+import type { ApiRequest, Reply, Route } from '../api/route.ts'
+import { ApiError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { apiKeyOf } from './api-key.ts'
+import { collectBody, givenUp, type IncomingBody } from './body.ts'
+import { openCors, preflightHeaders } from './cors.ts'
+import { type Exchange, openExchange } from './exchange.ts'
+import { isJsonType, parseJsonBody } from './json-body.ts'
+import { compilePaths } from './paths.ts'
+import { requestIdOf } from './request-id.ts'
+
+export interface ServeOptions<Services> {
+  readonly services: Services
+  /**
+   * Throws `ApiError` if the caller's key does not allow the route. It is called before the body is looked at
+   * (`body` is undefined). Without a promise for public routes, synchronous handlers are answered in the same tick.
+   */
+  readonly authorise: (request: ApiRequest, access: Route<Services>['access']) => void | Promise<void>
+  /** Origins that may read answers, or `*`. */
+  readonly corsOrigins: readonly string[]
+  readonly log: Logger
+  readonly maxBodyBytes?: number
+  readonly bodyTimeoutMs?: number
+  /** How long authorisation and handler may take together. */
+  readonly handlerTimeoutMs?: number
+}
+
+/**
+ * Answers every HTTP request of `app` that nothing else is registered for: those of `routes`, and all others
+ * with an error. Order of checks: path 404, method 405, key 403, content type 415, size 413, body 400; then the
+ * handler.
+ */
+export function serveRoutes<Services>(
+  app: TemplatedApp,
+  routes: readonly Route<Services>[],
+  options: ServeOptions<Services>
+): void {
+  const { services, authorise, log } = options
+  const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
+  const match = compilePaths(routes)
+  const corsOf = openCors(options.corsOrigins)
+
+  app.any('/*', (res, req) => {
+    const method = req.getMethod().toUpperCase()
+    const path = req.getUrl()
+    const requestId = requestIdOf(req.getHeader('x-request-id'))
+    const cors = corsOf(req.getHeader('origin'))
+    const exchange = openExchange(res, { method, path, requestId, cors }, log)
+    // An exception that leaves this callback ends the process.
+    try {
+      answer(exchange, res, req, method, path)
+    } catch (error) {
+      exchange.fail(error)
+    }
+  })
+
+  function answer(
+    exchange: Exchange,
+    res: HttpResponse,
+    req: HttpRequest,
+    method: string,
+    path: string
+  ): void {
+    const found = match(path)
+    if (found === null) throw new ApiError('not-found')
+    if (method === 'OPTIONS') return exchange.sendEmpty(preflightHeaders)
+    const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
+    if (route === undefined)
+      return exchange.fail(new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
+    const isKeyed = route.access !== 'public'
+    const request: ApiRequest = {
+      params: found.params,
+      query: new URLSearchParams(req.getQuery() ?? ''),
+      body: undefined,
+      apiKey: apiKeyOf(req)
+    }
+    const body = bodyOf(res, req, method)
+    const allowed = authorise(request, route.access)
+    if (allowed === undefined && body === null) {
+      const reply = route.handle(request, services)
+      if (!(reply instanceof Promise)) return exchange.send(reply, isKeyed)
+      return void finish(exchange, null, isKeyed, () => reply)
+    }
+    void finish(exchange, body, isKeyed, async () => {
+      await allowed
+      const parsed = body === null ? undefined : await readBody(body)
+      // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
+      if (!exchange.isOpen()) throw givenUp()
+      return route.handle({ ...request, body: parsed }, services)
+    })
+  }
+
+  /** Starts reading a body, if the method has one: nobody may wait before that, or its first bytes are lost. */
+  function bodyOf(res: HttpResponse, req: HttpRequest, method: string): Body | null {
+    if (method !== 'POST' && method !== 'PUT') return null
+    const declaredBytes = Number(req.getHeader('content-length')) || 0
+    if (declaredBytes === 0 && req.getHeader('transfer-encoding') === '') return null
+    const limits = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
+    return {
+      isJson: isJsonType(req.getHeader('content-type')),
+      incoming: collectBody(res, declaredBytes, limits)
+    }
+  }
+
+  /** Answers what `work` gives, before the deadline and while the client is there. Never rejects. */
+  async function finish(
+    exchange: Exchange,
+    body: Body | null,
+    isKeyed: boolean,
+    work: () => Promise<Reply>
+  ): Promise<void> {
+    exchange.onAborted(() => body?.incoming.cancel())
+    const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
+    try {
+      exchange.send(await withDeadline(work(), waitMs), isKeyed)
+    } catch (error) {
+      exchange.fail(error, { close: body?.incoming.mustClose() ?? false })
+    } finally {
+      body?.incoming.cancel()
+    }
+  }
+}
+
+interface Body {
+  readonly isJson: boolean
+  readonly incoming: IncomingBody
+}
+
+async function readBody({ isJson, incoming }: Body): Promise<unknown> {
+  if (!isJson) throw new ApiError('wrong-media-type')
+  return parseJsonBody(await incoming.bytes)
+}
+
+async function withDeadline<Value>(work: Promise<Value>, waitMs: number): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${waitMs} ms`)), waitMs)
+  })
+  try {
+    return await Promise.race([work, deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}

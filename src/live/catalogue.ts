@@ -1,0 +1,87 @@
+import { newestRevision, type StationState } from '../station/state.ts'
+import { type LiveStation, openLiveStation } from './live-station.ts'
+
+/**
+ * All stations a server knows, by id and by short name. Within an epoch a station never goes back; another epoch
+ * replaces it, whatever its version.
+ */
+export interface Catalogue {
+  readonly get: (stationId: number) => LiveStation | undefined
+  /** By id or short name as it stands in a path or channel; a text of digits is always an id. */
+  readonly find: (idOrName: string) => LiveStation | undefined
+  /** In id order. */
+  readonly all: () => readonly LiveStation[]
+  /** Takes a state if it is news; false: it was not. */
+  readonly put: (state: StationState) => boolean
+  readonly remove: (stationId: number) => void
+  /** The array of `GET /api/nowplaying` with the public stations, true at `nowSeconds`. */
+  readonly publicList: (nowSeconds: number) => Buffer
+}
+
+export function openCatalogue(baseUrl: string): Catalogue {
+  const byId = new Map<number, LiveStation>()
+  const idByName = new Map<string, number>()
+  let sorted: LiveStation[] | null = null
+  let list: { readonly second: number; readonly bytes: Buffer } | null = null
+
+  function forget(station: LiveStation): void {
+    const { stationId, profile } = station.state
+    byId.delete(stationId)
+    // Another station may have taken the name meanwhile.
+    if (idByName.get(profile.shortName) === stationId) idByName.delete(profile.shortName)
+    sorted = null
+    list = null
+  }
+
+  const all = () => (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
+
+  return {
+    all,
+    get: stationId => byId.get(stationId),
+    find: idOrName => {
+      const id = /^\d+$/.test(idOrName) ? idOf(idOrName) : idByName.get(idOrName)
+      return id === undefined ? undefined : byId.get(id)
+    },
+    put: state => {
+      const known = byId.get(state.stationId)
+      if (known !== undefined && !isNews(state, known.state)) return false
+      if (known !== undefined) forget(known)
+      byId.set(state.stationId, openLiveStation(state, baseUrl))
+      idByName.set(state.profile.shortName, state.stationId)
+      sorted = null
+      list = null
+      return true
+    },
+    remove: stationId => {
+      const known = byId.get(stationId)
+      if (known !== undefined) forget(known)
+    },
+    publicList: nowSeconds => {
+      if (list?.second !== nowSeconds) {
+        const shown = all().filter(({ state }) => state.profile.isPublic)
+        list = { second: nowSeconds, bytes: joinList(shown, nowSeconds) }
+      }
+      return list.bytes
+    }
+  }
+}
+
+/** The array of `GET /api/nowplaying` with these stations, true at `nowSeconds`. */
+export function joinList(stations: readonly LiveStation[], nowSeconds: number): Buffer {
+  const comma = Buffer.from(',')
+  const parts = stations.flatMap(station => [comma, station.restBytes(nowSeconds)])
+  return Buffer.concat([Buffer.from('['), ...parts.slice(1), Buffer.from(']')])
+}
+
+/** `007` is no id: a station has one text of its id, and one channel. */
+function idOf(digits: string): number | undefined {
+  const id = Number(digits)
+  return String(id) === digits ? id : undefined
+}
+
+/** The revision tells two states of one version apart, which a Redis restored from a backup can bring about. */
+function isNews(state: StationState, known: StationState): boolean {
+  if (state.epoch !== known.epoch) return true
+  if (state.version !== known.version) return state.version > known.version
+  return newestRevision(state) > newestRevision(known)
+}

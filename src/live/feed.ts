@@ -1,0 +1,250 @@
+import type { Redis } from 'ioredis'
+
+import type { Logger } from '../log.ts'
+import { changesChannel, shards } from '../redis/keys.ts'
+import {
+  type Change,
+  parseChange,
+  parsePosition,
+  readPositions,
+  readStates,
+  renderPosition
+} from '../redis/station-store.ts'
+import type { StationState } from '../station/state.ts'
+import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
+import { type Catalogue, openCatalogue } from './catalogue.ts'
+import type { LiveStation } from './live-station.ts'
+
+export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
+
+/** `lastCheckMs`: Unix milliseconds when a part of Redis was last compared with what is in memory. */
+export interface FeedHealth {
+  readonly connected: boolean
+  readonly lastCheckMs: number
+  readonly stations: number
+}
+
+/**
+ * Every station's newest state, in memory. It follows Redis by the changes channel, and because a message can be
+ * lost it also compares positions: every shard within 2 seconds, all of them after a reconnect. While Redis is
+ * away or empty the newest known states stay.
+ *
+ * A station whose position is the empty text has been deleted, and is forgotten.
+ */
+export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList'> {
+  /** Calls `listener` after every change of a station; gives the function that ends this. */
+  readonly onChange: (listener: ChangeListener) => () => void
+  readonly health: () => FeedHealth
+  readonly close: () => Promise<void>
+}
+
+export interface FeedOptions {
+  /** For reading; it may be shared. */
+  readonly redis: Redis
+  /** For the changes channel only. Both connections stay open when the feed closes. */
+  readonly subscriber: Redis
+  readonly baseUrl: string
+  readonly log: Logger
+  /** How often a part of the shards is compared; four times make a whole round. */
+  readonly checkIntervalMs?: number
+}
+
+/** How many stations are read in one go. */
+const chunk = 500
+
+/** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
+export async function openFeed(options: FeedOptions): Promise<Feed> {
+  const { redis, subscriber, baseUrl, log, checkIntervalMs = 450 } = options
+  const catalogue = openCatalogue(baseUrl)
+  const listeners = new Set<ChangeListener>()
+  /** Stations to read, with the triggers their listeners have to hear of. */
+  const pending = new Map<number, Set<Trigger>>()
+  let reading: Promise<void> | null = null
+  let checking: Promise<void> | null = null
+  let isAway = false
+  let isClosed = false
+  let lastCheckMs = 0
+  let nextShard = 0
+
+  function noteAway(error: unknown): void {
+    if (isAway || isClosed) return
+    isAway = true
+    log.warn({ err: error }, 'redis is away, the newest known states are served')
+  }
+
+  function noteBack(): void {
+    if (isAway) log.info('redis is back')
+    isAway = false
+  }
+
+  function tell(station: LiveStation, triggers: readonly Trigger[]): void {
+    for (const listener of listeners) {
+      try {
+        listener(station, triggers)
+      } catch (error) {
+        log.error({ err: error, station: station.state.stationId }, 'a listener of the feed failed')
+      }
+    }
+  }
+
+  function wish(stationId: number, triggers: Iterable<Trigger>): void {
+    const wanted = pending.get(stationId) ?? new Set()
+    for (const trigger of triggers) wanted.add(trigger)
+    pending.set(stationId, wanted)
+  }
+
+  function heard(message: string): void {
+    const change = changeOf(message)
+    if (change === null) return
+    const { stationId, position, triggers } = change
+    if (position === '') return catalogue.remove(stationId)
+    const known = catalogue.get(stationId)
+    // A check may have been faster than the message; then only its triggers are still news.
+    if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
+      if (triggers.length > 0) tell(known, triggers)
+      return
+    }
+    wish(stationId, triggers)
+    void readPending()
+  }
+
+  /** Reads what is wanted; what is wanted meanwhile is read after that, once per station. */
+  function readPending(): Promise<void> {
+    reading ??= readAll().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+
+  async function readAll(): Promise<void> {
+    while (pending.size > 0) {
+      const batch = [...pending].slice(0, chunk)
+      for (const [stationId] of batch) pending.delete(stationId)
+      try {
+        const states = await readTolerant(batch.map(([stationId]) => stationId))
+        for (const [index, [stationId, triggers]] of batch.entries())
+          take(stationId, states[index] ?? null, triggers)
+        noteBack()
+      } catch (error) {
+        noteAway(error)
+        if (isClosed) return
+        // The next check tries again.
+        for (const [stationId, triggers] of batch) wish(stationId, triggers)
+        return
+      }
+    }
+  }
+
+  function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
+    const isNews = state !== null && catalogue.put(state)
+    const station = catalogue.get(stationId)
+    if (station !== undefined && (isNews || triggers.size > 0)) tell(station, [...triggers])
+  }
+
+  /** One record that cannot be parsed costs itself, not the others. */
+  async function readTolerant(stationIds: readonly number[]): Promise<(StationState | null)[]> {
+    try {
+      return await readStates(redis, stationIds)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      const [first] = stationIds
+      if (stationIds.length > 1) {
+        const half = stationIds.length >> 1
+        const left = await readTolerant(stationIds.slice(0, half))
+        return [...left, ...(await readTolerant(stationIds.slice(half)))]
+      }
+      log.error({ err: error, station: first }, 'the state of a station cannot be read')
+      return [null]
+    }
+  }
+
+  /** Compares shards with what is in memory, and reads what differs. Throws if Redis does not answer. */
+  async function compare(shardsToCheck: readonly number[]): Promise<void> {
+    const found = await Promise.all(shardsToCheck.map(shard => readPositions(redis, shard)))
+    for (const positions of found) {
+      for (const [stationId, position] of positions) {
+        const known = catalogue.get(stationId)
+        if (position === '') catalogue.remove(stationId)
+        else if (known === undefined || renderPosition(known.state) !== position) wish(stationId, [])
+      }
+    }
+    lastCheckMs = Date.now()
+    await readPending()
+  }
+
+  /** A check that never rejects and never runs twice at once. */
+  function check(shardsToCheck: readonly number[]): Promise<void> {
+    checking ??= compare(shardsToCheck)
+      .then(noteBack, noteAway)
+      .finally(() => {
+        checking = null
+      })
+    return checking
+  }
+
+  function checkNext(): void {
+    if (checking !== null) return
+    const count = shards.length / 4
+    const part = shards.slice(nextShard, nextShard + count)
+    nextShard = (nextShard + count) % shards.length
+    void check(part)
+  }
+
+  /** After a reconnect anything may have been missed. */
+  const checkAll = () => void (checking ?? Promise.resolve()).then(() => check(shards))
+
+  const onMessage = (_channel: string, message: string) => heard(message)
+  await compare(shards)
+  if (pending.size > 0) throw new Error('redis: the live states cannot be read')
+  subscriber.on('message', onMessage)
+  subscriber.on('error', noteAway)
+  await subscriber.subscribe(changesChannel)
+  subscriber.on('ready', checkAll)
+  // What changed between the first look and the subscription.
+  await compare(shards)
+  const timer = setInterval(checkNext, checkIntervalMs)
+
+  return {
+    get: catalogue.get,
+    find: catalogue.find,
+    all: catalogue.all,
+    publicList: catalogue.publicList,
+    onChange: listener => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    health: () => ({
+      connected: !isAway && subscriber.status === 'ready',
+      lastCheckMs,
+      stations: catalogue.all().length
+    }),
+    close: async () => {
+      isClosed = true
+      clearInterval(timer)
+      listeners.clear()
+      pending.clear()
+      subscriber.off('message', onMessage)
+      subscriber.off('error', noteAway)
+      subscriber.off('ready', checkAll)
+      await Promise.all([checking, reading])
+    }
+  }
+}
+
+const triggerNames: ReadonlySet<string> = new Set(knownTriggers)
+
+/** A message that makes sense; null for anything else that may be published on the channel. */
+function changeOf(message: string): Change | null {
+  try {
+    const { stationId, position, triggers } = parseChange(message)
+    if (!Number.isSafeInteger(stationId) || typeof position !== 'string') return null
+    return { stationId, position, triggers: triggers.filter(trigger => triggerNames.has(trigger)) }
+  } catch {
+    return null
+  }
+}
+
+function isReached(state: StationState, position: string): boolean {
+  const { epoch, version } = parsePosition(position)
+  return state.epoch === epoch && state.version >= version
+}

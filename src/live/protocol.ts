@@ -1,0 +1,80 @@
+/** What clients may say and how a session ends: see PROTOCOL.md. Nothing here does I/O. */
+
+/** Why a session ends: the code and reason of the disconnect frame and of the close frame. */
+export const endings = {
+  shutdown: { code: 3001, reason: 'shutdown' },
+  internal: { code: 3004, reason: 'internal server error' },
+  slow: { code: 3008, reason: 'slow' },
+  insufficientState: { code: 3010, reason: 'insufficient state' },
+  badRequest: { code: 3501, reason: 'bad request' },
+  stale: { code: 3502, reason: 'stale' },
+  channelLimit: { code: 3505, reason: 'channel limit' },
+  tooBig: { code: 1009, reason: 'message too big' }
+} as const
+
+export type Ending = keyof typeof endings
+
+export const maxMessageBytes = 64 * 1024
+export const maxChannels = 128
+export const maxChannelBytes = 255
+
+/** One channel a client wants. `offset` 0 and `epoch` '' where the client has no state yet. */
+export interface Wish {
+  readonly channel: string
+  readonly recover: boolean
+  readonly offset: number
+  readonly epoch: string
+}
+
+/** The one client message. `wishes` is null if it had no `subs`; `token` is empty if it had none. */
+export interface Subscribe {
+  readonly wishes: readonly Wish[] | null
+  readonly token: string
+}
+
+/** Reads the subscribe message; says how the session has to end if it cannot be. Never throws. */
+export function parseSubscribe(text: string): Subscribe | Ending {
+  if (Buffer.byteLength(text) > maxMessageBytes) return 'tooBig'
+  const message = parseObject(text)
+  if (message === null) return 'badRequest'
+  const token = 'token' in message && typeof message.token === 'string' ? message.token : ''
+  const subs = 'subs' in message ? (message.subs ?? {}) : null
+  if (subs === null) return { wishes: null, token }
+  if (typeof subs !== 'object' || Array.isArray(subs)) return 'badRequest'
+  const entries = Object.entries(subs)
+  if (entries.length > maxChannels) return 'channelLimit'
+  if (entries.some(([channel]) => Buffer.byteLength(channel) > maxChannelBytes)) return 'badRequest'
+  return { wishes: entries.map(([channel, options]) => wishOf(channel, options)), token }
+}
+
+export const timeChannel = 'global:time'
+
+/** The id or short name a channel asks for; null if it is not a station's. */
+export function stationOf(channel: string): string | null {
+  const prefix = 'station:'
+  return channel.startsWith(prefix) ? channel.slice(prefix.length) : null
+}
+
+/** Both channels of a station. */
+export function channelsOf(stationId: number, shortName: string): readonly string[] {
+  return [`station:${stationId}`, `station:${shortName}`]
+}
+
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text) ?? {}
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function wishOf(channel: string, options: unknown): Wish {
+  const given = typeof options === 'object' && options !== null ? options : {}
+  return {
+    channel,
+    recover: 'recover' in given && given.recover === true,
+    offset: 'offset' in given && typeof given.offset === 'number' ? given.offset : 0,
+    epoch: 'epoch' in given && typeof given.epoch === 'string' ? given.epoch : ''
+  }
+}

@@ -1,0 +1,130 @@
+import { expect } from 'vitest'
+
+import { openRedis } from '../../src/redis/connection.ts'
+import { changesChannel, positionsKey, stationKey } from '../../src/redis/keys.ts'
+import { commitState, renderPosition } from '../../src/redis/station-store.ts'
+import type { StationState } from '../../src/station/state.ts'
+import { afterSong, aStation } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { followRedis } from '../support/live-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+const soon = { deadlineMs: 5_000, what: 'the feed to follow' }
+
+test('all stations are there from the start', async ({ redisUrl }) => {
+  const redis = openRedis(redisUrl, 'test')
+  for (const stationId of [18, 2, 1])
+    await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
+  redis.disconnect()
+  const { feed } = await followRedis(redisUrl)
+  expect(feed.all().map(({ state }) => state.stationId)).toEqual([1, 2, 18])
+  expect(feed.find('s18')).toBe(feed.get(18))
+  expect(feed.health()).toMatchObject({ connected: true, stations: 3 })
+})
+
+test('a change is told with its triggers', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  const told: [number, readonly string[]][] = []
+  feed.onChange(({ state }, triggers) => told.push([state.version, triggers]))
+  const first = aStation()
+  await commitState(redis, null, first, ['station_online'])
+  await waitFor(() => told.length === 1, soon)
+  await commitState(redis, first, afterSong(first), ['song_changed'])
+  await waitFor(() => told.length === 2, soon)
+  expect(told).toEqual([
+    [1, ['station_online']],
+    [2, ['song_changed']]
+  ])
+})
+
+test('of many quick changes the last one stays, and no trigger is lost', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  const versions: number[] = []
+  const raised = new Set<string>()
+  feed.onChange(({ state }, triggers) => {
+    versions.push(state.version)
+    for (const trigger of triggers) raised.add(trigger)
+  })
+  let state = aStation()
+  await commitState(redis, null, state, ['station_online'])
+  for (const trigger of ['listener_gained', 'song_changed', 'live_connect'] as const) {
+    const next = afterSong(state)
+    await commitState(redis, state, next, [trigger])
+    state = next
+  }
+  await waitFor(() => feed.get(1)?.state.version === 4 && raised.size === 4, soon)
+  expect(versions).toEqual(versions.toSorted((a, b) => a - b))
+})
+
+test('a change whose message was lost is found all the same', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  const state = aStation()
+  const position = renderPosition(state)
+  await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
+  await redis.hset(positionsKey(1), { 1: position })
+  await waitFor(() => feed.get(1), soon)
+})
+
+test('a cut subscription is mended', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  const first = aStation()
+  await commitState(redis, null, first, [])
+  await waitFor(() => feed.get(1)?.state.version === 1, soon)
+  await waitFor(() => feed.health().connected, soon)
+})
+
+test('after a FLUSHALL the newest known state stays, until a new epoch comes', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  const old = aStation({ version: 40 })
+  await commitState(redis, null, old, [])
+  await waitFor(() => feed.get(1), soon)
+  await redis.flushall()
+  const { lastCheckMs } = feed.health()
+  await waitFor(() => feed.health().lastCheckMs > lastCheckMs + 1_000, soon)
+  expect(feed.find('harbour_fm')?.state.version).toBe(40)
+  await commitState(redis, null, aStation({ epoch: 'e2' }), [])
+  await waitFor(() => feed.get(1)?.state.epoch === 'e2', soon)
+  expect(feed.get(1)?.state.version).toBe(1)
+})
+
+test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  await redis.hset(stationKey(3), { position: 'x:9:9', state: '{"stationId":3,' })
+  await redis.hset(positionsKey(3), { 3: 'x:9:9' })
+  await redis.publish(changesChannel, 'nonsense')
+  await redis.publish(changesChannel, '{"stationId":"1","position":7}')
+  await redis.publish(
+    changesChannel,
+    '{"stationId":3,"position":"x:9:9","triggers":["song_changed","made_up"]}'
+  )
+  const states: StationState[] = [1, 2, 19].map(stationId => aStation({ stationId }))
+  for (const state of states) await commitState(redis, null, state, [])
+  await waitFor(() => feed.all().length === 3, soon)
+  expect(feed.get(3)).toBeUndefined()
+})
+
+test('a station without a position any more is forgotten', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  for (const stationId of [1, 2])
+    await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
+  await waitFor(() => feed.all().length === 2, soon)
+  await redis.publish(changesChannel, JSON.stringify({ stationId: 1, position: '', triggers: [] }))
+  await redis.hset(positionsKey(1), { 1: '' })
+  await redis.hset(positionsKey(2), { 2: '' })
+  await waitFor(() => feed.all().length === 0, soon)
+  expect(feed.find('s1')).toBeUndefined()
+})
+
+test('a Redis that hangs is waited out', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  const admin = openRedis(redisUrl, 'admin')
+  const first = aStation()
+  await commitState(redis, null, first, [])
+  await waitFor(() => feed.get(1), soon)
+  await admin.client('PAUSE', 500, 'ALL')
+  admin.disconnect()
+  expect(feed.get(1)?.state.version).toBe(1)
+  await commitState(redis, first, afterSong(first), [])
+  await waitFor(() => feed.get(1)?.state.version === 2, soon)
+})

@@ -1,0 +1,354 @@
+import net from 'node:net'
+import { Writable } from 'node:stream'
+
+import { pino } from 'pino'
+import { App } from 'uWebSockets.js'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { type ApiRequest, json, type Route } from '../../src/api/route.ts'
+import { ApiError, OperatorError } from '../../src/errors.ts'
+import { listen } from '../../src/http/listen.ts'
+import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
+
+interface Services {
+  readonly seen: ApiRequest[]
+}
+
+const large = 'x'.repeat(3 * 1024 * 1024)
+
+const routes: Route<Services>[] = [
+  { method: 'GET', path: '/now', access: 'public', handle: () => json({ now: 1 }) },
+  { method: 'GET', path: '/large', access: 'public', handle: async () => json(large) },
+  { method: 'GET', path: '/keyed', access: 'view administration', handle: () => json([]) },
+  {
+    method: 'GET',
+    path: '/cached',
+    access: 'view administration',
+    handle: () => ({ body: 'hi', headers: { 'cache-control': 'max-age=1', 'content-type': 'text/plain' } })
+  },
+  {
+    method: 'GET',
+    path: '/echo/:name',
+    access: 'public',
+    handle: request => json({ ...request.params, query: [...request.query] })
+  },
+  {
+    method: 'GET',
+    path: '/unchanged',
+    access: 'public',
+    handle: () => ({ status: 304, body: 'never sent' })
+  },
+  {
+    method: 'GET',
+    path: '/injected',
+    access: 'public',
+    handle: () => ({ status: 302, headers: { Location: '/a\r\nX-Evil: 1' } })
+  },
+  {
+    method: 'GET',
+    path: '/broken',
+    access: 'public',
+    handle: () => {
+      throw new Error('the secret of the house')
+    }
+  },
+  {
+    method: 'GET',
+    path: '/rejected',
+    access: 'public',
+    handle: async () => {
+      throw new Error('the secret of the house')
+    }
+  },
+  { method: 'GET', path: '/never', access: 'public', handle: async () => new Promise(() => {}) },
+  {
+    method: 'POST',
+    path: '/echo/:name',
+    access: 'view administration',
+    handle: (request, { seen }) => {
+      seen.push(request)
+      return json({ got: request.body ?? null })
+    }
+  }
+]
+
+/** A server with the routes above on a free port; the key `good` may do everything. */
+async function serve(options: Partial<ServeOptions<Services>> = {}) {
+  const seen: ApiRequest[] = []
+  const lines: string[] = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    }
+  })
+  const app = App()
+  serveRoutes(app, routes, {
+    services: { seen },
+    authorise: (request, access) => (access === 'public' ? undefined : checkKey(request)),
+    corsOrigins: ['*'],
+    log: pino(sink),
+    ...options
+  })
+  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  onTestFinished(() => void app.close())
+  const base = `http://127.0.0.1:${port}`
+  const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(`${base}/echo/a`, {
+      method: 'POST',
+      body,
+      headers: { 'X-API-Key': 'good', 'Content-Type': 'application/json', ...headers }
+    })
+  return { base, port, seen, lines, post }
+}
+
+async function checkKey({ apiKey }: ApiRequest): Promise<void> {
+  await new Promise(resolve => setImmediate(resolve))
+  if (apiKey !== 'good') throw new ApiError('not-logged-in')
+}
+
+/** Sends bytes as they are; gives everything that came back until the connection was quiet or closed. */
+async function talk(port: number, text: string, isDone: (answer: string) => boolean): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => {})
+  socket.write(text, 'latin1')
+  let answer = ''
+  for await (const chunk of socket.setEncoding('latin1')) {
+    answer += String(chunk)
+    if (isDone(answer)) break
+  }
+  return answer
+}
+
+const errorKeys = ['code', 'type', 'message', 'formatted_message', 'extra_data', 'success']
+
+test('an answer is JSON with CORS headers and a request id', async () => {
+  const { base } = await serve()
+  const answer = await fetch(`${base}/now`)
+  expect(await answer.json()).toEqual({ now: 1 })
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+  expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(answer.headers.get('cache-control')).toBeNull()
+})
+
+test('a sane request id is kept, another is replaced', async () => {
+  const { base } = await serve()
+  const idOf = async (id: string) =>
+    (await fetch(`${base}/now`, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')
+  expect(await idOf('abc.DEF_1-2')).toBe('abc.DEF_1-2')
+  expect(await idOf('a b')).not.toBe('a b')
+  expect(await idOf('a'.repeat(65))).not.toContain('aaa')
+})
+
+test('HEAD is GET without a body, and the connection goes on', async () => {
+  const { port } = await serve()
+  const both = 'HEAD /now HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n'
+  const answer = await talk(port, both, text => text.endsWith('{"now":1}'))
+  const [head = '', ...rest] = answer.split('\r\n\r\n')
+  expect(head).toContain('HTTP/1.1 200 OK')
+  expect(head).toContain('Content-Length: 9')
+  expect(rest[0]).toContain('HTTP/1.1 200 OK')
+})
+
+test('304 has no body, and the connection goes on', async () => {
+  const { port } = await serve()
+  const both = 'GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n'
+  const answer = await talk(port, both, text => text.endsWith('{"now":1}'))
+  expect(answer).toMatch(/^HTTP\/1\.1 304 Not Modified/)
+  expect(answer).not.toContain('never sent')
+})
+
+test('OPTIONS tells a browser what is allowed', async () => {
+  const { base } = await serve()
+  const answer = await fetch(`${base}/keyed`, { method: 'OPTIONS' })
+  expect(answer.status).toBe(204)
+  expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS')
+  expect(answer.headers.get('access-control-allow-headers')).toContain('x-api-key')
+  expect(answer.headers.get('access-control-max-age')).toBe('86400')
+})
+
+test('with a list of origins only those are echoed', async () => {
+  const { base } = await serve({ corsOrigins: ['https://a.example'] })
+  const from = async (origin: string) => fetch(`${base}/nowhere`, { headers: { Origin: origin } })
+  const known = await from('https://a.example')
+  expect(known.headers.get('access-control-allow-origin')).toBe('https://a.example')
+  expect(known.headers.get('vary')).toBe('Origin')
+  const stranger = await from('https://b.example')
+  expect(stranger.headers.get('access-control-allow-origin')).toBeNull()
+  expect(stranger.headers.get('vary')).toBe('Origin')
+})
+
+test.each([
+  ['GET', '/nowhere', 404, 'NotFoundException'],
+  ['POST', '/nowhere', 404, 'NotFoundException'],
+  ['OPTIONS', '/nowhere', 404, 'NotFoundException'],
+  ['GET', '/echo/%zz', 404, 'NotFoundException'],
+  ['GET', '/echo/a%2Fb/c', 404, 'NotFoundException'],
+  ['DELETE', '/echo/a', 405, 'HttpMethodNotAllowedException'],
+  ['PATCH', '/keyed', 405, 'HttpMethodNotAllowedException'],
+  ['GET', '/keyed', 403, 'NotLoggedInException'],
+  ['POST', '/echo/a', 403, 'NotLoggedInException']
+])('%s %s is answered %d in the error shape', async (method, path, status, type) => {
+  const { base } = await serve()
+  const answer = await fetch(base + path, { method })
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  const body = Object(await answer.json())
+  expect(Object.keys(body)).toEqual(errorKeys)
+  expect(body).toMatchObject({ code: status, type, success: false, extra_data: {} })
+})
+
+test('405 lists what the path has', async () => {
+  const { base } = await serve()
+  const answer = await fetch(`${base}/echo/a`, { method: 'DELETE' })
+  expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
+})
+
+test('parameters and queries are decoded, and a broken query is not fatal', async () => {
+  const { base } = await serve()
+  const answer = await fetch(`${base}/echo/a%2Fb%20c?x=%zz&y=1+2`)
+  expect(await answer.json()).toEqual({
+    name: 'a/b c',
+    query: [
+      ['x', '%zz'],
+      ['y', '1 2']
+    ]
+  })
+})
+
+test('keyed answers are not stored unless the handler says so', async () => {
+  const { base } = await serve()
+  const headers = { Authorization: 'bearer good' }
+  expect((await fetch(`${base}/keyed`, { headers })).headers.get('cache-control')).toBe('no-store')
+  const cached = await fetch(`${base}/cached`, { headers })
+  expect(cached.headers.get('cache-control')).toBe('max-age=1')
+  expect(cached.headers.get('content-type')).toBe('text/plain')
+})
+
+test('a handler cannot be made to add headers', async () => {
+  const { base } = await serve()
+  const answer = await fetch(`${base}/injected`, { redirect: 'manual' })
+  expect(answer.headers.get('x-evil')).toBeNull()
+})
+
+test.each(['/broken', '/rejected'])('a bug on %s is logged and answered 500 without details', async path => {
+  const { base, lines } = await serve()
+  const answer = await fetch(base + path)
+  expect(answer.status).toBe(500)
+  const request = answer.headers.get('x-request-id')
+  const text = await answer.text()
+  expect(JSON.parse(text)).toMatchObject({ code: 500, extra_data: { request_id: request } })
+  expect(text).not.toContain('secret')
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    request,
+    path,
+    err: { message: 'the secret of the house' }
+  })
+})
+
+test('a handler that never answers is answered for', async () => {
+  const { base } = await serve({ handlerTimeoutMs: 50 })
+  expect((await fetch(`${base}/never`)).status).toBe(500)
+})
+
+test('a client that leaves while a handler works does no harm', async () => {
+  const { base } = await serve({ handlerTimeoutMs: 50 })
+  await expect(fetch(`${base}/never`, { signal: AbortSignal.timeout(10) })).rejects.toThrow('aborted')
+  expect((await fetch(`${base}/never`)).status).toBe(500)
+  expect((await fetch(`${base}/now`)).status).toBe(200)
+})
+
+test('a large reply arrives whole', async () => {
+  const { base } = await serve()
+  expect(await (await fetch(`${base}/large`)).json()).toBe(large)
+  const head = await fetch(`${base}/large`, { method: 'HEAD' })
+  expect(head.headers.get('content-length')).toBe(String(large.length + 2))
+})
+
+test('a body is parsed, in one piece or in chunks', async () => {
+  const { post, port } = await serve()
+  expect(await (await post('{"a":"é"}')).json()).toEqual({ got: { a: 'é' } })
+  expect(await (await post('')).json()).toEqual({ got: null })
+  const chunked =
+    'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nTransfer-Encoding: chunked\r\n\r\n' +
+    '3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n'
+  expect(await talk(port, chunked, text => text.endsWith('}}'))).toContain('{"got":{"a":1}}')
+})
+
+test.each([
+  ['{"a":', {}, 400, 'ValidationException'],
+  [Uint8Array.of(0x22, 0xff, 0x22), {}, 400, 'ValidationException'],
+  ['a=1', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415, 'UnsupportedMediaTypeException'],
+  [JSON.stringify('x'.repeat(1024 * 1024)), {}, 413, 'PayloadTooLargeException'],
+  [JSON.stringify('x'.repeat(8 * 1024 * 1024)), {}, 413, 'PayloadTooLargeException'],
+  ['{"a":', { 'X-API-Key': 'bad' }, 403, 'NotLoggedInException']
+])('body %# is refused and never handled', async (body, headers, status, type) => {
+  const { post, seen } = await serve()
+  const answer = await post(body, headers)
+  expect(answer.status).toBe(status)
+  expect(await answer.json()).toMatchObject({ code: status, type })
+  expect(seen).toEqual([])
+})
+
+test('a body far too large is cut off at once', async () => {
+  const { port } = await serve()
+  const announced =
+    'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 5000000000\r\n\r\n{'
+  const answer = await talk(port, announced, () => false)
+  expect(answer).toContain('413 Payload Too Large')
+})
+
+test('a body that does not come is not waited for', async () => {
+  const { port, seen } = await serve({ bodyTimeoutMs: 50 })
+  const slow = 'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 10\r\n\r\n{"a"'
+  expect(await talk(port, slow, () => false)).toContain('400 Bad Request')
+  expect(seen).toEqual([])
+})
+
+test('a client that leaves in the middle of its body does no harm', async () => {
+  const { port, base, seen } = await serve()
+  const socket = net.connect(port, '127.0.0.1')
+  socket.write('POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 10\r\n\r\n{"a"')
+  await fetch(`${base}/now`)
+  socket.destroy()
+  expect((await fetch(`${base}/now`)).status).toBe(200)
+  expect(seen).toEqual([])
+})
+
+test('a port in use is said so in plain words', async () => {
+  const { port } = await serve()
+  const app = App()
+  onTestFinished(() => void app.close())
+  const attempt = listen(app, '127.0.0.1', port, { exclusive: true })
+  await expect(attempt).rejects.toThrow(OperatorError)
+  await expect(attempt).rejects.toThrow(`port ${port} is in use`)
+})
+
+test('a shared port is shared', async () => {
+  const first = App()
+  const second = App()
+  onTestFinished(() => {
+    first.close()
+    second.close()
+  })
+  const port = await freePort()
+  await listen(first, '127.0.0.1', port, { exclusive: false })
+  const again = await listen(second, '127.0.0.1', port, { exclusive: false })
+  expect(again.port).toBe(port)
+  again.close()
+  again.close()
+})
+
+/** A port nobody has just now; port 0 cannot be shared. */
+async function freePort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise(resolve => server.close(resolve))
+  return address !== null && typeof address === 'object' ? address.port : 0
+}

@@ -1,0 +1,350 @@
+import { expect } from 'vitest'
+
+import { positionsKey, stationKey } from '../../src/redis/keys.ts'
+import { commitState, renderPosition } from '../../src/redis/station-store.ts'
+import type { StationState } from '../../src/station/state.ts'
+import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import {
+  connectLive,
+  isConnect,
+  isDisconnect,
+  isPing,
+  isPub,
+  isTime,
+  type Publication,
+  subscribeLive
+} from '../support/live-client.ts'
+import { serveLive } from '../support/live-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+const soon = { deadlineMs: 5_000, what: 'the server to follow' }
+const harbour = { subs: { 'station:harbour_fm': { recover: true } } }
+
+/** A server that knows one station, with the state that is committed. */
+async function serveStation(
+  redisUrl: string,
+  state: StationState,
+  options: Parameters<typeof serveLive>[1] = {}
+) {
+  const server = await serveLive(redisUrl, options)
+  await commitState(server.redis, null, state, [])
+  await waitFor(() => server.feed.get(state.stationId), soon)
+  return server
+}
+
+const atOffset =
+  (offset: number) =>
+  (frame: unknown): frame is Publication =>
+    isPub(frame) && frame.pub.offset >= offset
+
+test('with recover the state comes inside the connect frame, which comes first', async ({ redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+  const client = await subscribeLive(url, harbour)
+  expect(client.connect.subs).toMatchObject({
+    'station:harbour_fm': {
+      epoch: 'e1',
+      recovered: true,
+      publications: [{ offset: 7, data: { triggers: [] } }]
+    }
+  })
+  expect(client.connect.ping).toBe(25)
+  expect(Math.abs(client.connect.time - Date.now())).toBeLessThan(5_000)
+})
+
+test('without recover a publication follows at once', async ({ redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation())
+  const client = await subscribeLive(url, { subs: { 'station:harbour_fm': {} } })
+  expect(client.connect.subs?.['station:harbour_fm']).toEqual({
+    recoverable: true,
+    epoch: 'e1',
+    offset: 1,
+    positioned: true
+  })
+  expect(await client.until(isPub)).toMatchObject({ channel: 'station:harbour_fm', pub: { offset: 1 } })
+})
+
+test.for<[position: object, publications: number]>([
+  [{ offset: 7, epoch: 'e1' }, 0],
+  [{ offset: 6, epoch: 'e1' }, 1],
+  [{ offset: 8, epoch: 'e1' }, 1],
+  [{ offset: 7, epoch: 'e0' }, 1]
+])('a client that comes back with %j', async ([position, publications], { redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+  const client = await subscribeLive(url, { subs: { 'station:1': { recover: true, ...position } } })
+  expect(client.connect.subs?.['station:1']?.recovered).toBe(true)
+  expect(client.connect.subs?.['station:1']?.publications ?? []).toHaveLength(publications)
+})
+
+test('cf_connect in the query stands for the first frame', async ({ redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation())
+  const query = encodeURIComponent(JSON.stringify(harbour))
+  const { connect } = await connectLive(`${url}?cf_connect=${query}&_=1`).until(isConnect)
+  expect(Object.keys(connect.subs ?? {})).toEqual(['station:harbour_fm'])
+})
+
+test('a change is pushed to both channels of a station, under the requested names', async ({ redisUrl }) => {
+  const first = aStation()
+  const { url, redis } = await serveStation(redisUrl, first)
+  const client = await subscribeLive(url, {
+    subs: { 'station:1': { recover: true }, 'station:harbour_fm': { recover: true } }
+  })
+  await commitState(redis, first, afterSong(first, { title: 'Night Ferry' }), ['song_changed'])
+  const both = [await client.until(isPub), await client.until(isPub)]
+  expect(new Set(both.map(({ channel }) => channel))).toEqual(new Set(['station:1', 'station:harbour_fm']))
+  for (const { pub } of both)
+    expect(pub).toMatchObject({
+      offset: 2,
+      data: { triggers: ['song_changed'], np: { now_playing: { song: { title: 'Night Ferry' } } } }
+    })
+})
+
+test('the newest state arrives although nobody published it', async ({ redisUrl }) => {
+  const first = aStation()
+  const { url, redis } = await serveStation(redisUrl, first)
+  const client = await subscribeLive(url, harbour)
+  const second = afterSong(first)
+  const position = renderPosition(second)
+  await redis.hset(stationKey(1), { position, state: JSON.stringify(second) })
+  await redis.hset(positionsKey(1), { 1: position })
+  expect(await client.until(atOffset(2))).toMatchObject({ pub: { offset: 2, data: { triggers: [] } } })
+})
+
+test('a heartbeat repeats the offset with fresh seconds', async ({ redisUrl }) => {
+  const playing = aPlay({ startedAtMs: Date.now() - 60_000 })
+  const { url } = await serveStation(redisUrl, aStation({ shown: playing }), { heartbeatMs: 600 })
+  const client = await subscribeLive(url, harbour)
+  const [earlier, , later] = [await client.until(isPub), await client.until(isPub), await client.until(isPub)]
+  expect(earlier.pub).toMatchObject({ offset: 1, data: { triggers: [] } })
+  expect(later.pub.offset).toBe(1)
+  const passed = later.pub.data.current_time - earlier.pub.data.current_time
+  expect(passed).toBeGreaterThan(0)
+  expect(later.pub.data.np.now_playing.elapsed - earlier.pub.data.np.now_playing.elapsed).toBe(passed)
+})
+
+test('pings go out as announced', async ({ redisUrl }) => {
+  const { url } = await serveLive(redisUrl, { pingIntervalMs: 1_000 })
+  const client = await subscribeLive(url, {})
+  expect(client.connect).not.toHaveProperty('subs')
+  expect(client.connect.ping).toBe(1)
+  await client.until(isPing)
+  await client.until(isPing)
+})
+
+test('global:time is served beside stations, other channels are ignored', async ({ redisUrl }) => {
+  const { url } = await serveLive(redisUrl, { timeIntervalMs: 100 })
+  const client = await subscribeLive(url, {
+    subs: { 'global:time': {}, 'foo:bar': {}, global: {}, __proto__: {}, 'station:nobody': { recover: true } }
+  })
+  expect(client.connect.subs).toEqual({ 'global:time': {}, 'station:nobody': {} })
+  const first = await client.until(isTime)
+  expect(Math.abs(first.pub.data.time - Date.now() / 1000)).toBeLessThan(5)
+  await client.until(isTime)
+})
+
+test('a station that appears later is pushed to those who wait for it', async ({ redisUrl }) => {
+  const { url, redis } = await serveLive(redisUrl)
+  const client = await subscribeLive(url, harbour)
+  await commitState(redis, null, aStation(), ['station_online'])
+  expect(await client.until(isPub)).toMatchObject({
+    channel: 'station:harbour_fm',
+    pub: { data: { triggers: ['station_online'] } }
+  })
+})
+
+test('a second subs frame replaces the first, and other frames change nothing', async ({ redisUrl }) => {
+  const first = aStation()
+  const other = aStation({ stationId: 2, profile: { shortName: 'other' } })
+  const { url, redis, feed } = await serveStation(redisUrl, first)
+  await commitState(redis, null, other, [])
+  await waitFor(() => feed.get(2), soon)
+  const client = await subscribeLive(url, harbour)
+  for (const junk of ['{}', 'junk', '[]', '{"subs":7}', '']) client.socket.send(junk)
+  client.socket.send(JSON.stringify({ subs: { 'station:other': { recover: true } } }))
+  expect(await client.until(isPub)).toMatchObject({ channel: 'station:other', pub: { offset: 1 } })
+  await commitState(redis, first, afterSong(first), [])
+  await commitState(redis, other, afterSong(other), [])
+  expect(await client.until(isPub)).toMatchObject({ channel: 'station:other', pub: { offset: 2 } })
+  expect(client.frames.filter(isConnect)).toEqual([])
+})
+
+test('a private station looks like an unknown one without its key', async ({ redisUrl }) => {
+  const hidden = aStation({ profile: { isPublic: false } })
+  const { url, redis } = await serveStation(redisUrl, hidden)
+  const strangers = [
+    await subscribeLive(url, harbour),
+    await subscribeLive(url, { ...harbour, token: 'bad' }),
+    await subscribeLive(`${url}?api_key=bad`, harbour)
+  ]
+  const keyed = [
+    await subscribeLive(url, { ...harbour, token: 'good' }),
+    await subscribeLive(url, harbour, { 'X-API-Key': 'good' }),
+    await subscribeLive(url, harbour, { Authorization: 'Bearer good' }),
+    await subscribeLive(`${url}?api_key=good`, harbour)
+  ]
+  for (const { connect } of strangers) expect(connect.subs).toEqual({ 'station:harbour_fm': {} })
+  for (const { connect } of keyed) expect(connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
+  await commitState(redis, hidden, afterSong(hidden), ['song_changed'])
+  for (const client of keyed) expect(await client.until(isPub)).toMatchObject({ pub: { offset: 2 } })
+  for (const { frames } of strangers) expect(frames).toEqual([])
+})
+
+test('a revoked key ends delivery, and a wrong key hides no public station', async ({ redisUrl }) => {
+  const hidden = aStation({ profile: { isPublic: false } })
+  let isRevoked = false
+  const mayListen = async () => !isRevoked
+  const { url, redis, feed } = await serveStation(redisUrl, hidden, { mayListen })
+  const open = aStation({ stationId: 2, profile: { shortName: 'open' } })
+  await commitState(redis, null, open, [])
+  await waitFor(() => feed.get(2), soon)
+  const client = await subscribeLive(url, {
+    subs: { 'station:harbour_fm': { recover: true }, 'station:open': { recover: true } },
+    token: 'good'
+  })
+  expect(client.connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
+  isRevoked = true
+  await commitState(redis, hidden, afterSong(hidden), [])
+  await commitState(redis, open, afterSong(open), [])
+  expect(await client.until(isPub)).toMatchObject({ channel: 'station:open' })
+  isRevoked = false
+  const third = afterSong(afterSong(hidden))
+  await commitState(redis, afterSong(hidden), third, [])
+  expect(await client.until(isPub)).toMatchObject({ channel: 'station:harbour_fm', pub: { offset: 3 } })
+})
+
+test('a message that comes while a key is being checked is heard after that', async ({ redisUrl }) => {
+  let answer: ((isAllowed: boolean) => void) | null = null
+  const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
+  const { url } = await serveStation(redisUrl, aStation({ profile: { isPublic: false } }), { mayListen })
+  const client = connectLive(url)
+  client.socket.once('open', () => {
+    client.socket.send(JSON.stringify({ ...harbour, token: 'good' }))
+    client.socket.send(JSON.stringify({ subs: { 'global:time': {} } }))
+  })
+  const allow = await waitFor(() => answer, soon)
+  allow(true)
+  const { connect } = await client.until(isConnect)
+  expect(connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
+  await client.until(isTime)
+})
+
+test.for<[text: string, code: number, reason: string, frames: number]>([
+  ['hello', 3501, 'bad request', 0],
+  ['[]', 3501, 'bad request', 0],
+  [JSON.stringify({ subs: { ['x'.repeat(256)]: {} } }), 3501, 'bad request', 0],
+  [
+    JSON.stringify({ subs: Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`${i}`, {}])) }),
+    3505,
+    'channel limit',
+    1
+  ],
+  [JSON.stringify({ data: 'x'.repeat(64 * 1024) }), 1009, 'message too big', 0]
+])('first message %#: the connection is closed', async ([text, code, reason, frames], { redisUrl }) => {
+  const { url, audience } = await serveLive(redisUrl)
+  const client = connectLive(url)
+  client.socket.once('open', () => client.socket.send(text))
+  expect(await client.closed).toEqual({ code, reason })
+  expect(client.frames).toHaveLength(frames)
+  await waitFor(() => audience.size() === 0, soon)
+})
+
+test('a cf_connect that cannot be read is refused with 400', async ({ redisUrl }) => {
+  const { url } = await serveLive(redisUrl)
+  const client = connectLive(`${url}?cf_connect=junk`)
+  const status = await new Promise(resolve => {
+    client.socket.on('unexpected-response', (_request, response) => resolve(response.statusCode))
+  })
+  expect(status).toBe(400)
+})
+
+test('a client that says nothing is closed', async ({ redisUrl }) => {
+  const { url, audience } = await serveLive(redisUrl, { staleMs: 100 })
+  const client = connectLive(url)
+  expect(await client.closed).toEqual({ code: 3502, reason: 'stale' })
+  expect(client.frames.some(isDisconnect)).toBe(true)
+  expect(audience.size()).toBe(0)
+})
+
+test('a rebuilt state sends its listeners to connect anew', async ({ redisUrl }) => {
+  const { url, redis, feed } = await serveStation(redisUrl, aStation({ version: 40 }))
+  const client = await subscribeLive(url, harbour)
+  await redis.flushall()
+  expect((await subscribeLive(url, harbour)).connect.subs?.['station:harbour_fm']?.epoch).toBe('e1')
+  await commitState(redis, null, aStation({ epoch: 'e2' }), [])
+  expect(await client.until(isDisconnect)).toEqual({
+    disconnect: { code: 3010, reason: 'insufficient state' }
+  })
+  expect((await client.closed).code).toBe(3010)
+  await waitFor(() => feed.get(1)?.state.epoch === 'e2', soon)
+  const again = await subscribeLive(url, {
+    subs: { 'station:harbour_fm': { recover: true, offset: 40, epoch: 'e1' } }
+  })
+  expect(again.connect.subs?.['station:harbour_fm']).toMatchObject({
+    epoch: 'e2',
+    publications: [{ offset: 1 }]
+  })
+})
+
+/** Commits large changes one by one, each seen by `witness`, until the other client must have fallen behind. */
+async function flood(
+  redis: Parameters<typeof commitState>[0],
+  first: StationState,
+  witness: { until: (fits: (frame: unknown) => frame is Publication) => Promise<Publication> },
+  count: number
+): Promise<StationState> {
+  let state = first
+  for (let index = 0; index < count; index++) {
+    const next = afterSong(state, aSong({ lyrics: 'la '.repeat(100_000) }))
+    await commitState(redis, state, next, index === 0 ? ['live_connect'] : ['song_changed'])
+    await witness.until(atOffset(next.version))
+    state = next
+  }
+  return state
+}
+
+test('a reader that stops gets the newest state when it reads on, and delays nobody', async ({
+  redisUrl
+}) => {
+  const first = aStation()
+  const { url, redis } = await serveStation(redisUrl, first)
+  const witness = await subscribeLive(url, harbour)
+  const sleeper = await subscribeLive(url, harbour)
+  sleeper.socket.pause()
+  const last = await flood(redis, first, witness, 60)
+  sleeper.socket.resume()
+  let received = 0
+  let newest: Publication
+  do {
+    newest = await sleeper.until(isPub)
+    received++
+  } while (newest.pub.offset < last.version)
+  expect(received).toBeLessThan(55)
+  expect(newest.pub.data.triggers).toContain('song_changed')
+})
+
+test('a reader that stays behind is cut off', async ({ redisUrl }) => {
+  const first = aStation()
+  const { url, redis, audience } = await serveStation(redisUrl, first, { slowMs: 100 })
+  const witness = await subscribeLive(url, harbour)
+  const sleeper = await subscribeLive(url, harbour)
+  sleeper.socket.pause()
+  await flood(redis, first, witness, 60)
+  await waitFor(() => audience.size() === 1, soon)
+  sleeper.socket.resume()
+  expect((await sleeper.closed).code).toBe(3008)
+})
+
+test('draining tells everybody and sends later comers home', async ({ redisUrl }) => {
+  const { url, audience } = await serveStation(redisUrl, aStation())
+  const clients = await Promise.all(Array.from({ length: 300 }, async () => subscribeLive(url, harbour)))
+  const startedAtMs = Date.now()
+  await audience.drain()
+  for (const client of clients) {
+    expect(await client.closed).toEqual({ code: 1001, reason: 'shutdown' })
+    expect(client.frames.at(-1)).toEqual({ disconnect: { code: 3001, reason: 'shutdown' } })
+  }
+  expect(Date.now() - startedAtMs).toBeLessThan(2_000)
+  const late = connectLive(url)
+  expect((await late.closed).code).toBe(1001)
+  expect(audience.size()).toBe(0)
+})

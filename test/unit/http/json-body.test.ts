@@ -1,0 +1,59 @@
+import { assert, json, oneof, property, string } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { ApiError } from '../../../src/errors.ts'
+import { isJsonType, maxDepth, parseJsonBody } from '../../../src/http/json-body.ts'
+
+const parse = (text: string) => parseJsonBody(Buffer.from(text))
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+const isRefused = (text: string) => {
+  try {
+    parse(text)
+    return false
+  } catch (error) {
+    return error instanceof ApiError && error.status === 400
+  }
+}
+
+describe('a body', () => {
+  test('that is empty is undefined', () => {
+    expect(parse('')).toBeUndefined()
+  })
+
+  test('loses __proto__ keys however they are written, at every depth', () => {
+    const value = parse('{"a":[{"__proto__":{"isAdmin":true},"b":1}],"\\u005f_proto__":{"isAdmin":true}}')
+    expect(JSON.stringify(value)).toBe('{"a":[{"b":1}]}')
+    expect(Object.assign({}, value)).not.toHaveProperty('isAdmin')
+  })
+
+  test('may be nested up to the limit', () => {
+    expect(JSON.stringify(parse(nested(maxDepth)))).toBe(nested(maxDepth))
+    expect(() => parse(nested(maxDepth + 1))).toThrow('levels deep')
+    expect(() => parse(nested(400_000))).toThrow('levels deep')
+  })
+
+  test('that is not UTF-8 is refused', () => {
+    expect(() => parseJsonBody(Uint8Array.of(0x22, 0xff, 0x22))).toThrow('not valid UTF-8')
+  })
+
+  test('is either parsed like JSON or refused with 400', () => {
+    assert(property(json(), text => !isRefused(text)))
+    assert(
+      property(oneof(json(), string()), text => isRefused(text) || JSON.parse(text || 'null') !== undefined)
+    )
+  })
+})
+
+test.each([
+  ['', true],
+  ['application/json', true],
+  ['Application/JSON; charset=utf-8', true],
+  ['application/vnd.api+json', true],
+  ['text/plain', false],
+  ['application/x-www-form-urlencoded', false],
+  ['application/jsonp', false],
+  ['multipart/form-data; boundary=application/json', false]
+])('content type "%s" counts as JSON: %s', (type, expected) => {
+  expect(isJsonType(type)).toBe(expected)
+})

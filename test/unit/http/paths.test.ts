@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+
+import { json, type Route } from '../../../src/api/route.ts'
+import { compilePaths } from '../../../src/http/paths.ts'
+
+const route = (method: Route<null>['method'], path: string): Route<null> => ({
+  method,
+  path,
+  access: 'public',
+  handle: () => json(path)
+})
+
+const match = compilePaths<null>([
+  route('GET', '/api/station/:station_id/queue'),
+  route('GET', '/api/station/:station_id/queue/:id'),
+  route('DELETE', '/api/station/:station_id/queue/:id'),
+  route('POST', '/api/station/:station_id/queue/clear'),
+  route('GET', '/api/nowplaying'),
+  route('GET', '/api/:anything/deep/:id')
+])
+
+function found(path: string) {
+  const result = match(path)
+  return result === null
+    ? null
+    : { path: [...result.methods.values()][0]?.path, params: result.params, allow: result.allow }
+}
+
+describe('a path', () => {
+  test('with parameters gives them decoded', () => {
+    expect(found('/api/station/a%2Fb%C3%A9/queue')).toEqual({
+      path: '/api/station/:station_id/queue',
+      params: { station_id: 'a/bé' },
+      allow: 'GET, HEAD, OPTIONS'
+    })
+  })
+
+  test('with an escaped slash does not become another route', () => {
+    expect(found('/api/station/1%2Fqueue')).toBeNull()
+    expect(found('/api/station/1/queue%2F2')).toBeNull()
+  })
+
+  test('prefers the written segment, and falls back to the parameter', () => {
+    expect(found('/api/station/1/queue/clear')).toMatchObject({ allow: 'POST, OPTIONS' })
+    expect(found('/api/station/1/queue/7')).toMatchObject({
+      params: { station_id: '1', id: '7' },
+      allow: 'GET, HEAD, DELETE, OPTIONS'
+    })
+    expect(found('/api/nowplaying/deep/9')).toMatchObject({ params: { anything: 'nowplaying', id: '9' } })
+  })
+
+  test.each([
+    '/',
+    '',
+    '/api',
+    '/api/nowplaying/',
+    '//api/nowplaying',
+    '/api/station//queue',
+    '/api/station/%zz/queue',
+    '/api/station/%ff/queue',
+    '/API/nowplaying',
+    '/__proto__',
+    '/constructor'
+  ])('%s is unknown', path => {
+    expect(found(path)).toBeNull()
+  })
+})
+
+test('the same method and path twice is refused', () => {
+  const twice = [route('GET', '/a/:id'), route('GET', '/a/:id')]
+  expect(() => compilePaths(twice)).toThrow('GET /a/:id is declared twice')
+})

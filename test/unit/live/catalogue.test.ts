@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+
+import { openCatalogue } from '../../../src/live/catalogue.ts'
+import { aPlay, afterSong, aStation } from '../../support/builders.ts'
+
+const baseUrl = 'https://radio.example.com'
+
+const named = (stationId: number, shortName: string, version: number) =>
+  aStation({ stationId, version, profile: { shortName } })
+
+const playing = (stationId: number, isPublic = true) =>
+  aStation({
+    stationId,
+    shown: aPlay({ startedAtMs: 90_000 }),
+    profile: { shortName: `s${stationId}`, isPublic }
+  })
+
+test('a station is found by its id and by its short name', () => {
+  const catalogue = openCatalogue(baseUrl)
+  catalogue.put(aStation({ stationId: 7, profile: { shortName: 'seven' } }))
+  expect(catalogue.find('7')).toBe(catalogue.get(7))
+  expect(catalogue.find('seven')).toBe(catalogue.get(7))
+})
+
+test.each(['', '8', '07', '7.0', ' 7', '-7', '99999999999999999999', '__proto__', 'constructor', 'Seven'])(
+  'nothing is found by "%s"',
+  name => {
+    const catalogue = openCatalogue(baseUrl)
+    catalogue.put(aStation({ stationId: 7, profile: { shortName: 'seven' } }))
+    expect(catalogue.find(name)).toBeUndefined()
+  }
+)
+
+test('within an epoch a station never goes back, and another epoch replaces it', () => {
+  const catalogue = openCatalogue(baseUrl)
+  const first = aStation({ version: 5 })
+  const second = afterSong(first)
+  expect(catalogue.put(second)).toBe(true)
+  expect(catalogue.put(first)).toBe(false)
+  expect(catalogue.put(second)).toBe(false)
+  expect(catalogue.get(1)?.state).toBe(second)
+  const rebuilt = aStation({ epoch: 'e2', version: 1 })
+  expect(catalogue.put(rebuilt)).toBe(true)
+  expect(catalogue.get(1)?.state).toBe(rebuilt)
+})
+
+test('names follow their stations, also when two of them swap', () => {
+  const catalogue = openCatalogue(baseUrl)
+  catalogue.put(named(1, 'north', 1))
+  catalogue.put(named(2, 'south', 1))
+  catalogue.put(named(1, 'south', 2))
+  catalogue.put(named(2, 'north', 2))
+  expect(catalogue.find('north')?.state.stationId).toBe(2)
+  expect(catalogue.find('south')?.state.stationId).toBe(1)
+  catalogue.remove(2)
+  expect(catalogue.find('north')).toBeUndefined()
+  expect(catalogue.all().map(({ state }) => state.stationId)).toEqual([1])
+})
+
+test('the list has the public stations in id order, and moves with time and changes', () => {
+  const catalogue = openCatalogue(baseUrl)
+  const list = (nowSeconds: number) => JSON.parse(String(catalogue.publicList(nowSeconds)))
+  expect(list(100)).toEqual([])
+  for (const state of [playing(10), playing(2), playing(3, false)]) catalogue.put(state)
+  expect(list(100)).toMatchObject([
+    { station: { id: 2 }, now_playing: { elapsed: 10 } },
+    { station: { id: 10 }, now_playing: { elapsed: 10 } }
+  ])
+  expect(list(101)).toMatchObject([{ now_playing: { elapsed: 11 } }, { now_playing: { elapsed: 11 } }])
+  catalogue.put(afterSong(playing(2), { title: 'Night Ferry' }))
+  expect(list(101)[0]).toMatchObject({ now_playing: { song: { title: 'Night Ferry' } } })
+  expect(catalogue.publicList(101)).toBe(catalogue.publicList(101))
+})
+
+test('both renderings are true at the second they are asked for, and made once per second', () => {
+  const catalogue = openCatalogue(baseUrl)
+  catalogue.put(aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) }))
+  const station = catalogue.get(1)
+  const at = (nowSeconds: number) => JSON.parse(String(station?.restBytes(nowSeconds))).now_playing
+  expect(at(95)).toMatchObject({ elapsed: 5, remaining: 15 })
+  expect(at(300)).toMatchObject({ elapsed: 20, remaining: 0 })
+  expect(at(80)).toMatchObject({ elapsed: 0, remaining: 20 })
+  expect(JSON.parse(station?.eventText(96) ?? '')).toMatchObject({
+    cache: 'event',
+    now_playing: { elapsed: 6 }
+  })
+  expect(String(station?.eventBytes(96))).toBe(station?.eventText(96))
+  expect(station?.restBytes(96)).toBe(station?.restBytes(96))
+})

@@ -1,0 +1,103 @@
+import { array, assert, boolean, constantFrom, integer, nat, property, record, string } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import {
+  renderConnect,
+  renderDisconnect,
+  renderPositioned,
+  renderPub,
+  renderRecovered,
+  renderTime,
+  renderUpToDate,
+  waitingEntry
+} from '../../../src/live/frames.ts'
+import { openLiveStation } from '../../../src/live/live-station.ts'
+import { triggers } from '../../../src/station/triggers.ts'
+import { aPlay, aSong, aStation } from '../../support/builders.ts'
+
+const topKeys = 'station listeners live now_playing playing_next song_history is_online cache'
+const playingKeys = 'sh_id played_at duration playlist streamer is_request song elapsed remaining'
+
+/** Keys in their order, for exact comparison. */
+const keysOf = (value: unknown) => Object.keys(Object(value)).join(' ')
+
+/** The frame parsed; throws unless it is one line of JSON. */
+function parseLine(frame: string) {
+  if (/[\r\n]/.test(frame)) throw new Error('a frame has a line break in it')
+  return JSON.parse(frame)
+}
+
+const stations = record({
+  title: string(),
+  artist: string(),
+  name: string(),
+  epoch: string(),
+  version: integer({ min: 1 }),
+  isPlaying: boolean(),
+  nowSeconds: nat()
+}).map(({ title, artist, name, epoch, version, isPlaying, nowSeconds }) => {
+  const shown = isPlaying ? aPlay({ song: aSong({ title, artist }) }) : null
+  const state = aStation({ epoch, version, shown, profile: { name } })
+  const document = openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
+  return { snapshot: { epoch, offset: version, document, nowSeconds }, title }
+})
+
+describe('every frame is one line of JSON with its exact keys:', () => {
+  test('publication', () => {
+    const raised = array(constantFrom(...triggers))
+    assert(
+      property(stations, string(), raised, ({ snapshot }, channel, edges) => {
+        const frame = parseLine(renderPub(channel, snapshot, edges))
+        expect(keysOf(frame)).toBe('channel pub')
+        expect(frame.channel).toBe(channel)
+        expect(keysOf(frame.pub)).toBe('data offset')
+        expect(keysOf(frame.pub.data)).toBe('np triggers current_time')
+        expect(keysOf(frame.pub.data.np)).toBe(topKeys)
+        expect(keysOf(frame.pub.data.np.now_playing)).toBe(playingKeys)
+        expect(frame.pub.data.triggers).toEqual(edges)
+        expect(frame.pub.offset).toBe(snapshot.offset)
+      })
+    )
+  })
+
+  test('connect with its entries', () => {
+    assert(
+      property(stations, string(), ({ snapshot }, channel) => {
+        const entries = [
+          ['a', renderRecovered(snapshot)],
+          ['b', renderPositioned(snapshot)],
+          ['c', renderUpToDate(snapshot)],
+          ['d', waitingEntry],
+          [`station:${channel}`, waitingEntry]
+        ] as const
+        const ids = { client: 'c', session: 's', pingSeconds: 25, nowMs: 1_783_468_815_123 }
+        const { connect } = parseLine(renderConnect({ ...ids, entries }))
+        expect(keysOf(connect)).toBe('client version subs ping session time')
+        expect(new Set(Object.keys(connect.subs))).toEqual(
+          new Set(['a', 'b', 'c', 'd', `station:${channel}`])
+        )
+        expect(keysOf(connect.subs.a)).toBe(
+          'recoverable epoch publications recovered positioned was_recovering'
+        )
+        expect(connect.subs.a.publications).toHaveLength(1)
+        expect(keysOf(connect.subs.a.publications[0])).toBe('data offset')
+        expect(keysOf(connect.subs.b)).toBe('recoverable epoch offset positioned')
+        expect(keysOf(connect.subs.c)).toBe('recoverable epoch recovered offset positioned was_recovering')
+        expect(connect.subs.d).toEqual({})
+      })
+    )
+  })
+
+  test('connect without subscriptions', () => {
+    const frame = renderConnect({ client: 'c', session: 's', pingSeconds: 25, nowMs: 1, entries: [] })
+    expect(keysOf(parseLine(frame).connect)).toBe('client version ping session time')
+  })
+
+  test('time and disconnect', () => {
+    expect(parseLine(renderTime(7))).toEqual({
+      channel: 'global:time',
+      pub: { data: { time: 7 }, offset: 7 }
+    })
+    expect(renderDisconnect('shutdown')).toBe('{"disconnect":{"code":3001,"reason":"shutdown"}}')
+  })
+})

@@ -1,0 +1,78 @@
+import { anything, assert, dictionary, json, property, record, string, webUrl } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { parseSubscribe, stationOf } from '../../../src/live/protocol.ts'
+
+const channels = (count: number) =>
+  JSON.stringify({
+    subs: Object.fromEntries(Array.from({ length: count }, (_, i) => [`station:${i}`, {}]))
+  })
+
+const named = (name: string) => JSON.stringify({ subs: { [name]: {} } })
+
+describe('the subscribe message', () => {
+  test.each([
+    ['{"subs":{"station:a":{"recover":true,"offset":7,"epoch":"k3Vd"}}}', true, 7, 'k3Vd'],
+    ['{"subs":{"station:a":{}}}', false, 0, ''],
+    ['{"subs":{"station:a":null}}', false, 0, ''],
+    ['{"subs":{"station:a":{"recover":"yes","offset":"7","epoch":1}},"flag":1,"data":[]}', false, 0, '']
+  ])('%s', (text, recover, offset, epoch) => {
+    expect(parseSubscribe(text)).toEqual({
+      wishes: [{ channel: 'station:a', recover, offset, epoch }],
+      token: ''
+    })
+  })
+
+  test.each(['{}', 'null'])('may ask for nothing: %s', text => {
+    expect(parseSubscribe(text)).toEqual({ wishes: null, token: '' })
+  })
+
+  test('may bring a key', () => {
+    expect(parseSubscribe('{"subs":null,"token":"abc"}')).toEqual({ wishes: [], token: 'abc' })
+  })
+
+  test.each(['', 'hello', '[]', '1', '"x"', '{"subs":[]}', '{"subs":"station:a"}', '{"subs":{"a":1}'])(
+    'is refused if it is %s',
+    text => {
+      expect(parseSubscribe(text)).toBe('badRequest')
+    }
+  )
+
+  test('has limits', () => {
+    expect(parseSubscribe(channels(128))).toMatchObject({ token: '' })
+    expect(parseSubscribe(channels(129))).toBe('channelLimit')
+    expect(parseSubscribe(named('é'.repeat(127) + 'e'))).toMatchObject({ token: '' })
+    expect(parseSubscribe(named('é'.repeat(128)))).toBe('badRequest')
+    expect(parseSubscribe(`{"data":"${'x'.repeat(64 * 1024)}"}`)).toBe('tooBig')
+  })
+
+  test('may be anything at all', () => {
+    const hostile = record({ subs: anything(), token: anything() })
+    assert(property(string(), text => parseSubscribe(text) !== undefined))
+    assert(property(json(), text => parseSubscribe(text) !== undefined))
+    assert(property(hostile, value => parseSubscribe(JSON.stringify(value)) !== undefined))
+    assert(
+      property(dictionary(webUrl(), anything()), subs => {
+        return parseSubscribe(JSON.stringify({ subs })) !== undefined
+      })
+    )
+  })
+
+  test('keeps channels called like members of objects', () => {
+    const parsed = parseSubscribe('{"subs":{"__proto__":{"recover":true},"constructor":{}}}')
+    expect(parsed).toMatchObject({
+      wishes: [{ channel: '__proto__', recover: true }, { channel: 'constructor' }]
+    })
+  })
+})
+
+test.each([
+  ['station:harbour_fm', 'harbour_fm'],
+  ['station:1', '1'],
+  ['station:', ''],
+  ['stations:1', null],
+  ['global:time', null],
+  ['foo', null]
+])('%s asks for the station %s', (channel, station) => {
+  expect(stationOf(channel)).toBe(station)
+})
