@@ -19,6 +19,8 @@ import { constants } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+import { patchPostgres } from './patch-postgres.mjs'
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
@@ -35,6 +37,11 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const isProgram = /^(\.\/)?(src|workers)\//.test(target)
 const missing = whatIsMissing(!isProgram)
 if (missing !== undefined) install(missing)
+try {
+  patchPostgres()
+} catch (error) {
+  fail(`the package postgres cannot be corrected: ${error.message}; run npm ci`)
+}
 run(
   target === '--vitest'
     ? [vitest, 'run', ...args]

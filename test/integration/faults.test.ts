@@ -27,15 +27,22 @@ async function openRig(folder: string) {
   let redis: EmbeddedService = await startRedis(join(folder, 'redis'))
   const sql = openSql(postgres.url, { max: 3, name: 'test' })
   await migrate(sql)
-  const workers = [0, 1].map(() => startWorkers(postgres.url, redis.url))
+  /** How processes ended that nobody had killed. */
+  const unasked: string[] = []
+  const start = () =>
+    startWorkers(postgres.url, redis.url).once('exit', (code, signal) => {
+      if (signal !== 'SIGKILL') unasked.push(`code ${code}, signal ${signal}`)
+    })
+  const workers = [start(), start()]
 
   return {
     sql,
     redisUrl: redis.url,
+    unasked,
     killWorkers: async (index: number) => {
       const process = workers[index]
       process?.kill('SIGKILL')
-      workers[index] = startWorkers(postgres.url, redis.url)
+      workers[index] = start()
     },
     restartRedis: async () => {
       await redis.stop()
@@ -185,6 +192,7 @@ test(
     await expectConverged(rig.sql, rig.redisUrl, ids)
     versions.stop()
     for (const id of ids) await expectWholeHistory(rig.sql, id)
+    expect(rig.unasked).toEqual([])
     expect(versions.steppedBack).toEqual([])
   }
 )

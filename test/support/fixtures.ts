@@ -6,6 +6,7 @@ import { test as base, inject } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
+import { startProgram } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'
 
 /**
@@ -13,22 +14,15 @@ import { openTempFolder } from './temp-folder.ts'
  *
  * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
  * - `redisUrl`, `redis`: the Redis of its file, emptied before the test, and a client on it
+ * - `program`: a server and workers that the tests of a file share, on a database and a Redis of their own
  */
 export const test = base
   // Vitest finds out what a fixture needs by reading the pattern of its first argument, so there must be one.
   // oxlint-disable-next-line no-empty-pattern
   .extend('databaseUrl', async ({}, { onCleanup }) => {
-    const template = new URL(inject('templateUrl'))
-    const name = `cuewire_test_${randomBytes(6).toString('hex')}`
-    const server = openServer(template)
-    await server`create database ${server(name)} template ${server(template.pathname.slice(1))}`
-    onCleanup(async () => {
-      await server`drop database if exists ${server(name)} with (force)`
-      await server.end({ timeout: 5 })
-    })
-    const url = new URL(template)
-    url.pathname = `/${name}`
-    return url.href
+    const database = await copyTemplate()
+    onCleanup(database.drop)
+    return database.url
   })
   .extend('sql', async ({ databaseUrl }, { onCleanup }) => {
     const sql = openSql(databaseUrl, { max: 5, name: 'test' })
@@ -56,6 +50,34 @@ export const test = base
     onCleanup(() => redis.disconnect())
     return redis
   })
+  .extend('program', { scope: 'file' }, async ({ redisOfFile }, { onCleanup }) => {
+    const database = await copyTemplate()
+    const folder = await openTempFolder()
+    const program = await startProgram(database.url, redisOfFile, folder.path)
+    onCleanup(async () => {
+      await program[Symbol.asyncDispose]()
+      await folder[Symbol.asyncDispose]()
+      await database.drop()
+    })
+    return program
+  })
+
+/** A migrated, empty database under a name of its own. */
+async function copyTemplate() {
+  const template = new URL(inject('templateUrl'))
+  const name = `cuewire_test_${randomBytes(6).toString('hex')}`
+  const server = openServer(template)
+  await server`create database ${server(name)} template ${server(template.pathname.slice(1))}`
+  const url = new URL(template)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    drop: async () => {
+      await server`drop database if exists ${server(name)} with (force)`
+      await server.end({ timeout: 5 })
+    }
+  }
+}
 
 /** A connection beside the template: nobody may be connected to a database while it is copied. */
 function openServer(template: URL): postgres.Sql {

@@ -1,0 +1,17 @@
+# One image for every process; compose (or whatever runs it) chooses `server` or `workers`.
+# Debian, not Alpine: the binary of uWebSockets.js needs glibc.
+FROM node:22-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production
+COPY package.json package-lock.json ./
+COPY scripts ./scripts
+RUN npm ci --omit=dev --no-audit --no-fund
+COPY src ./src
+COPY workers ./workers
+COPY assets ./assets
+RUN install -d -o node -g node /data
+USER node
+ENV HOST=0.0.0.0 DATA_DIR=/data
+VOLUME /data
+EXPOSE 8080
+CMD ["node", "--import", "tsx", "src/server.ts"]

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+import { openSql, type Sql } from '../../src/db/sql.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { waitFor } from './wait.ts'
+import { startWorkers } from './worker-process.ts'
+
+export const adminKey = '0123456789abcdef:0123456789abcdef0123456789abcdef'
+
+export interface RunningProgram extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly sql: Sql
+  readonly server: ChildProcess
+  /** Asks with the key of all rights unless told otherwise; gives status, headers and parsed JSON. */
+  readonly ask: (
+    method: string,
+    path: string,
+    options?: { body?: unknown; key?: string }
+  ) => Promise<{ status: number; headers: Headers; body: Answer }>
+}
+
+// An answer can be anything; tests look into it and fail where it is not what they expect.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Answer = any
+
+const server = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+
+/** Starts a server and a worker process on a test's own database and Redis, as production does. */
+export async function startProgram(
+  databaseUrl: string,
+  redisUrl: string,
+  dataDir: string
+): Promise<RunningProgram> {
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  const env = {
+    PATH: process.env['PATH'],
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    ADMIN_API_KEY: adminKey,
+    LOG_LEVEL: 'fatal'
+  }
+  const child = spawn(process.execPath, ['--import', 'tsx', server], {
+    env,
+    stdio: ['ignore', 'inherit', 'inherit']
+  })
+  const workers = startWorkers(databaseUrl, redisUrl)
+  await waitFor(async () => (await fetch(`${baseUrl}/api/status`)).ok, {
+    deadlineMs: 20_000,
+    what: 'the server'
+  })
+  const sql = openSql(databaseUrl, { max: 3, name: 'test' })
+  return {
+    baseUrl,
+    sql,
+    server: child,
+    ask: async (method, path, { body, key = adminKey } = {}) => {
+      const answer = await fetch(baseUrl + path, {
+        method,
+        redirect: 'manual',
+        headers: { ...(key === '' ? {} : { 'X-API-Key': key }), 'Content-Type': 'application/json' },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
+      })
+      const text = await answer.text()
+      const isJson = text !== '' && answer.headers.get('content-type')?.startsWith('application/json')
+      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      workers.kill('SIGKILL')
+      await sql.end({ timeout: 5 })
+    }
+  }
+}
