@@ -7,7 +7,6 @@ import { advancePayload, advanceQueueName, leadMs } from '../src/jobs.ts'
 import { advance } from '../src/playout/advance.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { openBlocking } from '../src/redis/connection.ts'
-import { nowPlayingLine } from './now-playing-line.ts'
 
 /** Ends tracks on time: one job per play. */
 export function startAdvanceWorker(services: PlayoutServices, redisUrl: string): Worker {
@@ -19,8 +18,7 @@ export function startAdvanceWorker(services: PlayoutServices, redisUrl: string):
     async job => {
       const { stationId, shId, dueAtMs } = v.parse(advancePayload, job.data)
       await waitUntil(dueAtMs)
-      const { outcome, state } = await advance(services, { stationId, endedShId: shId, cause: 'due' })
-      if (outcome === 'stepped' && state) services.log.info(...nowPlayingLine(state))
+      const { outcome } = await advance(services, { stationId, endedShId: shId, cause: 'due' })
       return outcome
     },
     { connection, concurrency: 64 }

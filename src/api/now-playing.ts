@@ -33,8 +33,11 @@ export function nowPlayingRoutes(keys: Keys): Route<ApiServices>[] {
     }
   })
 
-  const visible = async (request: ApiRequest, services: ApiServices): Promise<StationState[] | null> =>
-    (await keys.mayListen(request.apiKey)) ? [...services.live.all()] : null
+  const visible = async (
+    request: ApiRequest,
+    services: ApiServices
+  ): Promise<readonly StationState[] | null> =>
+    (await keys.mayListen(request.apiKey)) ? services.live.all() : null
 
   return [
     reading('/api/nowplaying/:station_id', (state, { live }) => ({ body: live.document(state) })),
@@ -69,5 +72,5 @@ export function nowPlayingRoutes(keys: Keys): Route<ApiServices>[] {
 }
 
 function publicOnes({ live }: ApiServices): StationState[] {
-  return [...live.all()].filter(state => state.profile.isPublic)
+  return live.all().filter(state => state.profile.isPublic)
 }

@@ -9,7 +9,9 @@ const codes: Record<string, string> = {
   max_value: 'out_of_range',
   min_length: 'too_short',
   max_length: 'too_long',
-  picklist: 'not_in_enum'
+  picklist: 'not_in_enum',
+  partial_check: 'out_of_range',
+  raw_check: 'required'
 }
 
 /** Checks a body against its schema. Throws a 400 that lists every problem with its field. */

@@ -41,14 +41,10 @@ const source = v.pipe(
     path: v.optional(v.pipe(v.string('must be text.'), v.maxLength(2048, 'must be at most 2048 characters.')))
   }),
   v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique']),
-  v.forward(
-    v.partialCheck(
-      [['id'], ['path']],
-      ({ id, path }) => id !== undefined || path !== undefined,
-      'or path is required.'
-    ),
-    ['id']
-  )
+  v.rawCheck(({ dataset, addIssue }) => {
+    const isNamed = !dataset.typed || dataset.value.id !== undefined || dataset.value.path !== undefined
+    if (!isNamed) addIssue({ message: 'must have an id or a path.' })
+  })
 )
 const sources = v.optional(v.pipe(v.array(source, 'must be a list.'), v.maxLength(1_000, 'is too long.')), [])
 

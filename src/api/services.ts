@@ -7,7 +7,7 @@ export interface LiveView {
   /** A station by id (all digits) or short name. */
   readonly get: (key: string) => StationState | undefined
   /** All stations, in id order. */
-  readonly all: () => Iterable<StationState>
+  readonly all: () => readonly StationState[]
   /** The REST rendering of a station, true at this second. */
   readonly document: (state: StationState) => Uint8Array
   /** The REST renderings of all public stations as one array, true at this second. */

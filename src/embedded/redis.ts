@@ -18,7 +18,7 @@ const readyMs = 30_000
 const attempts = 5
 
 /**
- * Starts a Redis (or Valkey) whose append-only file is in `folder`, with a new password each time. The caller sees
+ * Starts a Redis (or Valkey) whose append-only file is in `folder`, with a random password kept beside it. The caller sees
  * to it that nobody else starts one in the same folder meanwhile; one that an earlier process left running is
  * stopped first. Listens on 127.0.0.1 only. Throws an `OperatorError` when it does not answer within 30 seconds.
  */
@@ -31,7 +31,7 @@ export async function startRedis(folder: string, options: { port?: number } = {}
   await clearTheWay(home, configFile)
   if (options.port !== undefined) await assertPortIsFree(options.port, 'Redis')
 
-  const password = randomBytes(24).toString('hex')
+  const password = await ensurePassword(join(home, 'password'))
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePort())
     await writePrivately(configFile, configOf(home, port, password))
@@ -111,6 +111,15 @@ async function clearTheWay(home: string, configFile: string): Promise<void> {
   if (!Number.isInteger(pid) || pid <= 0) return
   await stopLeftover(pid, 'SIGTERM', command => command.endsWith(configFile))
   await rm(pidFile, { force: true })
+}
+
+/** The same from start to start, so that a Redis that is started again is found by those who knew it. */
+async function ensurePassword(file: string): Promise<string> {
+  const kept = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (/^[0-9a-f]{48}$/.test(kept)) return kept
+  const password = randomBytes(24).toString('hex')
+  await writePrivately(file, `${password}\n`)
+  return password
 }
 
 async function writePrivately(path: string, text: string): Promise<void> {

@@ -27,6 +27,8 @@ export interface AudioFile {
 }
 
 const timeLimitMs = 10_000
+/** MP3 up to this size are measured rather than estimated, in about a third of a second. */
+const maxWalkedBytes = 64 * 1024 * 1024
 /** The range of the column: 24 days. */
 const maxDurationMs = 2_147_483_647
 
@@ -48,15 +50,15 @@ export async function readAudioFile(path: string): Promise<AudioFile> {
 }
 
 async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> {
-  if (tokenizer.fileInfo.size === 0) throw new UnusableFile('it is empty')
-  const start = Buffer.alloc(Math.min(tokenizer.fileInfo.size, 32 * 1024))
+  if (tokenizer.size === 0) throw new UnusableFile('it is empty')
+  const start = Buffer.alloc(Math.min(tokenizer.size, 32 * 1024))
   await tokenizer.peekBuffer(start, { mayBeLess: true })
   const metadata = await parse(tokenizer, start)
   const { format, common } = metadata
   if (format.codec === undefined && !format.sampleRate) throw new UnusableFile('no audio was found in it')
   if (format.hasVideo === true && format.hasAudio !== true)
     throw new UnusableFile('it is a video without sound')
-  const durationMs = toDurationMs(format.duration) || (await scanDurationMs(tokenizer))
+  const durationMs = await findDurationMs(tokenizer, format)
   if (durationMs === 0) throw new UnusableFile('its length is zero or cannot be found')
   return { ...readTags(common, path), durationMs, cover: chooseCover(common.picture ?? []) }
 }
@@ -72,11 +74,20 @@ async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMet
   }
 }
 
-/** Ogg and headerless MP3 of varying bit rate have no length in front: the file is walked to its end. */
-async function scanDurationMs(tokenizer: FileTokenizer): Promise<number> {
+/**
+ * Ogg, and MP3 without a header that counts its frames, are walked to their end. What the parser gives for such an
+ * MP3 is the file's size by the bit rate of the first frames: far off when the rate varies and it begins in silence.
+ */
+async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['format']): Promise<number> {
+  const toldMs = toDurationMs(format.duration)
+  const isMpeg = format.container === 'MPEG'
+  const isEstimate = isMpeg && format.duration === (format.numberOfSamples ?? 0) / (format.sampleRate ?? 1)
+  if (toldMs > 0 && !(isEstimate && tokenizer.size <= maxWalkedBytes)) return toldMs
   tokenizer.setPosition(0)
-  const { format } = await parseFromTokenizer(tokenizer, { duration: true, skipCovers: true })
-  return toDurationMs(format.duration)
+  // The parser estimates wherever it knows the size.
+  if (isMpeg) tokenizer.hideSize()
+  const scanned = await parseFromTokenizer(tokenizer, { duration: true, skipCovers: true })
+  return toDurationMs(scanned.format.duration) || toldMs
 }
 
 function toDurationMs(seconds: number | undefined): number {

@@ -7,6 +7,8 @@ import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'str
 export class UnusableFile extends Error {}
 
 const windowBytes = 64 * 1024
+/** Parsers note each odd part they skip, and billions of empty ones fit in a sparse file. */
+const maxReads = 2_000_000
 /** No single tag or picture may take more memory than this. */
 const maxBufferBytes = 32 * 1024 * 1024
 
@@ -17,10 +19,13 @@ const maxBufferBytes = 32 * 1024 * 1024
  */
 export class FileTokenizer extends AbstractTokenizer {
   // No path in it: the format is told by the content, a wrong extension does no harm.
-  override fileInfo: { size: number; mimeType?: string }
+  override fileInfo: { size?: number; mimeType?: string }
+  /** In bytes. */
+  readonly size: number
   readonly #handle: FileHandle
   readonly #deadlineMs: number
   readonly #window = Buffer.allocUnsafe(windowBytes)
+  #reads = 0
   #windowStart = 0
   #windowLength = 0
 
@@ -29,6 +34,7 @@ export class FileTokenizer extends AbstractTokenizer {
     this.#handle = handle
     this.#deadlineMs = deadlineMs
     this.fileInfo = { size }
+    this.size = size
   }
 
   /**
@@ -50,7 +56,9 @@ export class FileTokenizer extends AbstractTokenizer {
   }
 
   override async peekBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {
-    if (performance.now() > this.#deadlineMs) throw new UnusableFile('it takes too long to read')
+    this.#reads += 1
+    const isTooLong = this.#reads > maxReads || performance.now() > this.#deadlineMs
+    if (isTooLong) throw new UnusableFile('it takes too long to read')
     const { length, position, mayBeLess } = this.normalizeOptions(target, options)
     let count = 0
     while (count < length) {
@@ -78,6 +86,11 @@ export class FileTokenizer extends AbstractTokenizer {
 
   override supportsRandomAccess(): boolean {
     return true
+  }
+
+  /** From now on this is a stream of unknown length to the parsers. */
+  hideSize(): void {
+    delete this.fileInfo.size
   }
 
   setPosition(position: number): void {

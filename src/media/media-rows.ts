@@ -23,13 +23,14 @@ export async function findMedia(sql: Sql, stationId: number, paths: string[]): P
   return new Map(songs.map(song => [song.path, song]))
 }
 
-/** Stores covers of distinct keys; those that are there already stay as they are. */
+/** Stores covers of distinct keys; those that are there already stay as they are and are not sent again. */
 export async function insertArtwork(tx: Tx, covers: Cover[]): Promise<void> {
-  const rows = covers.map(cover => ({
-    hash: cover.hash,
-    content_type: cover.contentType,
-    bytes: cover.bytes
-  }))
+  const hashes = covers.map(cover => cover.hash)
+  const known = await tx<{ hash: string }[]>`select hash from artwork where hash = any(${hashes}::text[])`
+  const knownHashes = new Set(known.map(row => row.hash))
+  const rows = covers
+    .filter(cover => !knownHashes.has(cover.hash))
+    .map(({ hash, contentType, bytes }) => ({ hash, content_type: contentType, bytes }))
   if (rows.length > 0) await tx`insert into artwork ${tx(rows)} on conflict (hash) do nothing`
 }
 
@@ -93,15 +94,22 @@ export async function appendTracks(
   playlistId: number,
   paths: string[]
 ): Promise<void> {
+  // In steps: as one statement it is planned by the statistics of before the import, which take the playlist for
+  // empty, and every song is then compared with every track.
+  const songs = await tx<{ id: number }[]>`
+    select media.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
+    join media on media.station_id = ${stationId} and media.path = wanted.path
+    order by wanted.place`
+  const ids = songs.map(song => song.id)
+  const present = await tx<{ media_id: number }[]>`
+    select media_id from playlist_tracks where playlist_id = ${playlistId} and media_id = any(${ids}::bigint[])`
+  const presentIds = new Set(present.map(track => track.media_id))
+  const missing = ids.filter(id => !presentIds.has(id))
+  if (missing.length === 0) return
   await tx`
     insert into playlist_tracks (playlist_id, media_id, position)
-    select ${playlistId}::bigint, media.id, last.position + row_number() over (order by wanted.place)
-    from unnest(${paths}::text[]) with ordinality as wanted (path, place)
-    join media on media.station_id = ${stationId} and media.path = wanted.path
-    cross join (
-      select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = ${playlistId}::bigint
-    ) as last
-    where not exists (
-      select from playlist_tracks where playlist_id = ${playlistId}::bigint and media_id = media.id
-    )`
+    select ${playlistId}::bigint, new.media_id, last.position + new.place
+    from unnest(${missing}::bigint[]) with ordinality as new (media_id, place), (
+      select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = ${playlistId}
+    ) as last`
 }

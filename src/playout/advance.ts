@@ -3,6 +3,7 @@ import { refill } from '../autodj/refill.ts'
 import { readLibrary } from '../db/library.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { StationState } from '../station/state.ts'
+import { nowPlayingLine } from './now-playing-line.ts'
 import { publishEventually } from './publish.ts'
 import { planStatements } from './queue.ts'
 import { type LockedStation, lockStation, type OpenPlay, readOpenPlay, readQueue } from './rows.ts'
@@ -44,6 +45,7 @@ export async function advance(
   const outcome = await step(services.sql, request, Date.now())
   if (outcome === 'gone' || outcome === 'idle' || outcome === 'not-due') return { outcome, state: null }
   const state = await publishEventually(services, request.stationId)
+  if (outcome === 'stepped' && state) services.log.info(...nowPlayingLine(state))
   return { outcome, state }
 }
 

@@ -54,6 +54,13 @@ test('a recording that begins in the middle of an MP3 frame is read', async () =
   expect((await read(stream)).durationMs).toBeGreaterThan(2_000)
 })
 
+test('an MP3 of varying bit rate that begins in silence and counts no frames has its true length', async () => {
+  const loud = Buffer.alloc(417)
+  loud.set([0xff, 0xfb, 0x90, 0xc4])
+  const { durationMs } = await read(Buffer.concat([mp3({}, 10), ...Array.from({ length: 90 }, () => loud)]))
+  expect(durationMs).toBe(Math.round((100 * 1_152_000) / 44_100))
+})
+
 test('texts are bounded and hold no control characters or lone surrogates', async () => {
   const { artist, title, album, genre, isrc } = await read(
     mp3({

@@ -1,4 +1,4 @@
-import type { Song, StationState } from '../src/station/state.ts'
+import type { Song, StationState } from '../station/state.ts'
 
 /** The log line of a song change: data for programs, a sentence for people. */
 export function nowPlayingLine(state: StationState): [data: { station: string; play: number }, text: string] {

@@ -1,0 +1,190 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { Redis } from 'ioredis'
+import { expect, test } from 'vitest'
+
+import { readFacts } from '../../src/db/facts.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openSql, type Sql } from '../../src/db/sql.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { startRedis } from '../../src/embedded/redis.ts'
+import type { EmbeddedService } from '../../src/embedded/service.ts'
+import { changesChannel } from '../../src/redis/keys.ts'
+import { parseChange, parsePosition, readStates } from '../../src/redis/station-store.ts'
+import { readHistory, seedStations } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWorkers } from '../support/worker-process.ts'
+
+/** How long stations play, in seconds; the run behind the README's claim takes 180 each. */
+const seconds = Number(process.env['FAULT_SECONDS'] ?? 20)
+
+/** The services and worker processes of one run, any of which may be taken down at any moment. */
+async function openRig(folder: string) {
+  let postgres: EmbeddedService = await startPostgres(join(folder, 'postgres'))
+  let redis: EmbeddedService = await startRedis(join(folder, 'redis'))
+  const sql = openSql(postgres.url, { max: 3, name: 'test' })
+  await migrate(sql)
+  const workers = [0, 1].map(() => startWorkers(postgres.url, redis.url))
+
+  return {
+    sql,
+    redisUrl: redis.url,
+    killWorkers: async (index: number) => {
+      const process = workers[index]
+      process?.kill('SIGKILL')
+      workers[index] = startWorkers(postgres.url, redis.url)
+    },
+    restartRedis: async () => {
+      await redis.stop()
+      redis = await startRedis(join(folder, 'redis'), { port: redis.port })
+    },
+    killRedis: async () => {
+      process.kill(redis.pid, 'SIGKILL')
+      await redis.exited
+      redis = await startRedis(join(folder, 'redis'), { port: redis.port })
+    },
+    flushRedis: async () => {
+      const client = new Redis(redis.url)
+      await client.flushall()
+      client.disconnect()
+    },
+    restartPostgres: async (downMs: number) => {
+      await postgres.stop()
+      await wait(downMs)
+      postgres = await startPostgres(join(folder, 'postgres'), { port: postgres.port })
+    },
+    killPostgres: async () => {
+      process.kill(postgres.pid, 'SIGKILL')
+      await postgres.exited
+      postgres = await startPostgres(join(folder, 'postgres'), { port: postgres.port })
+    },
+    async [Symbol.asyncDispose]() {
+      for (const process of workers) {
+        process.kill('SIGKILL')
+        if (process.exitCode === null && process.signalCode === null) await once(process, 'exit')
+      }
+      await sql.end({ timeout: 5 })
+      await redis.stop()
+      await postgres.stop()
+    }
+  }
+}
+
+/** Hears every commit and remembers those that went back within an epoch. */
+function watchVersions(redisUrl: string) {
+  const subscriber = new Redis(redisUrl, { retryStrategy: () => 100, maxRetriesPerRequest: null })
+  const last = new Map<string, number>()
+  const steppedBack: string[] = []
+  subscriber.on('error', () => {})
+  void subscriber.subscribe(changesChannel).catch(() => {})
+  subscriber.on('message', (_, message) => {
+    const { stationId, position } = parseChange(message)
+    const { epoch, version } = parsePosition(position)
+    const key = `${stationId} ${epoch}`
+    if (version <= (last.get(key) ?? 0)) steppedBack.push(`${key}: ${last.get(key)} then ${version}`)
+    last.set(key, version)
+  })
+  return { steppedBack, stop: () => subscriber.disconnect() }
+}
+
+async function expectWholeHistory(sql: Sql, stationId: number): Promise<number> {
+  const plays = await readHistory(sql, stationId)
+  for (const [index, play] of plays.entries()) {
+    expect(play.endedAtMs, `end of play ${play.id}`).toBe(plays[index + 1]?.startedAtMs ?? null)
+  }
+  const queued = await sql<{ id: number | null }[]>`
+    select history_id as id from queue where station_id = ${stationId} and played_at_ms is not null order by seq`
+  // Each row of the queue became one play, in the order in which it stood there.
+  expect(queued.map(row => row.id)).toEqual(plays.map(play => play.id))
+  const [lost] = await sql`
+    select seq from queue where station_id = ${stationId} and played_at_ms is null
+      and seq < (select max(seq) from queue where station_id = ${stationId} and played_at_ms is not null)`
+  expect(lost).toBeUndefined()
+  return plays.length
+}
+
+async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[]): Promise<void> {
+  const redis = new Redis(redisUrl)
+  try {
+    await waitFor(
+      async () => {
+        const facts = await readFacts(sql, stationIds)
+        const states = await readStates(redis, stationIds)
+        const shown = new Map(states.map(state => [state?.stationId, state?.current?.shId]))
+        return facts.every(each => shown.get(each.stationId) === each.current?.shId)
+      },
+      { deadlineMs: 5_000, what: 'live state and facts to agree' }
+    )
+  } finally {
+    redis.disconnect()
+  }
+}
+
+const shape = { stations: 20, tracks: 60, songMs: 1_000 }
+
+test(
+  'one-second songs on twenty stations leave a whole history',
+  { timeout: (seconds + 60) * 1_000 },
+  async () => {
+    await using folder = await openTempFolder()
+    await using rig = await openRig(folder.path)
+    const versions = watchVersions(rig.redisUrl)
+    const stations = await seedStations(rig.sql, shape)
+    await wait(seconds * 1_000)
+    await expectConverged(
+      rig.sql,
+      rig.redisUrl,
+      stations.map(({ id }) => id)
+    )
+    versions.stop()
+    for (const { id } of stations) {
+      expect(await expectWholeHistory(rig.sql, id)).toBeGreaterThan(seconds - 8)
+    }
+    expect(versions.steppedBack).toEqual([])
+  }
+)
+
+test(
+  'nothing is lost, doubled or out of order when any process is killed at any moment',
+  {
+    timeout: (3 * seconds + 120) * 1_000
+  },
+  async () => {
+    await using folder = await openTempFolder()
+    await using rig = await openRig(folder.path)
+    const versions = watchVersions(rig.redisUrl)
+    const stations = await seedStations(rig.sql, shape)
+    const ids = stations.map(({ id }) => id)
+    const faults = [
+      () => rig.killWorkers(0),
+      () => rig.restartRedis(),
+      () => rig.killWorkers(1),
+      () => rig.flushRedis(),
+      () => rig.restartPostgres(500 + Math.random() * 2_000),
+      () => rig.killWorkers(0),
+      () => rig.killRedis(),
+      () => rig.killPostgres(),
+      () => Promise.all([rig.killWorkers(0), rig.killWorkers(1), rig.flushRedis()])
+    ]
+    const deadline = Date.now() + 1.5 * seconds * 1_000
+    for (let round = 0; round < faults.length || Date.now() < deadline; round++) {
+      await wait(500 + Math.random() * 1_500)
+      await faults[round % faults.length]?.()
+    }
+    const before = await rig.sql<{ plays: number }[]>`select count(*) as plays from song_history`
+    await waitFor(
+      async () => {
+        const [row] = await rig.sql<{ plays: number }[]>`select count(*) as plays from song_history`
+        return (row?.plays ?? 0) > (before[0]?.plays ?? 0) + 3 * shape.stations
+      },
+      { deadlineMs: 15_000, what: 'all stations to play on' }
+    )
+    await expectConverged(rig.sql, rig.redisUrl, ids)
+    versions.stop()
+    for (const id of ids) await expectWholeHistory(rig.sql, id)
+    expect(versions.steppedBack).toEqual([])
+  }
+)

@@ -1,0 +1,136 @@
+import { execFile, spawn } from 'node:child_process'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect } from 'vitest'
+
+import { createStation } from '../../src/db/stations.ts'
+import { mp3 } from '../support/audio-bytes.ts'
+import { test } from '../support/fixtures.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const command = ['--import', 'tsx', 'src/media/import-command.ts']
+
+function environment(more: Record<string, string>): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env
+  return { PATH, HOME, ...more }
+}
+
+/** Runs the command to its end. */
+async function run(env: Record<string, string>, ...args: string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
+    const options = { cwd: root, env: environment(env), timeout: 60_000 }
+    execFile(process.execPath, [...command, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
+    })
+  })
+}
+
+test('the first import makes the station, the second finds nothing new', async ({ databaseUrl, sql }) => {
+  const folder = await scratchFolder()
+  await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
+  await writeFile(join(folder, 'b.mp3'), 'text')
+  const env = { DATABASE_URL: databaseUrl, INIT_CWD: folder }
+  const args = ['--station', 'demo', '--playlist', 'Rotation', '.']
+  expect(await run(env, ...args)).toEqual({
+    code: 0,
+    stdout: `skipped ${folder}/b.mp3: it is not audio\n2 found: 1 added, 0 updated, 0 unchanged, 1 skipped\n`,
+    stderr: ''
+  })
+  expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') })
+  const stations = await sql`
+    select stations.short_name, mounts.path, playlists.name as playlist, media.title
+    from stations join mounts on mounts.station_id = stations.id
+    join playlists on playlists.station_id = stations.id
+    join playlist_tracks on playlist_id = playlists.id join media on media.id = media_id`
+  expect([...stations]).toEqual([
+    { short_name: 'demo', path: '/radio.mp3', playlist: 'Rotation', title: 'A' }
+  ])
+})
+
+test('a station is found by id or short name, an unknown one needs --create', async ({
+  databaseUrl,
+  sql
+}) => {
+  const folder = await scratchFolder()
+  await writeFile(join(folder, 'a.mp3'), mp3())
+  const id = await createStation(sql, { shortName: 'harbour', name: 'Harbour FM' })
+  const env = { DATABASE_URL: databaseUrl }
+  expect(await run(env, '--station', String(id), '--playlist', 'P', folder)).toMatchObject({ code: 0 })
+  expect(await run(env, '--station', 'harbour', '--playlist', 'P', folder)).toMatchObject({ code: 0 })
+  expect(await run(env, '--station', 'other', '--playlist', 'P', folder)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'there is no station "other"; known: harbour (--create makes a new one)\n'
+  })
+  const odd = await run(env, '--station', '77', '--create', '--playlist', 'P', folder)
+  expect(odd).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be a short name') })
+  expect(await run(env, '--station', 'other', '--create', '--playlist', 'P', folder)).toMatchObject({
+    code: 0
+  })
+  const [media] = await sql`select count(*) as count, count(distinct station_id) as stations from media`
+  expect(media).toEqual({ count: 2, stations: 2 })
+})
+
+test('nothing usable is exit code 1', async ({ databaseUrl }) => {
+  const folder = await scratchFolder()
+  await mkdir(join(folder, 'empty'))
+  const env = { DATABASE_URL: databaseUrl }
+  expect(await run(env, '--station', 'demo', '--playlist', 'P', folder)).toEqual({
+    code: 1,
+    stdout: '0 found: 0 added, 0 updated, 0 unchanged, 0 skipped\n',
+    stderr: ''
+  })
+})
+
+test('a mistake is one line on stderr and writes nothing', async ({ databaseUrl, sql }) => {
+  const env = { DATABASE_URL: databaseUrl }
+  const missing = await run(env, '--station', 'demo', '--playlist', 'P', '/nowhere at all')
+  expect(missing).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'cannot read "/nowhere at all": it does not exist\n'
+  })
+  expect([...(await sql`select * from stations`)]).toEqual([])
+  const away = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' }
+  const refused = await run(away, '--station', 'demo', '--playlist', 'P', root)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toMatch(/^Postgres does not answer: .*ECONNREFUSED.*\n$/)
+  expect(refused.stderr).not.toContain('secret')
+  expect(await run(env, '--bogus')).toMatchObject({ code: 1, stderr: expect.stringContaining('; usage: ') })
+  const help = await run(env, '--help')
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('--playlist') })
+})
+
+test('Ctrl-C ends after a batch, with a summary and exit code 130', async ({ databaseUrl, sql }) => {
+  const folder = await scratchFolder()
+  await writeFile(join(folder, '0.mp3'), 'text')
+  for (let i = 1; i < 2_000; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: String(i) }))
+  const args = [...command, '--station', 'demo', '--playlist', 'P', folder]
+  const child = spawn(process.execPath, args, { cwd: root, env: environment({ DATABASE_URL: databaseUrl }) })
+  let output = ''
+  // The first line is the problem of the first file: the import is under way.
+  child.stdout.on('data', (data: Buffer) => {
+    if (output === '') child.kill('SIGINT')
+    output += data.toString()
+  })
+  const code = await new Promise<number | null>(resolve => child.once('close', resolve))
+  expect(code).toBe(130)
+  expect(output).toMatch(/\nstopped before the end; \d00 found: /)
+  const [rows] =
+    await sql`select (select count(*) from media) as media, count(*) as tracks from playlist_tracks`
+  expect(rows?.['media']).toBe(rows?.['tracks'])
+  expect(Number(rows?.['media']) % 100).toBe(99)
+})
+
+test('without DATABASE_URL the Postgres of DATA_DIR is started for the import', async () => {
+  const folder = await scratchFolder()
+  await chmod(folder, 0o755)
+  await writeFile(join(folder, 'a.mp3'), mp3())
+  const env = { DATA_DIR: join(folder, 'data') }
+  const args = ['--station', 'demo', '--playlist', 'P', folder]
+  expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 added') })
+  expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') })
+}, 90_000)

@@ -1,0 +1,273 @@
+import { expect } from 'vitest'
+
+import { readFacts } from '../../src/db/facts.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { countListeners } from '../../src/playout/listeners.ts'
+import { publish } from '../../src/playout/publish.ts'
+import { removeFromQueue } from '../../src/playout/queue.ts'
+import { sweep } from '../../src/playout/sweep.ts'
+import { readStates } from '../../src/redis/station-store.ts'
+import { test } from '../support/fixtures.ts'
+import { openPlayout } from '../support/playout.ts'
+import { readHistory, seedStations } from '../support/stations.ts'
+
+const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
+const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
+
+async function queueOf(sql: Sql, stationId: number) {
+  return sql<{ id: number; title: string; playsAtMs: number; cuedAtMs: number }[]>`
+    select q.id, m.title, q.plays_at_ms as "playsAtMs", q.cued_at_ms as "cuedAtMs"
+    from queue q join media m on m.id = q.media_id
+    where q.station_id = ${stationId} and q.played_at_ms is null and q.skipped_at_ms is null order by q.seq`
+}
+
+test('a silent station with songs begins to play and fills its queue ahead', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql, { queueLength: 4 })
+  const { state } = await advance(playout, wake(station?.id ?? 0))
+  const queue = await queueOf(sql, station?.id ?? 0)
+  const startedAtMs = state?.shown?.startedAtMs ?? 0
+  expect(state).toMatchObject({ version: 3, current: { dueAtMs: startedAtMs + 60_000 } })
+  expect(queue.map(row => row.playsAtMs - startedAtMs)).toEqual([60_000, 120_000, 180_000, 240_000])
+  expect(queue.map(row => row.cuedAtMs - startedAtMs)).toEqual([0, 60_000, 120_000, 180_000])
+  expect(state?.next?.song.title).toBe(queue[0]?.title)
+})
+
+test('what was announced is what plays next, and the ended song leads the history', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const first = (await advance(playout, wake(station?.id ?? 0))).state
+  const second = (await advance(playout, skip(station?.id ?? 0))).state
+  expect(second?.shown?.song).toEqual(first?.next?.song)
+  expect(second?.history.map(play => play.shId)).toEqual([first?.shown?.shId])
+  const [ended, open] = await readHistory(sql, station?.id ?? 0)
+  expect(ended?.endedAtMs).toBe(open?.startedAtMs)
+  expect(open?.endedAtMs).toBeNull()
+})
+
+test('the same end reported by twenty callers is one step', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  const { state } = await advance(playout, wake(stationId))
+  const shId = state?.current?.shId ?? 0
+  await sql`update song_history set started_at_ms = started_at_ms - 60000, due_at_ms = due_at_ms - 60000 where id = ${shId}`
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, () => advance(playout, { stationId, endedShId: shId, cause: 'due' }))
+  )
+  expect(outcomes.filter(({ outcome }) => outcome === 'stepped')).toHaveLength(1)
+  expect(await readHistory(sql, stationId)).toHaveLength(2)
+  const [stored] = await readStates(playout.redis, [stationId])
+  expect(stored?.version).toBe((state?.version ?? 0) + 1)
+})
+
+test('a track that ended a little ago is followed without a gap, one that ended long ago from now', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stations = await seedStations(sql, { stations: 2 })
+  const stepLate = async (stationId: number, lateMs: number) => {
+    const { state } = await advance(playout, wake(stationId))
+    const shId = state?.current?.shId ?? 0
+    const dueAtMs = Date.now() - lateMs
+    await sql`update song_history set started_at_ms = ${dueAtMs - 60_000}, due_at_ms = ${dueAtMs} where id = ${shId}`
+    await advance(playout, { stationId, endedShId: shId, cause: 'due' })
+    const [ended, next] = await readHistory(sql, stationId)
+    expect(next?.startedAtMs).toBe(ended?.endedAtMs)
+    return (next?.startedAtMs ?? 0) - dueAtMs
+  }
+  expect(await stepLate(stations[0]?.id ?? 0, 3_000)).toBe(0)
+  expect(await stepLate(stations[1]?.id ?? 0, 60_000)).toBeGreaterThanOrEqual(60_000)
+})
+
+test('a job that comes before the track is due ends nothing', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  const { state } = await advance(playout, wake(stationId))
+  const early = await advance(playout, { stationId, endedShId: state?.current?.shId ?? 0, cause: 'due' })
+  expect(early.outcome).toBe('not-due')
+  expect(await readHistory(sql, stationId)).toHaveLength(1)
+})
+
+test('every track airs once per pass, whatever is skipped', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql, { tracks: 7 })
+  const stationId = station?.id ?? 0
+  await advance(playout, wake(stationId))
+  for (let play = 1; play < 21; play++) await advance(playout, skip(stationId))
+  const plays = await readHistory(sql, stationId)
+  for (const [index, play] of plays.entries()) expect(play.title).not.toBe(plays[index + 1]?.title)
+  const passes = [0, 7, 14].map(start => plays.slice(start, start + 7).map(play => play.title))
+  for (const pass of passes) expect(new Set(pass).size).toBe(7)
+  expect(new Set(passes.map(String)).size).toBe(3)
+})
+
+test('a station whose last track is gone goes offline, and comes back by itself', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql, { tracks: 2 })
+  const stationId = station?.id ?? 0
+  await advance(playout, wake(stationId))
+  await sql`update playlists set is_enabled = false where station_id = ${stationId}`
+  await sql`delete from queue where station_id = ${stationId} and played_at_ms is null`
+  const { state } = await advance(playout, skip(stationId))
+  expect(state).toMatchObject({ current: null, shown: null, next: null })
+  expect(state?.history).toHaveLength(1)
+  expect((await advance(playout, skip(stationId))).outcome).toBe('idle')
+
+  await sql`update playlists set is_enabled = true where station_id = ${stationId}`
+  await sweep(playout, new Set())
+  const [back] = await readStates(playout.redis, [stationId])
+  expect(back?.current).not.toBeNull()
+})
+
+test('a deleted queue row is replaced, gives its track back and moves the rest forward', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  const { state } = await advance(playout, wake(stationId))
+  const before = await queueOf(sql, stationId)
+  await removeFromQueue(playout, stationId, before[0]?.id ?? 0, Date.now())
+  const after = await queueOf(sql, stationId)
+  expect(after.map(row => row.title).slice(0, 2)).toEqual(before.map(row => row.title).slice(1))
+  expect(after).toHaveLength(3)
+  expect(after.map(row => row.title)).not.toContain(before[0]?.title)
+  expect(after[0]?.playsAtMs).toBe(before[0]?.playsAtMs)
+  const [shown] = await readStates(playout.redis, [stationId])
+  expect(shown).toMatchObject({
+    version: (state?.version ?? 0) + 1,
+    next: { song: { title: after[0]?.title } }
+  })
+  await expect(removeFromQueue(playout, stationId, before[0]?.id ?? 0, Date.now())).rejects.toMatchObject({
+    status: 404
+  })
+})
+
+test('listener reports are counted, kept with the play, and written only when they change', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  await advance(playout, wake(stationId))
+  const nothing = { mounts: [], remotes: [], hls: [] }
+  for (const total of [5, 8, 6, 7])
+    await countListeners(playout, stationId, { total, unique: total - 1, ...nothing })
+  const [facts] = await readFacts(sql, [stationId])
+  const mounts = [{ path: '/radio.mp3', total: 7, unique: 6 }]
+  await countListeners(playout, stationId, { total: 7, unique: 6, ...nothing })
+  expect((await readFacts(sql, [stationId]))[0]).toEqual(facts)
+  await countListeners(playout, stationId, { total: 7, unique: 6, ...nothing, mounts })
+  const [state] = await readStates(playout.redis, [stationId])
+  expect(Object.values(state?.listeners.mounts ?? {})).toEqual([{ total: 7, unique: 6 }])
+  await advance(playout, skip(stationId))
+  const [play] =
+    await sql`select listeners_start, listeners_end, listeners_peak, delta_positive, delta_negative,
+    unique_listeners from song_history where station_id = ${stationId} order by id limit 1`
+  expect(play).toEqual({
+    listeners_start: 0,
+    listeners_end: 7,
+    listeners_peak: 8,
+    delta_positive: 9,
+    delta_negative: 2,
+    unique_listeners: 7
+  })
+})
+
+test('a report that names a foreign mount leaves nothing behind', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  const report = {
+    total: 9,
+    unique: 9,
+    mounts: [
+      { path: '/radio.mp3', total: 9, unique: 9 },
+      { path: '/other.mp3', total: 1, unique: 1 }
+    ],
+    remotes: [{ id: 4_711, total: 1, unique: 1 }],
+    hls: []
+  }
+  const before = await readFacts(sql, [stationId])
+  await expect(countListeners(playout, stationId, report)).rejects.toMatchObject({
+    status: 400,
+    extraData: {
+      errors: [
+        { field: 'mounts.1.path', code: 'not_found' },
+        { field: 'remotes.0.id', code: 'not_found' }
+      ]
+    }
+  })
+  expect(await readFacts(sql, [stationId])).toEqual(before)
+})
+
+test('a lost live state is rebuilt under a new epoch, and its next step is scheduled', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stations = await seedStations(sql, { stations: 3 })
+  for (const { id } of stations) await advance(playout, wake(id))
+  const ids = stations.map(({ id }) => id)
+  const before = await readStates(playout.redis, ids)
+  await playout.redis.flushall()
+  await sweep(playout, new Set())
+  const after = await readStates(playout.redis, ids)
+  for (const [index, state] of after.entries()) {
+    expect(state?.shown).toEqual(before[index]?.shown)
+    expect(state?.epoch).not.toBe(before[index]?.epoch)
+  }
+  expect(await playout.advances.getDelayedCount()).toBe(3)
+})
+
+test('a change that never reached Redis is noticed by the second sweep', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  await advance(playout, wake(stationId))
+  await sql`update stations set name = 'Renamed', revision = revision + 1, station_revision = revision + 1
+    where id = ${stationId}`
+  const differing = await sweep(playout, new Set())
+  expect(differing).toEqual(new Set([stationId]))
+  await sweep(playout, differing)
+  const [state] = await readStates(playout.redis, [stationId])
+  expect(state?.profile.name).toBe('Renamed')
+})
+
+test('facts restored from a backup win over a live state that knows more', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql)
+  const stationId = station?.id ?? 0
+  const { state } = await advance(playout, wake(stationId))
+  await sql`update stations set name = 'Older', revision = 2, station_revision = 1, playback_revision = 1,
+    queue_revision = 1 where id = ${stationId}`
+  const rebuilt = await publish(playout, stationId)
+  expect(rebuilt?.profile.name).toBe('Older')
+  expect(rebuilt?.epoch).not.toBe(state?.epoch)
+})
+
+test('a jingle is played but not shown', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql, { tracks: 5 })
+  const stationId = station?.id ?? 0
+  const { state: song } = await advance(playout, wake(stationId))
+  await sql`update queue set is_visible = false
+    where id = (select min(id) from queue where station_id = ${stationId} and played_at_ms is null)`
+  const { state: jingle } = await advance(playout, skip(stationId))
+  expect(jingle?.shown).toEqual(song?.shown)
+  expect(jingle?.current).toMatchObject({ isVisible: false })
+  expect(jingle?.history).toEqual([])
+  expect(jingle?.next?.playsAtMs).toBe(jingle?.current?.dueAtMs)
+})

@@ -1,0 +1,38 @@
+import { PassThrough } from 'node:stream'
+
+import { expect, test } from 'vitest'
+
+import { cutToWidth, openLines, renderBar } from '../../../src/media/progress.ts'
+
+const counts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0, problems: 0 }
+
+test('the bar shows share, count, rate and name', () => {
+  const line = renderBar({ ...counts, found: 5 }, 10, 2, '/music/Night Ferry.mp3')
+  expect(line).toBe('[##########----------]  50 %  5/10  3/s  Night Ferry.mp3')
+})
+
+test('a folder that grew meanwhile does not overflow the bar', () => {
+  expect(renderBar({ ...counts, found: 12 }, 10, 1, 'a')).toContain('100 %  12/10')
+  expect(renderBar(counts, 0, 0, 'a')).toContain('100 %  0/0')
+})
+
+test('a file name cannot steer the terminal', () => {
+  expect(renderBar(counts, 1, 1, '/x/\u001B[2J\u202Egnp.mp3')).toContain('?[2J?gnp.mp3')
+})
+
+test('a line stays narrower than the terminal, wide characters count twice', () => {
+  expect(cutToWidth('abcdef', 5)).toBe('abcd')
+  expect(cutToWidth('\u65E5\u672C\u8A9E', 5)).toBe('\u65E5\u672C')
+  expect(cutToWidth('\u{1F600}\u{1F600}', 4)).toBe('\u{1F600}')
+  expect(cutToWidth('x'.repeat(200), undefined).length).toBe(79)
+})
+
+test('without a terminal there is a line for each problem and for every 500 files', () => {
+  const out = new PassThrough()
+  const { show } = openLines(out)
+  for (let found = 1; found <= 1_100; found += 1) {
+    show({ type: 'file-looked-at', path: 'a', counts: { ...counts, found } })
+  }
+  show({ type: 'problem-found', path: 'b\n.mp3', reason: 'it is empty' })
+  expect(String(out.read())).toBe('500 files looked at\n1000 files looked at\nskipped b?.mp3: it is empty\n')
+})
