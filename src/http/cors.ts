@@ -1,4 +1,4 @@
-type Headers = readonly (readonly [name: string, value: string])[]
+import { type Headers, renderLines } from './headers.ts'
 
 const exposed = [
   'Access-Control-Expose-Headers',
@@ -16,14 +16,15 @@ export const preflightHeaders: Headers = [
 ]
 
 /**
- * The CORS headers of every answer, by the `Origin` that asked. `allowed` is a list of origins, or has `*` in it;
- * a list makes answers differ by origin, which caches must know.
+ * The CORS headers of every answer, as a block of header lines, by the `Origin` that asked. `allowed` is a list of
+ * origins, or has `*` in it; a list makes answers differ by origin, which caches must know.
  */
-export function openCors(allowed: readonly string[]): (origin: string) => Headers {
-  const anyone: Headers = [['Access-Control-Allow-Origin', '*'], exposed]
+export function openCors(allowed: readonly string[]): (origin: string) => string {
+  const anyone = renderLines([['Access-Control-Allow-Origin', '*'], exposed])
   if (allowed.includes('*')) return () => anyone
   const origins = new Set(allowed)
-  const stranger: Headers = [['Vary', 'Origin'], exposed]
-  return origin =>
-    origins.has(origin) ? [['Access-Control-Allow-Origin', origin], ['Vary', 'Origin'], exposed] : stranger
+  const stranger = renderLines([['Vary', 'Origin'], exposed])
+  const known = (origin: string) =>
+    renderLines([['Access-Control-Allow-Origin', origin], ['Vary', 'Origin'], exposed])
+  return origin => (origins.has(origin) ? known(origin) : stranger)
 }

@@ -5,104 +5,131 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { Reply } from '../api/route.ts'
 import { ApiError, renderError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-
-type Headers = readonly (readonly [name: string, value: string])[]
+import { type Headers, renderLines } from './headers.ts'
 
 /** What has to be known of a request to answer it, read before the uWebSockets.js handler returns. */
 export interface Asked {
   readonly method: string
   readonly path: string
   readonly requestId: string
-  /** CORS headers for the origin that asked. */
-  readonly cors: Headers
+  /** CORS headers for the origin that asked, as header lines. */
+  readonly cors: string
 }
 
 /**
  * One request and its one answer. The answer is dropped if the client went away or got one already, because any
  * use of `res` after that throws inside uWebSockets.js.
+ *
+ * It is plain data with functions beside it: a closure per request costs more than it looks, since tsx names each
+ * one with `Object.defineProperty`.
  */
 export interface Exchange {
-  readonly isOpen: () => boolean
-  /** Called once if the client goes away before it got an answer. */
-  readonly onAborted: (action: () => void) => void
-  /** Answers; `isKeyed` answers are kept out of caches unless the reply says otherwise. */
-  readonly send: (reply: Reply, isKeyed: boolean) => void
-  /** Answers an error: `ApiError` as it is, anything else as a logged 500. */
-  readonly fail: (error: unknown, options?: { headers?: Headers; close?: boolean }) => void
-  /** Answers 204 with these headers. */
-  readonly sendEmpty: (headers: Headers) => void
+  readonly res: HttpResponse
+  readonly asked: Asked
+  readonly log: Logger
+  isOpen: boolean
+  isDeferred: boolean
 }
 
 /** Above this size a reply is written piece by piece as the client reads. */
 const wholeBytes = 256 * 1024
 
-export function openExchange(res: HttpResponse, asked: Asked, log: Logger): Exchange {
-  let isOpen = true
-  let whenAborted: (() => void) | null = null
-  res.onAborted(() => {
-    isOpen = false
-    whenAborted?.()
+/**
+ * Must be called if there will be no answer before the uWebSockets.js handler returns. `onAborted` is called if
+ * the client goes away before it got one.
+ */
+export function defer(exchange: Exchange, onAborted: () => void): void {
+  exchange.isDeferred = true
+  exchange.res.onAborted(() => {
+    exchange.isOpen = false
+    onAborted()
   })
+}
 
-  function write(status: number, headers: Headers, body: Reply['body'], close: boolean): void {
-    if (!isOpen) return
-    const isBare = asked.method === 'HEAD' || status === 204 || status === 304
-    const isLarge = !isBare && body !== undefined && body.length > wholeBytes
-    if (!isLarge) isOpen = false
-    res.cork(() => {
-      res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
-      for (const [name, value] of asked.cors) res.writeHeader(name, value)
-      res.writeHeader('X-Request-Id', asked.requestId)
-      for (const [name, value] of headers) res.writeHeader(name, value)
-      if (isLarge) return stream(body)
-      if (!isBare) return void res.end(body ?? '', close)
-      if (asked.method === 'HEAD' && body !== undefined)
-        res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
-      // With any argument, undefined included, this call ruins the connection.
-      res.endWithoutBody()
-    })
-  }
+/** Answers; `isKeyed` answers are kept out of caches unless the reply says otherwise. */
+export function send(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
+  write(exchange, { status: reply.status ?? 200, headers: headersOf(reply, isKeyed), body: reply.body })
+}
 
-  function stream(body: string | Uint8Array): void {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    const start = res.getWriteOffset()
-    const push = (offset: number) => {
-      const [isTaken, isDone] = res.tryEnd(bytes.subarray(offset - start), bytes.length)
-      if (isDone) isOpen = false
-      return isTaken
-    }
-    res.onWritable(push)
-    push(start)
-  }
+/** Answers 204 with these headers. */
+export function sendEmpty(exchange: Exchange, headers: Headers): void {
+  write(exchange, { status: 204, headers, body: undefined })
+}
 
-  return {
-    isOpen: () => isOpen,
-    onAborted: action => {
-      whenAborted = action
-    },
-    send: (reply, isKeyed) => write(reply.status ?? 200, headersOf(reply, isKeyed), reply.body, false),
-    sendEmpty: headers => write(204, headers, undefined, false),
-    fail: (error, { headers = [], close = false } = {}) => {
-      const known = error instanceof ApiError && error.kind !== 'internal' ? error : internal(asked.requestId)
-      if (known !== error) {
-        const { requestId: request, method, path } = asked
-        log.error({ err: error, request, method, path }, 'request failed')
-      }
-      const type = ['Content-Type', jsonType] as const
-      write(known.status, [type, ['Cache-Control', 'no-store'], ...headers], renderError(known), close)
-    }
+/** Answers an error: `ApiError` as it is, anything else as a logged 500. `close` ends the connection with it. */
+export function fail(
+  exchange: Exchange,
+  error: unknown,
+  { headers = [], close = false }: { headers?: Headers; close?: boolean } = {}
+): void {
+  const { requestId: request, method, path } = exchange.asked
+  const known = error instanceof ApiError && error.kind !== 'internal' ? error : internal(request)
+  if (known !== error) exchange.log.error({ err: error, request, method, path }, 'request failed')
+  write(exchange, {
+    status: known.status,
+    headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers],
+    body: renderError(known),
+    close
+  })
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Reply['body']
+  readonly close?: boolean
+}
+
+function write(exchange: Exchange, answer: Answer): void {
+  if (!exchange.isOpen) return
+  // Inside the handler everything is corked already.
+  if (exchange.isDeferred) exchange.res.cork(() => writeCorked(exchange, answer))
+  else writeCorked(exchange, answer)
+}
+
+function writeCorked(exchange: Exchange, { status, headers, body, close = false }: Answer): void {
+  const { res, asked } = exchange
+  res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
+  res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(headers))
+  const isBare = asked.method === 'HEAD' || status === 204 || status === 304
+  if (!isBare && body !== undefined && body.length > wholeBytes) return stream(exchange, body)
+  exchange.isOpen = false
+  if (!isBare) return void res.end(body ?? '', close)
+  if (asked.method === 'HEAD' && body !== undefined)
+    res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+  // With any argument, undefined included, this call ruins the connection.
+  res.endWithoutBody()
+}
+
+function stream(exchange: Exchange, body: string | Uint8Array): void {
+  const { res } = exchange
+  if (!exchange.isDeferred) defer(exchange, () => {})
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const start = res.getWriteOffset()
+  const push = (offset: number) => {
+    const [isTaken, isDone] = res.tryEnd(bytes.subarray(offset - start), bytes.length)
+    if (isDone) exchange.isOpen = false
+    return isTaken
   }
+  res.onWritable(push)
+  push(start)
 }
 
 const jsonType = 'application/json; charset=utf-8'
 
-function headersOf(reply: Reply, isKeyed: boolean): [string, string][] {
+const onlyType: Headers = [['Content-Type', jsonType]]
+
+function headersOf(reply: Reply, isKeyed: boolean): Headers {
+  if (reply.headers === undefined && reply.body !== undefined && !isKeyed) return onlyType
   const given = Object.entries(reply.headers ?? {})
-  const headers = given.map(([name, value]): [string, string] => [name, value.replace(/[\r\n\0]+/g, ' ')])
-  const has = (wanted: string) => given.some(([name]) => name.toLowerCase() === wanted)
-  if (reply.body !== undefined && !has('content-type')) headers.push(['Content-Type', jsonType])
-  if (isKeyed && !has('cache-control')) headers.push(['Cache-Control', 'no-store'])
+  const headers = [...given]
+  if (reply.body !== undefined && !has(given, 'content-type')) headers.push(['Content-Type', jsonType])
+  if (isKeyed && !has(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
   return headers
+}
+
+function has(headers: Headers, wanted: string): boolean {
+  return headers.some(([name]) => name.toLowerCase() === wanted)
 }
 
 function internal(requestId: string): ApiError {

@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts'
 import { apiKeyOf } from './api-key.ts'
 import { collectBody, givenUp, type IncomingBody } from './body.ts'
 import { openCors, preflightHeaders } from './cors.ts'
-import { type Exchange, openExchange } from './exchange.ts'
+import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
 import { isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
 import { requestIdOf } from './request-id.ts'
@@ -47,12 +47,13 @@ export function serveRoutes<Services>(
     const path = req.getUrl()
     const requestId = requestIdOf(req.getHeader('x-request-id'))
     const cors = corsOf(req.getHeader('origin'))
-    const exchange = openExchange(res, { method, path, requestId, cors }, log)
+    const asked = { method, path, requestId, cors }
+    const exchange: Exchange = { res, asked, log, isOpen: true, isDeferred: false }
     // An exception that leaves this callback ends the process.
     try {
       answer(exchange, res, req, method, path)
     } catch (error) {
-      exchange.fail(error)
+      fail(exchange, error)
     }
   })
 
@@ -65,10 +66,10 @@ export function serveRoutes<Services>(
   ): void {
     const found = match(path)
     if (found === null) throw new ApiError('not-found')
-    if (method === 'OPTIONS') return exchange.sendEmpty(preflightHeaders)
+    if (method === 'OPTIONS') return sendEmpty(exchange, preflightHeaders)
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined)
-      return exchange.fail(new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
+      return fail(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     const isKeyed = route.access !== 'public'
     const request: ApiRequest = {
       params: found.params,
@@ -80,14 +81,14 @@ export function serveRoutes<Services>(
     const allowed = authorise(request, route.access)
     if (allowed === undefined && body === null) {
       const reply = route.handle(request, services)
-      if (!(reply instanceof Promise)) return exchange.send(reply, isKeyed)
+      if (!(reply instanceof Promise)) return send(exchange, reply, isKeyed)
       return void finish(exchange, null, isKeyed, () => reply)
     }
     void finish(exchange, body, isKeyed, async () => {
       await allowed
       const parsed = body === null ? undefined : await readBody(body)
       // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
-      if (!exchange.isOpen()) throw givenUp()
+      if (!exchange.isOpen) throw givenUp()
       return route.handle({ ...request, body: parsed }, services)
     })
   }
@@ -111,12 +112,12 @@ export function serveRoutes<Services>(
     isKeyed: boolean,
     work: () => Promise<Reply>
   ): Promise<void> {
-    exchange.onAborted(() => body?.incoming.cancel())
+    defer(exchange, () => body?.incoming.cancel())
     const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
     try {
-      exchange.send(await withDeadline(work(), waitMs), isKeyed)
+      send(exchange, await withDeadline(work(), waitMs), isKeyed)
     } catch (error) {
-      exchange.fail(error, { close: body?.incoming.mustClose() ?? false })
+      fail(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {
       body?.incoming.cancel()
     }

@@ -25,8 +25,8 @@ export function serveSockets(app: TemplatedApp, audience: Audience): void {
     // Longer frames are cut off without a close code, so the limit of the protocol is checked below this one.
     maxPayloadLength: 4 * maxMessageBytes,
     maxBackpressure,
-    // A ping after 24 quiet seconds, and the end 8 seconds later.
-    idleTimeout: 32,
+    // A ping after 20 quiet seconds, and the end 8 seconds later.
+    idleTimeout: 28,
     sendPingsAutomatically: true,
     upgrade,
     open: ws => {
