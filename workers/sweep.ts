@@ -1,7 +1,14 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
 
 const periodMs = 1_000
+
+/** Rewritten after every sweep: its age tells a container's health check that the workers do their work. */
+const heartbeat = join(tmpdir(), 'cuewire-sweep')
 
 /** Sweeps every second until stopped; a sweep that takes longer delays the next one. */
 export function startSweep(services: PlayoutServices): { stop: () => Promise<void> } {
@@ -12,6 +19,7 @@ export function startSweep(services: PlayoutServices): { stop: () => Promise<voi
   const run = async () => {
     try {
       differing = await sweep(services, differing)
+      await writeFile(heartbeat, '')
       isFailing = false
     } catch (error) {
       if (!isFailing) services.log.warn({ err: error }, 'sweep failed; trying again every second')

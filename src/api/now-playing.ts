@@ -10,28 +10,29 @@ import type { ApiServices } from './services.ts'
  * public station is ignored.
  */
 export function nowPlayingRoutes(keys: Keys): Route<ApiServices>[] {
-  const reading = (
-    path: string,
-    respond: (state: StationState, services: ApiServices) => Reply
-  ): Route<ApiServices> => ({
+  type Respond = (state: StationState, services: ApiServices) => Reply
+
+  const reading = (path: string, respond: Respond): Route<ApiServices> => ({
     method: 'GET',
     path,
     access: 'public',
     handle({ params, apiKey }, services) {
       const state = services.live.get(params['station_id'] ?? '')
       if (!state) throw new ApiError('not-found')
-      return state.profile.isPublic ? respond(state, services) : respondPrivately(state, apiKey, services)
-
-      async function respondPrivately(
-        hidden: StationState,
-        key: string,
-        available: ApiServices
-      ): Promise<Reply> {
-        if (!(await keys.mayListen(key))) throw new ApiError('not-found')
-        return { ...respond(hidden, available), headers: { 'Cache-Control': 'private, no-store' } }
-      }
+      if (state.profile.isPublic) return respond(state, services)
+      return respondPrivately(respond, state, apiKey, services)
     }
   })
+
+  async function respondPrivately(
+    respond: Respond,
+    state: StationState,
+    apiKey: string,
+    services: ApiServices
+  ) {
+    if (!(await keys.mayListen(apiKey))) throw new ApiError('not-found')
+    return { ...respond(state, services), headers: { 'Cache-Control': 'private, no-store' } }
+  }
 
   const visible = async (
     request: ApiRequest,
