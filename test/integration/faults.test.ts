@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 import { readFacts } from '../../src/db/facts.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { openSql, type Sql } from '../../src/db/sql.ts'
+import { openSql, type Sql, type Tx } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import type { EmbeddedService } from '../../src/embedded/service.ts'
@@ -97,7 +97,12 @@ function watchVersions(redisUrl: string) {
   return { steppedBack, stop: () => subscriber.disconnect() }
 }
 
-async function expectWholeHistory(sql: Sql, stationId: number): Promise<number> {
+/** In one snapshot, because the stations play on. Gives the number of plays. */
+async function expectWholeHistory(pool: Sql, stationId: number): Promise<number> {
+  return pool.begin('isolation level repeatable read', async sql => expectWhole(sql, stationId))
+}
+
+async function expectWhole(sql: Tx, stationId: number): Promise<number> {
   const plays = await readHistory(sql, stationId)
   for (const [index, play] of plays.entries()) {
     expect(play.endedAtMs, `end of play ${play.id}`).toBe(plays[index + 1]?.startedAtMs ?? null)

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql, Tx } from '../../src/db/sql.ts'
 
 export interface SeededStation {
   readonly id: number
@@ -51,7 +51,7 @@ export interface HistoryRow {
 }
 
 /** The plays of a station, oldest first. */
-export function readHistory(sql: Sql, stationId: number): Promise<HistoryRow[]> {
+export function readHistory(sql: Sql | Tx, stationId: number): Promise<HistoryRow[]> {
   return sql<HistoryRow[]>`
     select id, title, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs"
     from song_history where station_id = ${stationId} order by id`
