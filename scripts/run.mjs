@@ -132,6 +132,13 @@ function run(words) {
       child.kill(signal)
     })
   }
+  // Killed outright, npm tells nobody; a shell that starts us by hand may well end before us.
+  const npmPid = process.env.npm_lifecycle_event === undefined ? undefined : process.ppid
+  const watch = setInterval(() => {
+    if (npmPid === undefined || process.ppid === npmPid) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+  }, 500)
   child.once('error', error => fail(`cannot start: ${error.message}`))
   child.once('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code))
 }

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -27,22 +28,30 @@ async function openRig(folder: string) {
   let redis: EmbeddedService = await startRedis(join(folder, 'redis'))
   const sql = openSql(postgres.url, { max: 3, name: 'test' })
   await migrate(sql)
-  /** How processes ended that nobody had killed. */
+  /** What processes had to say that ended by themselves, but for those that found a store away when they started. */
   const unasked: string[] = []
-  const start = () =>
-    startWorkers(postgres.url, redis.url).once('exit', (code, signal) => {
-      if (signal !== 'SIGKILL') unasked.push(`code ${code}, signal ${signal}`)
+  const workers: ChildProcess[] = []
+  const start = (index: number) => {
+    const process = startWorkers(postgres.url, redis.url)
+    workers[index] = process
+    let words = ''
+    process.stderr?.on('data', (data: Buffer) => (words += data.toString()))
+    process.once('close', (code, signal) => {
+      if (signal === 'SIGKILL') return
+      if (!/^cuewire: (Postgres|Redis) does not answer/.test(words)) unasked.push(`code ${code}: ${words}`)
+      if (workers[index] === process) start(index)
     })
-  const workers = [start(), start()]
+  }
+  start(0)
+  start(1)
 
   return {
     sql,
     redisUrl: redis.url,
     unasked,
     killWorkers: async (index: number) => {
-      const process = workers[index]
-      process?.kill('SIGKILL')
-      workers[index] = start()
+      workers[index]?.kill('SIGKILL')
+      start(index)
     },
     restartRedis: async () => {
       await redis.stop()

@@ -48,6 +48,7 @@ export async function startProgram(
     stdio: ['ignore', 'inherit', 'inherit']
   })
   const workers = startWorkers(databaseUrl, redisUrl)
+  workers.stderr?.pipe(process.stderr)
   await waitFor(async () => (await fetch(`${baseUrl}/api/status`)).ok, {
     deadlineMs: 20_000,
     what: 'the server'

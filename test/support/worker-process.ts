@@ -8,6 +8,6 @@ export function startWorkers(databaseUrl: string, redisUrl: string): ChildProces
   return spawn(process.execPath, ['--import', 'tsx', main], {
     // Not all of ours: the test runner sets BASE_URL for itself.
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, LOG_LEVEL: 'fatal' },
-    stdio: ['ignore', 'inherit', 'inherit']
+    stdio: ['ignore', 'inherit', 'pipe']
   })
 }
