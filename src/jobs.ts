@@ -45,5 +45,9 @@ export async function scheduleAdvances(
     data,
     opts: { jobId: `${data.stationId}-${data.shId}`, delay: Math.max(0, data.dueAtMs - leadMs - nowMs) }
   }))
-  if (jobs.length > 0) await queue.addBulk(jobs)
+  const [only, ...others] = jobs
+  if (!only) return
+  // The usual case is one, and that is one call instead of a transaction.
+  if (others.length === 0) await queue.add(only.name, only.data, only.opts)
+  else await queue.addBulk(jobs)
 }

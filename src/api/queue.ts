@@ -1,5 +1,5 @@
 import type { LogEntry } from '../autodj/pick.ts'
-import { artId } from '../db/facts.ts'
+import { artId, customFieldValues } from '../db/facts.ts'
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { removeFromQueue } from '../playout/queue.ts'
@@ -32,8 +32,7 @@ const selectRows = (sql: Sql) => sql`
     coalesce(p.name, '') as playlist, q.is_request as "isRequest", q.is_sent as "isSent",
     q.played_at_ms is not null as "isPlayed", q.autodj_custom_uri as "customUri", q.log,
     jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album, 'genre', m.genre,
-      'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)}, 'customFields', coalesce((
-        select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')) as song,
+      'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)}) as song,
     coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
       from custom_fields f), '[]') as "customFields"
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`

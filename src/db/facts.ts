@@ -39,8 +39,7 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
   const song = (row: 'h' | 'm') => sql`jsonb_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
-    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', coalesce((
-      select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}'))`
+    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)})`
   const rows = await sql<FactsRow[]>`
     select s.id as "stationId", s.history_length as "historyLength",
       jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
@@ -83,6 +82,13 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
         order by q.seq limit 1) as next
     from stations s where s.id = any(${[...stationIds]}::bigint[])`
   return rows.map(factsOf)
+}
+
+/** A media's values by field id. Asks only where fields are defined at all, which is once per statement. */
+export function customFieldValues(sql: Sql) {
+  return sql`case when exists (select from custom_fields) then coalesce((
+    select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
+    else '{}' end`
 }
 
 /** Last part of the cover's path: the media's unique id and a version that changes with the picture. */

@@ -1,12 +1,9 @@
 import type { Playlist } from '../autodj/library.ts'
 import type { Tx } from './sql.ts'
 
-/** Enough for the longest queue: a hand holds this many tracks of the current pass and as many of the next. */
-const handSize = 32
-
 /**
- * The playlists the AutoDJ may choose from, with their hands. The order of a shuffle is a hash of track and pass,
- * so reshuffling writes nothing.
+ * The playlists the AutoDJ may choose from, with their hands: enough tracks to fill an empty queue and to pass over
+ * every song that is ahead. The order of a shuffle is a hash of track and pass, so reshuffling writes nothing.
  */
 export function readLibrary(tx: Tx, stationId: number): Promise<Playlist[]> {
   return tx<Playlist[]>`
@@ -22,7 +19,7 @@ export function readLibrary(tx: Tx, stationId: number): Promise<Playlist[]> {
       where t.playlist_id = p.id and t.last_pass < run.pass and not exists (
         select from queue q where q.station_id = p.station_id and q.played_at_ms is null
           and q.skipped_at_ms is null and q.track_id = t.id and q.pass >= run.pass)
-      order by place limit ${handSize}
+      order by place limit (select 2 * queue_length + 4 from stations where id = ${stationId})
     ) t
     join media m on m.id = t.media_id
     where p.station_id = ${stationId} and p.is_enabled and p.type = 'default' and p.source = 'songs'
