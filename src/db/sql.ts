@@ -21,7 +21,9 @@ export function openSql(url: string, options: { max: number; name: string }): Sq
       application_name: `cuewire ${options.name}`,
       statement_timeout: 15_000,
       lock_timeout: 5_000,
-      idle_in_transaction_session_timeout: 15_000
+      idle_in_transaction_session_timeout: 15_000,
+      // Our statements are few and look up by key: planning them anew each time costs more than running them.
+      plan_cache_mode: 'force_generic_plan'
     }
   })
 }
