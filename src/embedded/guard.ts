@@ -48,6 +48,8 @@ export interface GuardOptions {
   cwd: string
   uid?: number
   gid?: number
+  /** Stops the program when it is aborted, also while it still starts. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -55,7 +57,7 @@ export interface GuardOptions {
  * our environment, which may hold secrets. Throws an `OperatorError` if not even the guard can be started.
  */
 export async function startGuarded(command: readonly string[], options: GuardOptions): Promise<Guarded> {
-  const { stopSignal, ...where } = options
+  const { stopSignal, signal, ...where } = options
   const child = spawn('/bin/sh', ['-c', script, 'cuewire-guard', stopSignal, ...command], {
     ...where,
     detached: true,
@@ -93,12 +95,17 @@ export async function startGuarded(command: readonly string[], options: GuardOpt
     await Promise.race([exited, sleep(stopMs, undefined, { ref: false })])
   }
   let stopping: Promise<void> | undefined
+  const stopOnce = () => (stopping ??= stop())
+  const abort = () => void stopOnce()
+  signal?.addEventListener('abort', abort)
+  void exited.then(() => signal?.removeEventListener('abort', abort))
+  if (signal?.aborted) abort()
   return {
     pid,
     exited,
     hasExited: () => gone,
     lastOutput: () => output,
-    stop: () => (stopping ??= stop())
+    stop: stopOnce
   }
 }
 
