@@ -6,18 +6,20 @@ import { OperatorError } from '../errors.ts'
 import { hasGone, sendSignal, startOf } from './process-identity.ts'
 
 // The shell starts the service and a watcher, which reads a pipe that only we hold open. However we end, the pipe
-// closes, the watcher signals the service, and the shell passes the service's exit code on. Signals meant for
-// everybody at once (a service manager stopping us) must not end the guard before the service; they are ignored
-// only once it runs, since it would inherit that.
+// closes, the watcher signals the service until it is gone (one that has just begun does not listen yet), and the
+// shell passes the service's exit code on. Signals meant for everybody at once (a service manager stopping us) must
+// not end the guard before the service, nor must our end while it writes to us; they are ignored only once the
+// service runs, since it would inherit that, but not what is trapped.
 const script = `
 graceful=$1; shift
+trap : HUP INT TERM PIPE
 exec 4<&0 </dev/null
 "$@" 3>&- 4<&- &
 service=$!
-trap '' HUP INT TERM
+trap '' HUP INT TERM PIPE
 echo "$service" >&3
 exec 3>&-
-(read -r _ <&4; kill -s "$graceful" "$service") >/dev/null 2>&1 &
+(read -r _ <&4; while kill -s "$graceful" "$service"; do sleep 0.5; done) >/dev/null 2>&1 &
 watcher=$!
 exec 4<&-
 wait "$service"
