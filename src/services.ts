@@ -60,7 +60,7 @@ function outageLog(log: Logger) {
   let isAway = false
   return {
     failed: (error: Error) => {
-      if (!isAway) log.error({ err: error }, 'redis is away')
+      if (!isAway) log.error({ reason: String(error) }, 'redis is away')
       isAway = true
     },
     recovered: () => {
