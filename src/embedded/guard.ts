@@ -6,10 +6,10 @@ import { OperatorError } from '../errors.ts'
 import { hasGone, sendSignal, startOf } from './process-identity.ts'
 
 // The shell starts the service and a watcher, which reads a pipe that only we hold open. However we end, the pipe
-// closes, the watcher signals the service until it is gone (one that has just begun does not listen yet), and the
-// shell passes the service's exit code on. Signals meant for everybody at once (a service manager stopping us) must
-// not end the guard before the service, nor must our end while it writes to us; they are ignored only once the
-// service runs, since it would inherit that, but not what is trapped.
+// closes, the watcher signals the service until it is gone (one that has just begun does not listen yet), after 5
+// seconds by force, and the shell passes the service's exit code on. Signals meant for everybody at once (a service
+// manager stopping us) must not end the guard before the service, nor must our end while it writes to us; they are
+// ignored only once the service runs, since it would inherit that, but not what is trapped.
 const script = `
 graceful=$1; shift
 trap : HUP INT TERM PIPE
@@ -19,7 +19,11 @@ service=$!
 trap '' HUP INT TERM PIPE
 echo "$service" >&3
 exec 3>&-
-(read -r _ <&4; while kill -s "$graceful" "$service"; do sleep 0.5; done) >/dev/null 2>&1 &
+(
+  read -r _ <&4
+  for _ in 1 2 3 4 5 6 7 8 9 10; do kill -s "$graceful" "$service" || exit; sleep 0.5; done
+  kill -s KILL "$service"
+) >/dev/null 2>&1 &
 watcher=$!
 exec 4<&-
 wait "$service"
