@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
+import { OperatorError, ToldError } from './errors.ts'
 import type { Logger } from './log.ts'
 
 const restartAtLeastMs = 500
@@ -8,7 +9,7 @@ const restartAtMostMs = 10_000
 const steadyMs = 30_000
 
 /** A child that was told to stop gets this long before it is killed. */
-const stopMs = 3_500
+const stopMs = 2_500
 
 export interface Child {
   /** Settles when the process says it is ready; rejects if its first start fails. */
@@ -20,30 +21,35 @@ export interface Child {
  * Keeps a process of this program running: one that ends unasked is started again, soon at first and later if it
  * keeps ending. It is told to stop by closing its channel, which also happens when this process is killed.
  */
-export function keepRunning(file: string, env: NodeJS.ProcessEnv, log: Logger): Child {
+export function keepRunning(name: string, file: string, env: NodeJS.ProcessEnv, log: Logger): Child {
   const path = fileURLToPath(new URL(file, import.meta.url))
   let child: ChildProcess
+  let isReady = false
   let isStopping = false
   let delayMs = restartAtLeastMs
   let timer: NodeJS.Timeout | undefined
-  let isReady = false
 
   const ready = new Promise<void>((resolve, reject) => {
+    let wasReady = false
     const start = () => {
       const startedAtMs = Date.now()
+      isReady = false
       child = fork(path, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
       child.on('message', () => {
         isReady = true
+        wasReady = true
         resolve()
       })
+      // One that cannot be killed or written to any more is about to exit.
+      child.on('error', () => {})
       child.on('exit', (code, signal) => {
         if (isStopping) return
-        if (!isReady) {
-          reject(new ChildFailed(file))
-          return
-        }
+        // A process that fails on its own says why.
+        if (!wasReady && code === 1) return reject(new ToldError(`${name} did not start`))
+        if (!wasReady)
+          return reject(new OperatorError(`the ${name} process ended (${signal ?? code}) during its start`))
         if (Date.now() - startedAtMs > steadyMs) delayMs = restartAtLeastMs
-        log.error({ process: file, code, signal, restartInMs: delayMs }, 'process ended unexpectedly')
+        log.error({ code, signal }, `${name} process has ended; starting it again in ${delayMs / 1_000} s`)
         timer = setTimeout(start, delayMs)
         delayMs = Math.min(delayMs * 2, restartAtMostMs)
       })
@@ -58,18 +64,13 @@ export function keepRunning(file: string, env: NodeJS.ProcessEnv, log: Logger): 
       clearTimeout(timer)
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = new Promise(done => child.once('exit', done))
-      if (child.connected) child.disconnect()
+      // One that is still loading does not look at its channel yet.
+      if (!isReady) child.kill()
+      else if (child.connected) child.disconnect()
       const killer = setTimeout(() => child.kill('SIGKILL'), stopMs)
       await ended
       clearTimeout(killer)
     }
-  }
-}
-
-/** A process ended before it was ready; it has said why on its own. */
-export class ChildFailed extends Error {
-  constructor(file: string) {
-    super(`${file} did not start`)
   }
 }
 

@@ -6,6 +6,7 @@ const port = v.pipe(
   v.string(),
   v.regex(/^\d{1,5}$/, 'is not a port number'),
   v.transform(Number),
+  v.minValue(1, 'is not a port number'),
   v.maxValue(65_535, 'is not a port number')
 )
 const count = (least: number, most: number) =>

@@ -72,3 +72,6 @@ export function escapeHtml(text: string): string {
  * its message as one line and exit 1.
  */
 export class OperatorError extends Error {}
+
+/** A fault that the person at the terminal has been told of: entry files only exit 1. */
+export class ToldError extends Error {}

@@ -1,90 +1,76 @@
+import { once } from 'node:events'
 import { access, constants, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { adminKeyFile, ensureAdminKey } from './admin-key.ts'
-import { ChildFailed, keepRunning } from './children.ts'
-import { type Config, parseConfig } from './config.ts'
+import { keepRunning } from './children.ts'
+import type { Config } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
 import { importFolder, prepareDemo } from './demo.ts'
 import { announceServices, lockDataDir } from './embedded/data-dir.ts'
-import { assertPortIsFree } from './embedded/free-port.ts'
+import { inOneLine } from './embedded/guard.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
-import type { EmbeddedService } from './embedded/service.ts'
+import type { EmbeddedService, ServiceOptions } from './embedded/service.ts'
 import { supervise } from './embedded/supervise.ts'
 import { OperatorError } from './errors.ts'
-import { type Logger, openLog } from './log.ts'
-import { openReleasers, type Releasers, runEntry, stopOnSignals } from './shutdown.ts'
+import { assertPortIsFree } from './http/port.ts'
+import type { Logger } from './log.ts'
+import { runService } from './shutdown.ts'
+import { checkPostgres, checkRedis } from './store-checks.ts'
 
-await runEntry(async () => {
-  const config = parseConfig(process.env)
-  const log = openLog('cuewire', config.LOG_LEVEL)
-  const opened = openReleasers(log)
-  stopOnSignals(log, () => opened.release())
-  try {
-    await start(config, log, opened)
-  } catch (error) {
-    await opened.release()
-    // A child that could not start has said why.
-    if (error instanceof ChildFailed) process.exit(1)
-    throw error
-  }
-})
-
-async function start(config: Config, log: Logger, opened: Releasers): Promise<void> {
-  await assertPortIsFree(config.PORT, 'PORT')
+await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
   if (config.MEDIA_DIR) await assertReadable(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
-  const embed = async (name: string, startService: (port?: number) => Promise<EmbeddedService>) => {
-    const service = await supervise(startService, (output, isFinal) => {
-      log.error(
-        { output },
-        isFinal ? `${name} cannot be started again` : `${name} has ended; starting it again`
-      )
-      if (isFinal) process.kill(process.pid, 'SIGTERM')
-    })
+  await assertPortIsFree(config.HOST, config.PORT, 2_000)
+
+  const embed = async (name: string, start: (options: ServiceOptions) => Promise<EmbeddedService>) => {
+    signal.throwIfAborted()
+    const onEnd = (output: string, isFinal: boolean) => {
+      const what = isFinal ? 'cannot be started again; stopping' : 'has ended; starting it again'
+      log.error({ output: inOneLine(output) }, `embedded ${name} ${what}`)
+      if (isFinal) stop(1)
+    }
+    const service = await supervise(start, onEnd, signal)
     opened.defer(name, () => service.stop())
     return service.url
   }
+  const inFolder = (name: string) => join(lock.folder, name)
   const databaseUrl =
-    config.DATABASE_URL ??
-    (await embed('postgres', port => startPostgres(join(lock.folder, 'postgres'), port ? { port } : {})))
+    config.DATABASE_URL ?? (await embed('Postgres', options => startPostgres(inFolder('postgres'), options)))
   const redisUrl =
-    config.REDIS_URL ??
-    (await embed('redis', port => startRedis(join(lock.folder, 'redis'), port ? { port } : {})))
+    config.REDIS_URL ?? (await embed('Redis', options => startRedis(inFolder('redis'), options)))
   await announceServices(config.DATA_DIR, { databaseUrl, redisUrl })
+  await checkRedis(redisUrl)
   const { newKey, mediaStationId } = await prepare(config, databaseUrl, log)
 
+  signal.throwIfAborted()
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
-  const processes = [keepRunning('../workers/main.ts', env, log)]
+  const processes = [keepRunning('workers', '../workers/main.ts', env, log)]
   for (let index = 0; index < config.SERVER_PROCESSES; index++)
-    processes.push(keepRunning('./server.ts', env, log))
-  opened.defer('processes', () => Promise.all(processes.map(child => child.stop())))
-  await Promise.all(processes.map(child => child.ready))
+    processes.push(keepRunning('server', './server.ts', env, log))
+  opened.defer('processes', () => Promise.all(processes.map(child => child.stop())), 3_000)
+  await Promise.race([Promise.all(processes.map(child => child.ready)), once(signal, 'abort')])
+  signal.throwIfAborted()
+
   announce(config, log, newKey)
   if (config.MEDIA_DIR && mediaStationId !== null) {
-    const stopping = new AbortController()
-    const importing = importFolder(databaseUrl, mediaStationId, config.MEDIA_DIR, log, stopping.signal)
-    opened.defer('media import', async () => {
-      stopping.abort()
-      await importing
-    })
+    const importing = importFolder(databaseUrl, mediaStationId, config.MEDIA_DIR, log, signal)
+    opened.defer('media import', () => importing)
   }
-}
+})
 
 async function prepare(config: Config, databaseUrl: string, log: Logger) {
   const sql = openSql(databaseUrl, { max: 2, name: 'start' })
   try {
+    await checkPostgres(sql)
     const migrated = await migrate(sql)
     if (migrated.length > 0) log.debug({ migrated }, 'schema is up to date')
     return { newKey: await ensureAdminKey(sql, config), mediaStationId: await prepareDemo(sql, config) }
-  } catch (error) {
-    if (error instanceof OperatorError || !isUnreachable(error)) throw error
-    throw new OperatorError(`Postgres does not answer at DATABASE_URL: ${String(error)}`)
   } finally {
-    await sql.end({ timeout: 3 })
+    await sql.end({ timeout: 1 })
   }
 }
 
@@ -119,11 +105,8 @@ async function assertReadable(folder: string): Promise<void> {
     await readdir(folder)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new OperatorError(`MEDIA_DIR ${folder} is no readable folder (${code})`)
+    throw new OperatorError(
+      `MEDIA_DIR ${folder} is no readable folder (${code}): correct it, or leave it out`
+    )
   }
-}
-
-function isUnreachable(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_.*|28\w{3}|3D000)$/.test(code)
 }

@@ -9,7 +9,6 @@ import { queueRoutes } from './api/queue.ts'
 import type { ApiServices } from './api/services.ts'
 import { statusRoutes } from './api/status.ts'
 import { tellReady } from './children.ts'
-import { parseConfig } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
@@ -17,16 +16,11 @@ import { openAudience } from './live/audience.ts'
 import { openFeed } from './live/feed.ts'
 import { serveSockets } from './live/sockets.ts'
 import { viewOf } from './live/view.ts'
-import { openLog } from './log.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { openServices } from './services.ts'
-import { openReleasers, runEntry, stopOnSignals } from './shutdown.ts'
+import { runService } from './shutdown.ts'
 
-await runEntry(async () => {
-  const config = parseConfig(process.env)
-  const log = openLog('server', config.LOG_LEVEL)
-  const opened = openReleasers(log)
-  stopOnSignals(log, () => opened.release())
+await runService('server', async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
   await migrate(stores.sql)

@@ -1,3 +1,5 @@
+import type { Redis } from 'ioredis'
+
 import type { Config } from './config.ts'
 import { openSql } from './db/sql.ts'
 import { OperatorError } from './errors.ts'
@@ -6,6 +8,7 @@ import type { Logger } from './log.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { openProducer, openRedis } from './redis/connection.ts'
 import { openReleasers } from './shutdown.ts'
+import { checkPostgres, checkRedis } from './store-checks.ts'
 
 /** Everything a process works with, opened; disposing closes it in reverse. */
 export interface Services extends PlayoutServices, AsyncDisposable {
@@ -29,18 +32,15 @@ export async function openServices(
   const opened = openReleasers(log)
   try {
     const sql = openSql(databaseUrl, { max: poolSize, name })
-    opened.defer('postgres', () => sql.end({ timeout: 3 }))
-    await sql`select 1`.catch((error: unknown) => {
-      throw new OperatorError(`Postgres does not answer at DATABASE_URL: ${reasonOf(error)}`)
-    })
+    opened.defer('postgres', () => sql.end({ timeout: 1 }))
+    await checkPostgres(sql)
+    await checkRedis(redisUrl)
     const redis = openRedis(redisUrl, name)
     opened.defer('redis', () => redis.disconnect())
     const outage = outageLog(log)
     redis.on('error', outage.failed).on('ready', outage.recovered)
-    await redis.ping().catch((error: unknown) => {
-      throw new OperatorError(`Redis does not answer at REDIS_URL: ${reasonOf(error)}`)
-    })
-    await checkRedis(redis, log)
+    await redis.connect()
+    await warnOfEviction(redis, log)
     const producer = openProducer(redisUrl, `${name}-jobs`)
     opened.defer('job connection', () => producer.disconnect())
     producer.on('error', () => {})
@@ -60,7 +60,7 @@ function outageLog(log: Logger) {
   let isAway = false
   return {
     failed: (error: Error) => {
-      if (!isAway) log.error({ err: error }, 'redis is away')
+      if (!isAway) log.error({ reason: String(error) }, 'redis is away')
       isAway = true
     },
     recovered: () => {
@@ -71,14 +71,9 @@ function outageLog(log: Logger) {
 }
 
 /** Warns of settings that lose jobs. A managed Redis may refuse to tell them. */
-async function checkRedis(redis: { config: (get: 'GET', name: string) => Promise<unknown> }, log: Logger) {
+async function warnOfEviction(redis: Redis, log: Logger): Promise<void> {
   const answer = await redis.config('GET', 'maxmemory-policy').catch(() => null)
   if (Array.isArray(answer) && answer[1] !== 'noeviction') {
     log.warn({ policy: answer[1] }, 'redis may evict jobs: set maxmemory-policy to noeviction')
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.message || ('code' in error ? String(error.code) : error.name)
 }

@@ -1,23 +1,25 @@
-import { OperatorError } from './errors.ts'
-import type { Logger } from './log.ts'
+import { type Config, parseConfig } from './config.ts'
+import { OperatorError, ToldError } from './errors.ts'
+import { type Logger, openLog } from './log.ts'
 
 export interface Releasers {
-  /** Remembers how to close something that was just opened. */
-  defer(name: string, release: () => unknown): void
-  /** Closes everything, last opened first, each with a deadline of 2 seconds; faults are logged. */
+  /** Remembers how to close something that was just opened, and how long that may take: 2 seconds unless told. */
+  defer(name: string, release: () => unknown, deadlineMs?: number): void
+  /** Closes everything, last opened first; faults are logged. */
   release(): Promise<void>
 }
 
 export function openReleasers(log: Logger): Releasers {
-  const releases: { name: string; release: () => unknown }[] = []
+  const releases: { name: string; release: () => unknown; deadlineMs: number }[] = []
   return {
-    defer: (name, release) => void releases.push({ name, release }),
+    defer: (name, release, deadlineMs = 2_000) => void releases.push({ name, release, deadlineMs }),
     async release() {
       for (let next = releases.pop(); next; next = releases.pop()) {
+        const { name, release, deadlineMs } = next
         try {
-          await withDeadline(2_000, next.name, async () => next?.release())
+          await withDeadline(deadlineMs, name, async () => release())
         } catch (error) {
-          log.warn({ err: error }, `closing ${next.name}`)
+          log.warn({ err: error }, `closing ${name}`)
         }
       }
     }
@@ -37,39 +39,88 @@ export async function withDeadline<T>(ms: number, what: string, run: () => Promi
   }
 }
 
+/** What a long-running process is given to start with. */
+export interface Life {
+  readonly config: Config
+  readonly log: Logger
+  /** Closed in reverse when the process is told to stop, or when its start fails. */
+  readonly opened: Releasers
+  /** Aborted when the process is told to stop; a start that is under way gives up then. */
+  readonly signal: AbortSignal
+  /** Stops the process in good order, with this exit code. */
+  readonly stop: (exitCode: number) => void
+}
+
 /** Ctrl-C reaches a whole group of processes, and some of them pass it on: signals this close together are one. */
 const sameSignalMs = 500
+/** How long a start that was told to stop is waited for. */
+const giveUpMs = 1_500
+const stopMs = 4_500
+/** After a fault whoever keeps us running starts us again: the sooner the better. */
+const faultMs = 1_000
 
 /**
- * Stops the process on SIGTERM, SIGINT, SIGHUP, or when the process that started it is gone: `release` runs once, then exit
- * 0. A second signal, or 4.5 seconds, end it at once.
+ * Runs a process that lives until it is told to stop: by SIGTERM, SIGINT, SIGHUP, by the end of the process that
+ * started it (exit 0), or by a fault nobody caught (logged, exit 1). What was opened is closed then; a second signal,
+ * or 4.5 seconds (1 after a fault), end the process at once.
  */
-export function stopOnSignals(log: Logger, release: () => Promise<void>): void {
-  let stoppingSinceMs: number | null = null
-  const stop = (reason: string) => {
-    if (stoppingSinceMs !== null) {
-      if (reason !== 'disconnect' && Date.now() - stoppingSinceMs > sameSignalMs) process.exit(1)
-      return
+export async function runService(name: string, start: (life: Life) => Promise<void>): Promise<void> {
+  await runEntry(async () => {
+    const config = parseConfig(process.env)
+    const log = openLog(name, config.LOG_LEVEL)
+    const opened = openReleasers(log)
+    const stopping = new AbortController()
+    let starting = Promise.resolve()
+    let stoppingSinceMs = 0
+    let exitCode = 0
+
+    const stop = (code: number, deadlineMs = stopMs) => {
+      exitCode = Math.max(exitCode, code)
+      if (stopping.signal.aborted) return
+      stoppingSinceMs = Date.now()
+      stopping.abort()
+      setTimeout(() => process.exit(1), deadlineMs).unref()
+      void withDeadline(giveUpMs, 'the start', () => starting)
+        .catch(() => {})
+        .then(() => opened.release())
+        .then(() => process.exit(exitCode))
     }
-    stoppingSinceMs = Date.now()
-    log.debug({ reason }, 'stopping')
-    setTimeout(() => process.exit(1), 4_500).unref()
-    void release().then(() => process.exit(0))
-  }
-  process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGINT'))
-  process.on('SIGHUP', () => stop('SIGHUP'))
-  process.on('disconnect', () => stop('disconnect'))
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (stopping.signal.aborted && Date.now() - stoppingSinceMs > sameSignalMs) process.exit(1)
+        stop(0)
+      })
+    }
+    process.on('uncaughtException', error => {
+      if (!stopping.signal.aborted) log.fatal({ err: error }, 'stopping after an unexpected fault')
+      stop(1, faultMs)
+    })
+    process.on('disconnect', () => stop(0))
+    // Whoever started this process may have ended while it was loading.
+    if ('connected' in process && !process.connected) return stop(0)
+
+    starting = start({ config, log, opened, signal: stopping.signal, stop })
+    try {
+      await starting
+    } catch (error) {
+      // What fails in a start that was told to stop fails because of that.
+      if (stopping.signal.aborted) return
+      await opened.release()
+      throw error
+    }
+  })
 }
 
 /** Runs an entry file: an operator's fault becomes one clear line, anything else a stack; both exit 1. */
-export async function runEntry(main: () => Promise<void>): Promise<void> {
+async function runEntry(main: () => Promise<void>): Promise<void> {
+  // Whoever reads our output may leave (`npm start | head`): that is no reason to stop.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     await main()
   } catch (error) {
     const text =
       error instanceof OperatorError ? error.message : error instanceof Error ? error.stack : String(error)
-    process.stderr.write(`cuewire: ${text}\n`)
+    if (!(error instanceof ToldError)) process.stderr.write(`cuewire: ${text}\n`)
     process.exit(1)
   }
 }

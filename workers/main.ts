@@ -1,18 +1,12 @@
 import { tellReady } from '../src/children.ts'
-import { parseConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { openLog } from '../src/log.ts'
 import { openServices } from '../src/services.ts'
-import { openReleasers, runEntry, stopOnSignals } from '../src/shutdown.ts'
+import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
 import { startSweep } from './sweep.ts'
 
-await runEntry(async () => {
-  const config = parseConfig(process.env)
-  const log = openLog('workers', config.LOG_LEVEL)
-  const opened = openReleasers(log)
-  stopOnSignals(log, () => opened.release())
+await runService('workers', async ({ config, log, opened }) => {
   const services = await openServices(config, log, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
   await migrate(services.sql)

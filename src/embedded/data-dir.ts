@@ -125,7 +125,12 @@ async function writable<Result>(folder: string, action: () => Promise<Result>): 
   try {
     return await action()
   } catch (error) {
-    throw new OperatorError(`DATA_DIR ${folder} cannot be written (${codeOf(error)})`, { cause: error })
+    throw new OperatorError(
+      `DATA_DIR ${folder} cannot be written (${codeOf(error)}): give a folder that this user may write`,
+      {
+        cause: error
+      }
+    )
   }
 }
 

@@ -6,18 +6,24 @@ import { OperatorError } from '../errors.ts'
 import { hasGone, sendSignal, startOf } from './process-identity.ts'
 
 // The shell starts the service and a watcher, which reads a pipe that only we hold open. However we end, the pipe
-// closes, the watcher signals the service, and the shell passes the service's exit code on. Signals meant for
-// everybody at once (a service manager stopping us) must not end the guard before the service; they are ignored
-// only once it runs, since it would inherit that.
+// closes, the watcher signals the service until it is gone (one that has just begun does not listen yet), after 5
+// seconds by force, and the shell passes the service's exit code on. Signals meant for everybody at once (a service
+// manager stopping us) must not end the guard before the service, nor must our end while it writes to us; they are
+// ignored only once the service runs, since it would inherit that, but not what is trapped.
 const script = `
 graceful=$1; shift
+trap : HUP INT TERM PIPE
 exec 4<&0 </dev/null
 "$@" 3>&- 4<&- &
 service=$!
-trap '' HUP INT TERM
+trap '' HUP INT TERM PIPE
 echo "$service" >&3
 exec 3>&-
-(read -r _ <&4; kill -s "$graceful" "$service") >/dev/null 2>&1 &
+(
+  read -r _ <&4
+  for _ in 1 2 3 4 5 6 7 8 9 10; do kill -s "$graceful" "$service" || exit; sleep 0.5; done
+  kill -s KILL "$service"
+) >/dev/null 2>&1 &
 watcher=$!
 exec 4<&-
 wait "$service"
@@ -48,6 +54,8 @@ export interface GuardOptions {
   cwd: string
   uid?: number
   gid?: number
+  /** Stops the program when it is aborted, also while it still starts. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -55,7 +63,7 @@ export interface GuardOptions {
  * our environment, which may hold secrets. Throws an `OperatorError` if not even the guard can be started.
  */
 export async function startGuarded(command: readonly string[], options: GuardOptions): Promise<Guarded> {
-  const { stopSignal, ...where } = options
+  const { stopSignal, signal, ...where } = options
   const child = spawn('/bin/sh', ['-c', script, 'cuewire-guard', stopSignal, ...command], {
     ...where,
     detached: true,
@@ -93,12 +101,17 @@ export async function startGuarded(command: readonly string[], options: GuardOpt
     await Promise.race([exited, sleep(stopMs, undefined, { ref: false })])
   }
   let stopping: Promise<void> | undefined
+  const stopOnce = () => (stopping ??= stop())
+  const abort = () => void stopOnce()
+  signal?.addEventListener('abort', abort)
+  void exited.then(() => signal?.removeEventListener('abort', abort))
+  if (signal?.aborted) abort()
   return {
     pid,
     exited,
     hasExited: () => gone,
     lastOutput: () => output,
-    stop: () => (stopping ??= stop())
+    stop: stopOnce
   }
 }
 

@@ -21,7 +21,7 @@ export async function ensureCluster(
   folder: string,
   initdb: string,
   account: Account,
-  options: { durable: boolean }
+  options: { durable: boolean; signal?: AbortSignal | undefined }
 ): Promise<string> {
   const data = join(folder, 'data')
   await removeHalfFinished(folder)
@@ -31,7 +31,7 @@ export async function ensureCluster(
   )
   if (owner !== undefined && owner !== account.owner.uid) await handOver(data, account)
   const password = await passwordIn(folder, owner === undefined)
-  if (owner === undefined) await makeCluster(folder, initdb, account, password, options.durable)
+  if (owner === undefined) await makeCluster(folder, initdb, account, password, options)
   return password
 }
 
@@ -40,7 +40,7 @@ async function makeCluster(
   initdb: string,
   account: Account,
   password: string,
-  durable: boolean
+  { durable, signal }: { durable: boolean; signal?: AbortSignal | undefined }
 ): Promise<void> {
   const { uid, gid } = account.owner
   const workshop = await mkdtemp(join(folder, 'init-'))
@@ -61,7 +61,12 @@ async function makeCluster(
     '--builtin-locale=C.UTF-8',
     ...(durable ? [] : ['--no-sync'])
   ]
-  const making = await startGuarded(words, { stopSignal: 'TERM', cwd: workshop, ...account.ids })
+  const making = await startGuarded(words, {
+    stopSignal: 'TERM',
+    cwd: workshop,
+    signal,
+    ...account.ids
+  })
   const code = await Promise.race([making.exited, sleep(initMs, 'late', { ref: false })])
   await making.stop()
   if (code !== 0) {

@@ -12,7 +12,7 @@ import { stopLeftover } from './leftover.ts'
 import { chooseAccount } from './postgres-account.ts'
 import { findPostgresBinaries } from './postgres-binaries.ts'
 import { ensureCluster, role } from './postgres-cluster.ts'
-import type { EmbeddedService } from './service.ts'
+import type { EmbeddedService, ServiceOptions } from './service.ts'
 
 const database = 'cuewire'
 // Long enough to recover from a crash in the middle of heavy writing.
@@ -26,9 +26,9 @@ const readyMs = 30_000
  */
 export async function startPostgres(
   folder: string,
-  options: { port?: number; durable?: boolean } = {}
+  options: ServiceOptions & { durable?: boolean } = {}
 ): Promise<EmbeddedService> {
-  const { port: givenPort, durable = true } = options
+  const { port: givenPort, durable = true, signal } = options
   const binaries = await findPostgresBinaries()
   await mkdir(folder, { recursive: true })
   // The user Postgres runs as must get through, whatever the umask was; the data inside is closed to others.
@@ -38,12 +38,13 @@ export async function startPostgres(
   await clearTheWay(data)
   if (givenPort !== undefined) await assertPortIsFree(givenPort, 'Postgres')
   const account = await chooseAccount(home, binaries.postgres)
-  const password = await ensureCluster(home, binaries.initdb, account, { durable })
+  const password = await ensureCluster(home, binaries.initdb, account, { durable, signal })
 
   const { guarded, port } = await startUntilReady(data, givenPort, async chosenPort =>
     startGuarded([...account.prefix, binaries.postgres, '-D', data, ...settings(chosenPort, durable)], {
       stopSignal: 'INT',
       cwd: home,
+      signal,
       ...account.ids
     })
   )

@@ -11,7 +11,7 @@ import { inOneLine, startGuarded } from './guard.ts'
 import type { Guarded } from './guard.ts'
 import { stopLeftover } from './leftover.ts'
 import { findRedisProgram } from './redis-program.ts'
-import type { EmbeddedService } from './service.ts'
+import type { EmbeddedService, ServiceOptions } from './service.ts'
 
 // Reading a large append-only file takes a while.
 const readyMs = 30_000
@@ -22,7 +22,7 @@ const attempts = 5
  * to it that nobody else starts one in the same folder meanwhile; one that an earlier process left running is
  * stopped first. Listens on 127.0.0.1 only. Throws an `OperatorError` when it does not answer within 30 seconds.
  */
-export async function startRedis(folder: string, options: { port?: number } = {}): Promise<EmbeddedService> {
+export async function startRedis(folder: string, options: ServiceOptions = {}): Promise<EmbeddedService> {
   const program = await findRedisProgram()
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o700)
@@ -35,7 +35,11 @@ export async function startRedis(folder: string, options: { port?: number } = {}
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePort())
     await writePrivately(configFile, configOf(home, port, password))
-    const guarded = await startGuarded([program, configFile], { stopSignal: 'TERM', cwd: home })
+    const guarded = await startGuarded([program, configFile], {
+      stopSignal: 'TERM',
+      cwd: home,
+      signal: options.signal
+    })
     const url = `redis://:${password}@127.0.0.1:${port}`
     if (await becomesReady(url, guarded)) {
       return {

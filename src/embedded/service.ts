@@ -1,3 +1,11 @@
+/** How a service is started. */
+export interface ServiceOptions {
+  /** A free one unless given. */
+  readonly port?: number | undefined
+  /** Ends it when aborted, also in the middle of its start, which then rejects. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** A Postgres or Redis that this process started and that ends with it, however this process ends. */
 export interface EmbeddedService extends AsyncDisposable {
   /** Everything a client needs, password included: never log it. */

@@ -1,5 +1,3 @@
-import { createServer } from 'node:net'
-
 import {
   us_listen_socket_close,
   us_socket_local_port,
@@ -8,6 +6,7 @@ import {
 } from 'uWebSockets.js'
 
 import { OperatorError } from '../errors.ts'
+import { assertPortIsFree } from './port.ts'
 
 /** An open port. `close` takes no new connections; those that are open go on. */
 export interface Listening {
@@ -30,7 +29,13 @@ export async function listen(
     // The typings know neither host and options together nor the constant for an exclusive port, which is 1.
     Reflect.apply(Reflect.get(app, 'listen'), app, [host, port, exclusive ? 1 : 0, resolve])
   })
-  if (socket === false) throw new OperatorError(await reasonOf(host, port))
+  if (socket === false) {
+    // uWebSockets.js only says no; Node says why.
+    await assertPortIsFree(host, port, 0)
+    throw new OperatorError(
+      `cannot listen on ${host} port ${port}: somebody had it for a moment; start again`
+    )
+  }
   let isOpen = true
   return {
     port: us_socket_local_port(socket),
@@ -40,19 +45,4 @@ export async function listen(
       isOpen = false
     }
   }
-}
-
-/** uWebSockets.js only says no; Node says why. */
-async function reasonOf(host: string, port: number): Promise<string> {
-  const server = createServer()
-  const code = await new Promise<string>(resolve => {
-    server.once('error', error => resolve('code' in error ? String(error.code) : error.message))
-    server.listen({ host, port, exclusive: true }, () => resolve(''))
-  })
-  server.close()
-  if (code === 'EACCES')
-    return `port ${port} needs more rights than this user has; set PORT to 1024 or higher`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${host} is not an address of this machine; set HOST`
-  return `port ${port} is in use on ${host}; stop what listens there or set PORT`
 }

@@ -69,7 +69,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   function noteAway(error: unknown): void {
     if (isAway || isClosed) return
     isAway = true
-    log.warn({ err: error }, 'redis is away, the newest known states are served')
+    log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
   }
 
   function noteBack(): void {

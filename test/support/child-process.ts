@@ -29,7 +29,35 @@ export async function parentOf(pid: number): Promise<number> {
 
 /** The pids of the children of a process. */
 export async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid='])
-  const pairs = stdout.split('\n').map(line => line.trim().split(/\s+/).map(Number))
-  return pairs.flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []))
+  return (await allProcesses()).filter(({ parent }) => parent === pid).map(child => child.pid)
+}
+
+/** A row of `ps`. */
+export interface ProcessRow {
+  readonly pid: number
+  readonly parent: number
+  readonly command: string
+}
+
+/** Everything that runs below a process, nearest first. */
+export async function descendantsOf(pid: number): Promise<ProcessRow[]> {
+  const all = await allProcesses()
+  const found: ProcessRow[] = []
+  for (let parents = [pid]; parents.length > 0;) {
+    const children = all.filter(({ parent }) => parents.includes(parent))
+    found.push(...children)
+    parents = children.map(child => child.pid)
+  }
+  return found
+}
+
+/** What `ps` shows of this machine. */
+export async function allProcesses(): Promise<ProcessRow[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-A', '-o', 'pid=,ppid=,command='], {
+    maxBuffer: 16 * 1024 * 1024
+  })
+  return stdout.split('\n').flatMap(line => {
+    const [, pid, parent, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }]
+  })
 }

@@ -34,6 +34,23 @@ test('a guarded program is asked to end by its signal, and does not see our envi
   expect(guarded.lastOutput()).toBe('up\nasked []\n')
 })
 
+test('a program that does not listen yet is asked again', async () => {
+  const script = 'trap "" TERM; echo up; sleep 0.2; trap "exit 7" TERM; while :; do sleep 0.01; done'
+  const guarded = await startGuarded(['/bin/sh', '-c', script], options)
+  await expect.poll(guarded.lastOutput).toBe('up\n')
+  await guarded.stop()
+  expect(await guarded.exited).toBe(7)
+})
+
+test('a program whose start is given up ends, and one that is to end already as well', async () => {
+  const abort = new AbortController()
+  const first = await startGuarded(['/bin/sleep', '60'], { ...options, signal: abort.signal })
+  abort.abort()
+  expect(await first.exited).toBe(143)
+  const second = await startGuarded(['/bin/sleep', '60'], { ...options, signal: abort.signal })
+  expect(await second.exited).toBe(143)
+})
+
 test('a program that does not exist is an exit code, not a hang', async () => {
   const guarded = await startGuarded(['/does/not/exist'], options)
   expect(await guarded.exited).toBe(127)

@@ -1,0 +1,52 @@
+import { Redis } from 'ioredis'
+
+import type { Sql } from './db/sql.ts'
+import { OperatorError } from './errors.ts'
+
+const answerMs = 4_000
+
+/** Makes sure that a Postgres new enough answers. Throws an `OperatorError` that says what to do. */
+export async function checkPostgres(sql: Sql): Promise<void> {
+  const [row] = await sql<{ number: number; name: string }[]>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as name`.catch(
+    (error: unknown) => {
+      throw new OperatorError(
+        `Postgres does not answer at DATABASE_URL (${reasonOf(error)}): start it, or correct the URL`
+      )
+    }
+  )
+  if (!row || row.number < 140_000)
+    throw new OperatorError(`Postgres ${row?.name} is too old: DATABASE_URL needs version 14 or newer`)
+}
+
+/** Makes sure that a Redis or Valkey new enough answers. Throws an `OperatorError` that says what to do. */
+export async function checkRedis(url: string): Promise<void> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: answerMs,
+    commandTimeout: answerMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null
+  })
+  // The first fault is the reason; what waits for the connection only hears that it is closed.
+  let reason: unknown
+  redis.on('error', (error: unknown) => (reason ??= error))
+  const info = await redis
+    .info('server')
+    .catch((error: unknown) => {
+      throw new OperatorError(
+        `Redis does not answer at REDIS_URL (${reasonOf(reason ?? error)}): start it, or correct the URL`
+      )
+    })
+    .finally(() => redis.disconnect())
+  // Valkey tells the version of Redis that it is compatible with.
+  const version = /^redis_version:((\d+)\.\S+)/m.exec(info)
+  if (version && Number(version[2]) < 7)
+    throw new OperatorError(`Redis ${version[1]} is too old: REDIS_URL needs Redis or Valkey 7 or newer`)
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A refused connection to a name with several addresses has a code and no message.
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}

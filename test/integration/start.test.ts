@@ -1,0 +1,302 @@
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { openSql, type Sql } from '../../src/db/sql.ts'
+import { findRunningServices, type RunningServices } from '../../src/embedded/data-dir.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { connectLive, isDisconnect } from '../support/live-client.ts'
+import { readHistory } from '../support/stations.ts'
+import { openTempFolder, type TempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+import { type Program, rememberAll, runningIn, startProgram } from '../support/whole-program.ts'
+
+// One program lives through all of this, on a folder with an awkward name and far from UTC.
+let folder: TempFolder
+let dataDir: string
+let port: number
+let key: string
+let program: Program
+
+const playing = v.object({
+  now_playing: v.object({ sh_id: v.number(), song: v.object({ title: v.string() }) })
+})
+const startMs = 25_000
+
+const start = (more: Record<string, string> = {}) =>
+  startProgram({ DATA_DIR: dataDir, PORT: String(port), TZ: 'America/New_York', ...more })
+
+beforeAll(async () => {
+  folder = await openTempFolder()
+  dataDir = join(folder.path, `it's "radio" \u{1F4FB}`)
+  port = await freePort()
+  program = start()
+})
+
+afterAll(async () => {
+  program[Symbol.dispose]()
+  await waitFor(async () => (await runningIn(folder.path)).length === 0, {
+    deadlineMs: 10_000,
+    what: 'the end of the embedded services'
+  })
+  await folder[Symbol.asyncDispose]()
+})
+
+test('the first start plays, and tells its key once', async () => {
+  const { song } = (await nowPlaying()).now_playing
+  expect(song.title).not.toBe('')
+  const printed = () => /[0-9a-f]{16}:[0-9a-f]{32}/.exec(program.output.stdout)?.[0]
+  key = await waitFor(printed, { deadlineMs: 5_000, what: 'the key' })
+  expect(await readFile(join(dataDir, 'admin-key'), 'utf8')).toBe(`${key}\n`)
+  expect((await stat(join(dataDir, 'admin-key'))).mode & 0o777).toBe(0o600)
+  expect(program.output.stdout.split(key)).toHaveLength(2)
+  expect(program.output.stderr).toBe('')
+  expect((await skip('wrong')).status).toBe(403)
+  await skipTo()
+  // No terminal, so every line is JSON.
+  for (const line of program.output.stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
+})
+
+describe.concurrent('a start that cannot work', () => {
+  test('on a folder in use', async () => {
+    const main = await program.mainPid()
+    expect(await failure({ DATA_DIR: dataDir })).toBe(
+      `another cuewire (pid ${main}) is using DATA_DIR ${dataDir}: stop it first, or give this one another DATA_DIR`
+    )
+  })
+  test('on a port in use', async () => {
+    expect(await failure({ PORT: String(port) })).toBe(
+      `port ${port} is in use on 127.0.0.1: stop what listens there, or set PORT to another one`
+    )
+  })
+  test('without a Postgres', async () => {
+    expect(await failure({ DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c' })).toBe(
+      'Postgres does not answer at DATABASE_URL (connect ECONNREFUSED 127.0.0.1:1): start it, or correct the URL'
+    )
+  })
+  test('with the wrong password for Postgres', async () => {
+    const { databaseUrl } = await services()
+    const message = await failure({ DATABASE_URL: databaseUrl.replace(/:[0-9a-f]+@/, ':wrong@') })
+    expect(message).toContain('DATABASE_URL (password authentication failed for user "cuewire"): ')
+  })
+  test('without a Redis', async () => {
+    expect(await failure({ REDIS_URL: 'redis://127.0.0.1:1' })).toBe(
+      'Redis does not answer at REDIS_URL (connect ECONNREFUSED 127.0.0.1:1): start it, or correct the URL'
+    )
+  })
+  test('with something else for Redis', async () => {
+    await using other = await listening(createHttpServer())
+    const message = await failure({ REDIS_URL: `redis://127.0.0.1:${other.port}` })
+    expect(message).toMatch(/^Redis does not answer at REDIS_URL \(.+\): start it, or correct the URL$/)
+  })
+  test('with something that never answers for Redis', async () => {
+    await using other = await listening(createServer())
+    const message = await failure({ REDIS_URL: `redis://127.0.0.1:${other.port}` })
+    expect(message).toMatch(/^Redis does not answer at REDIS_URL \(.+\): start it, or correct the URL$/)
+  })
+  test('with the wrong password for Redis', async () => {
+    const { redisUrl } = await services()
+    const message = await failure({ REDIS_URL: redisUrl.replace(/:[0-9a-f]+@/, ':wrong@') })
+    expect(message).toContain('Redis does not answer at REDIS_URL (WRONGPASS')
+  })
+  test('without the folder of music', async () => {
+    expect(await failure({ MEDIA_DIR: '/not/there' })).toBe(
+      'MEDIA_DIR /not/there is no readable folder (ENOENT): correct it, or leave it out'
+    )
+  })
+  test('with a file for DATA_DIR', async () => {
+    const file = join(folder.path, 'file')
+    await writeFile(file, '')
+    expect(await failure({ DATA_DIR: file })).toBe(
+      `DATA_DIR ${file} cannot be written (EEXIST): give a folder that this user may write`
+    )
+  })
+  test('with a broken key file', async () => {
+    const broken = join(folder.path, 'broken')
+    await mkdir(broken)
+    await writeFile(join(broken, 'admin-key'), 'hello')
+    expect(await failure({ DATA_DIR: broken })).toBe(
+      `${join(broken, 'admin-key')} does not hold a key of the form <16 hex>:<32 hex>: correct or remove it`
+    )
+  })
+  test('with bad variables', async () => {
+    expect(await failure({ PORT: 'eighty', LOG_LEVEL: 'loud' })).toMatch(
+      /^bad configuration: PORT is not a port number; LOG_LEVEL is none of /
+    )
+  })
+})
+
+for (const name of ['src/server.ts', 'workers/main.ts', 'postgres/data', 'redis.conf']) {
+  test(`${name} is started again when it is killed, and the music goes on`, async () => {
+    const before = await services()
+    const [main, first] = [await program.mainPid(), await theOne(name)]
+    process.kill(first, 'SIGKILL')
+    await waitFor(async () => (await theOne(name)) !== first, { deadlineMs: 10_000, what: 'a new process' })
+    await skipTo()
+    await endSong()
+    expect(await services()).toEqual(before)
+    expect(await program.mainPid()).toBe(main)
+  })
+}
+
+test('all ends when the program is killed, and a second start at once goes on', async () => {
+  const { now_playing: before } = await nowPlaying()
+  const all = await rememberAll(program)
+  const killed = program
+  process.kill(await killed.mainPid(), 'SIGKILL')
+  expect(await exitOf(killed.runner)).toBe(137)
+
+  program = start({ SERVER_PROCESSES: '2' })
+  expect((await nowPlaying()).now_playing.sh_id).toBeGreaterThanOrEqual(before.sh_id)
+  await waitFor(async () => (await all.stillThere()).length === 0, {
+    deadlineMs: 5_000,
+    what: 'the end of all'
+  })
+  await waitFor(() => program.output.stdout.includes('on air'), {
+    deadlineMs: 5_000,
+    what: 'the announcement'
+  })
+  expect(program.output.stdout).not.toContain(key)
+  expect(program.output.stderr).toBe('')
+  expect(await program.pidsOf('src/server.ts')).toHaveLength(2)
+  await skipTo()
+
+  const history = await inDatabase(sql => readHistory(sql, 1))
+  expect(history.length).toBeGreaterThanOrEqual(10)
+  expect(history.map(row => row.endedAtMs)).toEqual([...history.slice(1).map(row => row.startedAtMs), null])
+})
+
+test('on SIGTERM listeners are told, and all ends within 5 seconds', async () => {
+  const client = connectLive(`ws://127.0.0.1:${port}/api/live/nowplaying/websocket`)
+  await waitFor(() => client.socket.readyState === client.socket.OPEN, {
+    deadlineMs: 5_000,
+    what: 'a connection'
+  })
+  const all = await rememberAll(program)
+  const sinceMs = Date.now()
+  program.runner.kill('SIGTERM')
+  expect(await client.until(isDisconnect)).toMatchObject({ disconnect: { code: 3001 } })
+  expect((await client.closed).code).toBe(1001)
+  expect(await program.ended).toBe(0)
+  expect(await all.stillThere()).toEqual([])
+  expect(Date.now() - sinceMs).toBeLessThan(5_000)
+  expect(program.output.stderr).toBe('')
+  expect(await readdir(join(dataDir, 'lock'))).toEqual([])
+})
+
+test('a start that is told to stop half-way stops, and leaves nothing behind', async () => {
+  const path = join(folder.path, 'new')
+  for (const sign of ['postgres/init-', 'postgres/data/postmaster.pid', 'redis/redis.pid']) {
+    using half = start({ DATA_DIR: path })
+    await waitFor(() => isThere(path, sign), { deadlineMs: startMs, what: sign })
+    const sinceMs = Date.now()
+    half.runner.kill('SIGINT')
+    expect(await half.ended).toBe(0)
+    expect(Date.now() - sinceMs).toBeLessThan(5_000)
+    expect(await runningIn(path)).toEqual([])
+    expect(half.output).toEqual({ stdout: '', stderr: '' })
+  }
+})
+
+async function isThere(path: string, beginning: string): Promise<boolean> {
+  const names = await readdir(path, { recursive: true })
+  return names.some(name => name.startsWith(beginning))
+}
+
+/** Runs a program that is expected to give up; returns its one line. */
+async function failure(variables: Record<string, string>): Promise<string> {
+  const own = await services()
+  const path = join(folder.path, `data-${Math.random()}`)
+  const sinceMs = Date.now()
+  using failing = startProgram({
+    DATA_DIR: path,
+    PORT: String(await freePort()),
+    // What is not tested is there already, which is quicker than one more of each.
+    DATABASE_URL: own.databaseUrl,
+    REDIS_URL: own.redisUrl,
+    ...variables
+  })
+  expect(await failing.ended).toBe(1)
+  expect(Date.now() - sinceMs).toBeLessThan(15_000)
+  const [line = '', ...rest] = failing.output.stderr.split('\n')
+  expect(rest).toEqual([''])
+  expect(failing.output.stdout).toBe('')
+  return line.replace(/^cuewire: /, '')
+}
+
+async function services(): Promise<RunningServices> {
+  return waitFor(() => findRunningServices(dataDir), { deadlineMs: startMs, what: 'services.json' })
+}
+
+/** What the demo station plays, as soon as it plays anything. */
+async function nowPlaying(): Promise<v.InferOutput<typeof playing>> {
+  const ask = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/nowplaying/demo`)
+    const body = v.parse(playing, await response.json())
+    return body.now_playing.song.title !== '' && body
+  }
+  return waitFor(ask, { deadlineMs: startMs, what: 'a song' })
+}
+
+function skip(apiKey: string): Promise<Response> {
+  const init = { method: 'POST', headers: { 'X-API-Key': apiKey } }
+  return fetch(`http://127.0.0.1:${port}/api/station/demo/backend/skip`, init)
+}
+
+/** Skips, and waits until the next song is heard of. */
+async function skipTo(): Promise<void> {
+  const { sh_id: before } = (await nowPlaying()).now_playing
+  await waitFor(async () => (await skip(key)).status === 200, { deadlineMs: 15_000, what: 'a skip' })
+  const hasChanged = async () => (await nowPlaying()).now_playing.sh_id > before
+  await waitFor(hasChanged, { deadlineMs: 10_000, what: 'the next song' })
+}
+
+/** Lets the song on air end now, and waits until the workers, who see to that, have brought the next. */
+async function endSong(): Promise<void> {
+  const { sh_id: before } = (await nowPlaying()).now_playing
+  await inDatabase(sql => sql`update song_history set due_at_ms = ${Date.now()} where ended_at_ms is null`)
+  const hasChanged = async () => (await nowPlaying()).now_playing.sh_id > before
+  await waitFor(hasChanged, { deadlineMs: 15_000, what: 'the song after the end of one' })
+}
+
+/** The pid of one part of the program: not of the guard around it, nor of what it forks. */
+async function theOne(name: string): Promise<number> {
+  const look = async () => {
+    const pids = await program.pidsOf(name)
+    const isGuard = await program.pidsOf('cuewire-guard')
+    return pids.find(pid => !isGuard.includes(pid))
+  }
+  return waitFor(look, { deadlineMs: 10_000, what: name })
+}
+
+async function inDatabase<Result>(ask: (sql: Sql) => PromiseLike<Result>): Promise<Result> {
+  const sql = openSql((await services()).databaseUrl, { max: 1, name: 'test' })
+  try {
+    return await ask(sql)
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
+function exitOf(runner: Program['runner']): Promise<number | null> {
+  if (runner.exitCode !== null) return Promise.resolve(runner.exitCode)
+  return new Promise(resolve => runner.once('exit', resolve))
+}
+
+async function listening(server: Server): Promise<{ port: number } & AsyncDisposable> {
+  const sockets = new Set<{ destroy: () => void }>()
+  server.on('connection', socket => sockets.add(socket))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}

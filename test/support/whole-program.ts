@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+import { startOf } from '../../src/embedded/process-identity.ts'
+import { allProcesses, descendantsOf, type ProcessRow } from './child-process.ts'
+import { waitFor } from './wait.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** The whole program, as `npm start` runs it. */
+export interface Program extends Disposable {
+  /** The runner, which passes signals and the exit code on. */
+  readonly runner: ChildProcess
+  readonly output: { stdout: string; stderr: string }
+  /** The exit code, once nobody who inherited our pipes is left: runner, main, server and workers. */
+  readonly ended: Promise<number | null>
+  /** The process of `src/main.ts`, which is told to end without the runner's help. */
+  readonly mainPid: () => Promise<number>
+  /** The pids below the runner whose command line contains the text. */
+  readonly pidsOf: (text: string) => Promise<number[]>
+}
+
+/** Starts the program with these variables and nothing of ours: the test runner sets BASE_URL for itself. */
+export function startProgram(variables: Record<string, string>): Program {
+  const { PATH, HOME } = process.env
+  const runner = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts'], {
+    cwd: root,
+    env: { PATH, HOME, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const output = { stdout: '', stderr: '' }
+  runner.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+  runner.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
+  const ended = new Promise<number | null>(resolve => runner.once('close', resolve))
+  const pidsOf = async (text: string) =>
+    (await descendantsOf(runner.pid ?? 0)).filter(row => row.command.includes(text)).map(row => row.pid)
+  return {
+    runner,
+    output,
+    ended,
+    pidsOf,
+    mainPid: () =>
+      waitFor(async () => (await pidsOf('/src/main.ts'))[0], { deadlineMs: 5_000, what: 'the main process' }),
+    // The runner's end is the end of everything.
+    [Symbol.dispose]: () => void runner.kill('SIGKILL')
+  }
+}
+
+/** Remembers all processes of a program, to see them gone later. */
+export async function rememberAll({ runner }: Program): Promise<{ stillThere: () => Promise<ProcessRow[]> }> {
+  const rows = await descendantsOf(runner.pid ?? 0)
+  const known = await Promise.all(rows.map(async row => ({ row, start: await startOf(row.pid) })))
+  return {
+    stillThere: async () => {
+      const now = await Promise.all(
+        known.map(async ({ row, start }) => start !== undefined && (await startOf(row.pid)) === start)
+      )
+      return rows.filter((_, index) => now[index])
+    }
+  }
+}
+
+/** The processes whose command line names this folder: what is embedded there. */
+export async function runningIn(folder: string): Promise<ProcessRow[]> {
+  return (await allProcesses()).filter(row => row.command.includes(folder))
+}
