@@ -4,7 +4,7 @@ import type postgres from 'postgres'
 
 /**
  * Fills an empty database with stations of one playlist each, all of the same shape. Every station is in the middle
- * of a song, and the ends are spread evenly over one song's length from `firstDueMs` on, as on a real installation.
+ * of a song with three more queued, and the ends are spread evenly over one song's length from `firstDueMs` on, as on a real installation.
  */
 export async function seedStations(
   sql: postgres.Sql,
@@ -35,6 +35,15 @@ export async function seedStations(
       select distinct on (m.station_id) m.station_id, m.id, 'Rotation', m.song_id, m.artist, m.title, m.duration_ms,
         due.ms - ${songMs}::bigint, due.ms
       from media m join due on due.id = m.station_id order by m.station_id, m.id`
+    await tx`
+      insert into queue (station_id, seq, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms, duration_ms)
+      select h.station_id, t.position - 1, t.playlist_id, t.id, t.media_id, 1,
+        h.due_at_ms + (t.position - 3) * ${songMs}::bigint, h.due_at_ms + (t.position - 2) * ${songMs}::bigint,
+        ${songMs}::int
+      from song_history h
+      join playlists p on p.station_id = h.station_id
+      join playlist_tracks t on t.playlist_id = p.id and t.position between 2 and 4`
+    await tx`update stations set next_seq = 4`
   })
   await sql`vacuum analyze`
 }

@@ -13,20 +13,22 @@ const heartbeat = join(tmpdir(), 'cuewire-sweep')
 /** Sweeps every second until stopped; a sweep that takes longer delays the next one. */
 export function startSweep(services: PlayoutServices): { stop: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined
-  let isStopped = false
+  const stopping = new AbortController()
   let isFailing = false
   let differing = new Set<number>()
   const run = async () => {
     try {
-      differing = await sweep(services, differing)
+      differing = await sweep(services, differing, stopping.signal)
       await writeFile(heartbeat, '')
       isFailing = false
     } catch (error) {
-      if (!isFailing) services.log.warn({ err: error }, 'sweep failed; trying again every second')
+      if (!isFailing && !stopping.signal.aborted)
+        services.log.warn({ err: error }, 'sweep failed; trying again every second')
       isFailing = true
     }
     // The jitter keeps several processes from doing the same work at the same moment.
-    if (!isStopped) timer = setTimeout(() => void loop(), periodMs * (0.8 + Math.random() * 0.4))
+    if (!stopping.signal.aborted)
+      timer = setTimeout(() => void loop(), periodMs * (0.8 + Math.random() * 0.4))
   }
   let running: Promise<void>
   const loop = () => {
@@ -36,7 +38,7 @@ export function startSweep(services: PlayoutServices): { stop: () => Promise<voi
   running = loop()
   return {
     stop: async () => {
-      isStopped = true
+      stopping.abort()
       clearTimeout(timer)
       await running
     }

@@ -16,29 +16,34 @@ const rounds = 10
  * The safety net under the jobs: ends plays whose job was lost, wakes silent stations that have something to play,
  * and brings live states up to the facts where a process died in between or Redis lost them. `previous` holds the
  * stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
- * every second; it may run in any number of processes.
+ * every second; it may run in any number of processes. Rejects between two steps once `signal` is aborted.
  */
-export async function sweep(services: PlayoutServices, previous: Set<number>): Promise<Set<number>> {
+export async function sweep(
+  services: PlayoutServices,
+  previous: ReadonlySet<number>,
+  signal?: AbortSignal
+): Promise<Set<number>> {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
-  for (let round = 0; round < rounds && (await endOverdue(services)) > 0; round++);
-  await wakeSilent(services)
+  for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
+  await wakeSilent(services, signal)
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
   return differing.fresh
 }
 
-async function endOverdue(services: PlayoutServices): Promise<number> {
+async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
     select station_id as "stationId", id as "shId" from song_history
     where ended_at_ms is null and due_at_ms < ${Date.now() - graceMs} order by due_at_ms limit ${chunk}`
   await advanceAll(
     services,
-    rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' }))
+    rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
+    signal
   )
   return rows.length
 }
 
-async function wakeSilent(services: PlayoutServices): Promise<void> {
+async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ id: number }[]>`
     select s.id from stations s
     where s.is_enabled and s.backend = 'clock'
@@ -49,14 +54,22 @@ async function wakeSilent(services: PlayoutServices): Promise<void> {
     limit ${chunk}`
   await advanceAll(
     services,
-    rows.map(({ id }) => ({ stationId: id, endedShId: 0, cause: 'wake' }))
+    rows.map(({ id }) => ({ stationId: id, endedShId: 0, cause: 'wake' })),
+    signal
   )
 }
 
-async function advanceAll(services: PlayoutServices, requests: AdvanceRequest[]): Promise<void> {
+async function advanceAll(
+  services: PlayoutServices,
+  requests: AdvanceRequest[],
+  signal?: AbortSignal
+): Promise<void> {
   const next = requests.values()
   const lane = async () => {
-    for (const request of next) await advance(services, request)
+    for (const request of next) {
+      signal?.throwIfAborted()
+      await advance(services, request)
+    }
   }
   await Promise.all(Array.from({ length: lanes }, lane))
 }
