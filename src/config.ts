@@ -56,7 +56,6 @@ const schema = v.object({
     'on'
   ),
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
-  TRUSTED_PROXIES: v.optional(list, ''),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

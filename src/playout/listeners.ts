@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/sql.ts'
+import type { Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import type { Count } from '../station/state.ts'
 import { publishEventually } from './publish.ts'
@@ -90,12 +90,4 @@ function updateCounts(tx: Tx, table: string, counts: readonly ({ id: number } & 
     from unnest(${counts.map(each => each.id)}::bigint[], ${counts.map(each => each.total)}::int[],
       ${counts.map(each => each.unique)}::int[]) as x(id, total, uniq)
     where s.id = x.id`
-}
-
-/** The numeric id of a station given by id or short name; null if there is none. */
-export async function findStationId(sql: Sql, key: string): Promise<number | null> {
-  const isId = /^\d{1,18}$/.test(key)
-  const [row] = await sql<{ id: number }[]>`
-    select id from stations where ${isId ? sql`id = ${key}` : sql`short_name = ${key}`}`
-  return row?.id ?? null
 }

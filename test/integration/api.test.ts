@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { connectLive, isDisconnect, isPub, subscribeLive } from '../support/live-client.ts'
 import type { RunningProgram } from '../support/program.ts'
-import { seedStations } from '../support/stations.ts'
+import { seedStation, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 const keys = {
@@ -23,9 +23,8 @@ const keysOf = (record: object) => Object.keys(record).toSorted()
 const named = (names: string) => names.split(' ').toSorted()
 
 /** A station that plays, with the document it shows. */
-async function playing(program: RunningProgram, shape: Parameters<typeof seedStations>[1] = {}) {
-  const [station] = await seedStations(program.sql, shape)
-  const id = station?.id ?? 0
+async function playing(program: RunningProgram, shape: Omit<Shape, 'stations'> = {}) {
+  const id = await seedStation(program.sql, shape)
   const { body } = await waitFor(
     async () => {
       const answer = await program.ask('GET', `/api/nowplaying/${id}`, { key: '' })
@@ -219,8 +218,8 @@ describe('skip', () => {
   })
 
   test('of a silent station is refused', async ({ program }) => {
-    const [station] = await seedStations(program.sql, { tracks: 0 })
-    const { status, body } = await program.ask('POST', `/api/station/${station?.id}/backend/skip`)
+    const stationId = await seedStation(program.sql, { tracks: 0 })
+    const { status, body } = await program.ask('POST', `/api/station/${stationId}/backend/skip`)
     expect([status, body.message]).toEqual([409, 'Nothing is playing.'])
   })
 })
@@ -258,8 +257,7 @@ describe('listener reports', () => {
   test.for(bad)(
     'that are wrong are refused whole, naming the field: %s',
     async ([, body, fields], { program }) => {
-      const [station] = await seedStations(program.sql)
-      const id = station?.id ?? 0
+      const id = await seedStation(program.sql)
       const answer = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
       expect(answer.status).toBe(400)
       const refused = (answer.body.extra_data.errors ?? [{ field: '' }]).map(

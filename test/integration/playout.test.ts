@@ -10,7 +10,7 @@ import { sweep } from '../../src/playout/sweep.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
-import { readHistory, seedStations } from '../support/stations.ts'
+import { readHistory, seedStation, seedStations } from '../support/stations.ts'
 
 const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
@@ -24,9 +24,9 @@ async function queueOf(sql: Sql, stationId: number) {
 
 test('a silent station with songs begins to play and fills its queue ahead', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql, { queueLength: 4 })
-  const { state } = await advance(playout, wake(station?.id ?? 0))
-  const queue = await queueOf(sql, station?.id ?? 0)
+  const stationId = await seedStation(sql, { queueLength: 4 })
+  const { state } = await advance(playout, wake(stationId))
+  const queue = await queueOf(sql, stationId)
   const startedAtMs = state?.shown?.startedAtMs ?? 0
   expect(state).toMatchObject({ version: 3, current: { dueAtMs: startedAtMs + 60_000 } })
   expect(queue.map(row => row.playsAtMs - startedAtMs)).toEqual([60_000, 120_000, 180_000, 240_000])
@@ -39,20 +39,19 @@ test('what was announced is what plays next, and the ended song leads the histor
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const first = (await advance(playout, wake(station?.id ?? 0))).state
-  const second = (await advance(playout, skip(station?.id ?? 0))).state
+  const stationId = await seedStation(sql)
+  const first = (await advance(playout, wake(stationId))).state
+  const second = (await advance(playout, skip(stationId))).state
   expect(second?.shown?.song).toEqual(first?.next?.song)
   expect(second?.history.map(play => play.shId)).toEqual([first?.shown?.shId])
-  const [ended, open] = await readHistory(sql, station?.id ?? 0)
+  const [ended, open] = await readHistory(sql, stationId)
   expect(ended?.endedAtMs).toBe(open?.startedAtMs)
   expect(open?.endedAtMs).toBeNull()
 })
 
 test('the same end reported by twenty callers is one step', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   const { state } = await advance(playout, wake(stationId))
   const shId = state?.current?.shId ?? 0
   await sql`update song_history set started_at_ms = started_at_ms - 60000, due_at_ms = due_at_ms - 60000 where id = ${shId}`
@@ -87,8 +86,7 @@ test('a track that ended a little ago is followed without a gap, one that ended 
 
 test('a job that comes before the track is due ends nothing', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   const { state } = await advance(playout, wake(stationId))
   const early = await advance(playout, { stationId, endedShId: state?.current?.shId ?? 0, cause: 'due' })
   expect(early.outcome).toBe('not-due')
@@ -97,8 +95,7 @@ test('a job that comes before the track is due ends nothing', async ({ sql, redi
 
 test('every track airs once per pass, whatever is skipped', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql, { tracks: 7 })
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql, { tracks: 7 })
   await advance(playout, wake(stationId))
   for (let play = 1; play < 21; play++) await advance(playout, skip(stationId))
   const plays = await readHistory(sql, stationId)
@@ -113,8 +110,7 @@ test('a station whose last track is gone goes offline, and comes back by itself'
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql, { tracks: 2 })
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql, { tracks: 2 })
   await advance(playout, wake(stationId))
   await sql`update playlists set is_enabled = false where station_id = ${stationId}`
   await sql`delete from queue where station_id = ${stationId} and played_at_ms is null`
@@ -134,8 +130,7 @@ test('a deleted queue row is replaced, gives its track back and moves the rest f
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   const { state } = await advance(playout, wake(stationId))
   const before = await queueOf(sql, stationId)
   await removeFromQueue(playout, stationId, before[0]?.id ?? 0, Date.now())
@@ -159,8 +154,7 @@ test('listener reports are counted, kept with the play, and written only when th
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (const total of [5, 8, 6, 7])
@@ -188,8 +182,7 @@ test('listener reports are counted, kept with the play, and written only when th
 
 test('a report that names a foreign mount leaves nothing behind', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   const report = {
     total: 9,
     unique: 9,
@@ -234,8 +227,7 @@ test('a lost live state is rebuilt under a new epoch, and its next step is sched
 
 test('a change that never reached Redis is noticed by the second sweep', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
   await sql`update stations set name = 'Renamed', revision = revision + 1, station_revision = revision + 1
     where id = ${stationId}`
@@ -248,8 +240,7 @@ test('a change that never reached Redis is noticed by the second sweep', async (
 
 test('facts restored from a backup win over a live state that knows more', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql)
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql)
   const { state } = await advance(playout, wake(stationId))
   await sql`update stations set name = 'Older', revision = 2, station_revision = 1, playback_revision = 1,
     queue_revision = 1 where id = ${stationId}`
@@ -260,8 +251,7 @@ test('facts restored from a backup win over a live state that knows more', async
 
 test('a jingle is played but not shown', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [station] = await seedStations(sql, { tracks: 5 })
-  const stationId = station?.id ?? 0
+  const stationId = await seedStation(sql, { tracks: 5 })
   const { state: song } = await advance(playout, wake(stationId))
   await sql`update queue set is_visible = false
     where id = (select min(id) from queue where station_id = ${stationId} and played_at_ms is null)`

@@ -7,11 +7,15 @@ export interface SeededStation {
   readonly playlistId: number
 }
 
+export interface Shape {
+  readonly stations?: number
+  readonly tracks?: number
+  readonly songMs?: number
+  readonly queueLength?: number
+}
+
 /** Creates stations with a mount and one playlist of `tracks` songs of `songMs` milliseconds each. */
-export async function seedStations(
-  sql: Sql,
-  shape: { stations?: number; tracks?: number; songMs?: number; queueLength?: number } = {}
-): Promise<SeededStation[]> {
+export async function seedStations(sql: Sql, shape: Shape = {}): Promise<SeededStation[]> {
   const { stations = 1, tracks = 10, songMs = 60_000, queueLength = 3 } = shape
   const tag = randomBytes(3).toString('hex')
   const numbers = Array.from({ length: stations }, (_, index) => index + 1)
@@ -40,6 +44,13 @@ export async function seedStations(
     from playlists p join media m on m.station_id = p.station_id
     where p.station_id = any(${ids}::bigint[])`
   return playlists.toSorted((a, b) => a.id - b.id)
+}
+
+/** One such station; gives its id. */
+export async function seedStation(sql: Sql, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
+  const [station] = await seedStations(sql, shape)
+  if (!station) throw new Error('no station was made')
+  return station.id
 }
 
 /** One row of a station's history, as the tests look at it. */

@@ -13,7 +13,6 @@ test('an empty environment gives the documented defaults', () => {
     SERVER_PROCESSES: 1,
     DEMO: true,
     CORS_ALLOWED_ORIGINS: ['*'],
-    TRUSTED_PROXIES: [],
     LOG_LEVEL: 'info'
   })
 })

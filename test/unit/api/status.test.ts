@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+
+import { renderTime } from '../../../src/api/status.ts'
+
+test('the clock is told in every form, in UTC', () => {
+  expect(renderTime(new Date('2026-07-08T12:00:00.999Z'))).toEqual({
+    timestamp: 1_783_512_000,
+    utc_datetime: '2026-07-08 12:00:00',
+    utc_date: 'July 8, 2026',
+    utc_time: '12:00pm',
+    utc_json: '2026-07-08T12:00:00.000000Z'
+  })
+})
+
+test('midnight is twelve in the morning', () => {
+  expect(renderTime(new Date('2026-07-08T00:05:00Z')).utc_time).toBe('12:05am')
+})
