@@ -3,22 +3,28 @@ import { join } from 'node:path'
 
 import { generateKey, storeKey } from './api/keys.ts'
 import type { Config } from './config.ts'
-import type { Sql } from './db/sql.ts'
+import type { Sql, Tx } from './db/sql.ts'
 import { OperatorError } from './errors.ts'
+
+/** The name of the key this file looks after. */
+const name = 'Administrator'
 
 /** Where a key that was made for the operator is kept, readable by its owner only. */
 export const adminKeyFile = (config: Config) => join(config.DATA_DIR, 'admin-key')
 
 /**
  * Makes sure that a key with all rights works: `ADMIN_API_KEY` if it is set, else the one kept in `DATA_DIR`, else,
- * if the database has none, a new one. Returns the key only if it was made now, to be shown once.
+ * if the database has none, a new one. Returns the key only if it was made now, to be shown once. Another
+ * `ADMIN_API_KEY` than before ends the former one.
  */
 export async function ensureAdminKey(sql: Sql, config: Config): Promise<string | null> {
   return sql.begin(async tx => {
     await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
     const given = config.ADMIN_API_KEY ?? (await readKept(config))
     if (given) {
-      await storeKey(tx, given, 'Administrator', ['administer all'])
+      const isNew = await storeKey(tx, given, name, ['administer all'])
+      // Only the change of the key ends the former one: processes that still hold it must not end the new one.
+      if (isNew) await revokeOthers(tx, given)
       return null
     }
     const [existing] = await tx`
@@ -27,9 +33,14 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
     const key = generateKey()
     await mkdir(config.DATA_DIR, { recursive: true })
     await writeFile(adminKeyFile(config), `${key}\n`, { mode: 0o600, flag: 'wx' })
-    await storeKey(tx, key, 'Administrator', ['administer all'])
+    await storeKey(tx, key, name, ['administer all'])
     return key
   })
+}
+
+async function revokeOthers(tx: Tx, key: string): Promise<void> {
+  await tx`update api_keys set revoked_at = now()
+    where name = ${name} and identifier <> ${key.slice(0, 16)} and revoked_at is null`
 }
 
 async function readKept(config: Config): Promise<string | null> {

@@ -38,7 +38,13 @@ await runService('server', async ({ config, log, opened }) => {
   const app = App()
   serveSockets(app, audience)
   const services: ApiServices = { ...stores, config, live: viewOf(feed) }
-  const routes = [...statusRoutes, ...nowPlayingRoutes(keys), ...queueRoutes, ...playoutRoutes, ...artRoutes]
+  const routes = [
+    ...statusRoutes,
+    ...nowPlayingRoutes(keys),
+    ...queueRoutes,
+    ...playoutRoutes,
+    ...artRoutes(keys)
+  ]
   serveRoutes(app, routes, {
     services,
     authorise: ({ apiKey }, access) => (access === 'public' ? undefined : keys.authorise(apiKey, access)),

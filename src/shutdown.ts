@@ -1,6 +1,8 @@
 import { type Config, parseConfig } from './config.ts'
+import { withDeadline } from './deadline.ts'
 import { OperatorError, ToldError } from './errors.ts'
 import { type Logger, openLog } from './log.ts'
+import { isStoreAway, reasonOf } from './store-checks.ts'
 
 export interface Releasers {
   /** Remembers how to close something that was just opened, and how long that may take: 2 seconds unless told. */
@@ -23,19 +25,6 @@ export function openReleasers(log: Logger): Releasers {
         }
       }
     }
-  }
-}
-
-/** Rejects when `run` has not settled after `ms`. */
-export async function withDeadline<T>(ms: number, what: string, run: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([run(), deadline])
-  } finally {
-    clearTimeout(timer)
   }
 }
 
@@ -118,9 +107,14 @@ async function runEntry(main: () => Promise<void>): Promise<void> {
   try {
     await main()
   } catch (error) {
-    const text =
-      error instanceof OperatorError ? error.message : error instanceof Error ? error.stack : String(error)
-    if (!(error instanceof ToldError)) process.stderr.write(`cuewire: ${text}\n`)
+    if (!(error instanceof ToldError)) process.stderr.write(`cuewire: ${explain(error)}\n`)
     process.exit(1)
   }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof OperatorError) return error.message
+  if (isStoreAway(error))
+    return `Postgres or Redis went away during the start (${reasonOf(error)}): try again`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

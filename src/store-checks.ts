@@ -45,7 +45,19 @@ export async function checkRedis(url: string): Promise<void> {
     throw new OperatorError(`Redis ${version[1]} is too old: REDIS_URL needs Redis or Valkey 7 or newer`)
 }
 
-function reasonOf(error: unknown): string {
+/** Whether a fault means that Postgres or Redis went away, as they may in the middle of a start. */
+export function isStoreAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return (
+    /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(code) ||
+    error.name === 'MaxRetriesPerRequestError' ||
+    /^(Connection is closed|Stream isn't writeable|Command timed out)/.test(error.message)
+  )
+}
+
+/** What a fault says, in a few words. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A refused connection to a name with several addresses has a code and no message.
   return error.message || ('code' in error ? String(error.code) : error.name)

@@ -1,3 +1,6 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { tellReady } from '../src/children.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openServices } from '../src/services.ts'
@@ -12,7 +15,8 @@ await runService('workers', async ({ config, log, opened }) => {
   await migrate(services.sql)
   const cron = startCron(services)
   opened.defer('cron', () => cron.stop())
-  const sweep = startSweep(services)
+  await mkdir(config.DATA_DIR, { recursive: true })
+  const sweep = startSweep(services, join(config.DATA_DIR, 'workers-alive'))
   opened.defer('sweep', () => sweep.stop())
   const advances = startAdvanceWorker(services, services.redisUrl)
   opened.defer('advance worker', () => advances.close())

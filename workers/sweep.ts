@@ -1,17 +1,15 @@
 import { writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
 
 const periodMs = 1_000
 
-/** Rewritten after every sweep: its age tells a container's health check that the workers do their work. */
-const heartbeat = join(tmpdir(), 'cuewire-sweep')
-
-/** Sweeps every second until stopped; a sweep that takes longer delays the next one. */
-export function startSweep(services: PlayoutServices): { stop: () => Promise<void> } {
+/**
+ * Sweeps every second until stopped; a sweep that takes longer delays the next one. Rewrites the file
+ * `heartbeat` after each: its age tells a container's health check that the workers do their work.
+ */
+export function startSweep(services: PlayoutServices, heartbeat: string): { stop: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let isFailing = false

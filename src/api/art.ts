@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 import { genericArtPath } from '../station/now-playing.ts'
+import type { Keys } from './keys.ts'
 import type { Route } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -22,25 +23,31 @@ const genericSong: Route<ApiServices> = {
 
 /**
  * A song's cover: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, found under any spelling of the
- * version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never a 404.
+ * version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never a 404. So does a
+ * private station's to a caller without a key.
  */
-const cover: Route<ApiServices> = {
+const coverOf = (keys: Keys): Route<ApiServices> => ({
   method: 'GET',
   path: '/api/station/:station_id/art/:art',
   access: 'public',
-  async handle({ params }, { sql, live, config }) {
+  async handle({ params, apiKey }, { sql, live, config }) {
     const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(params['art'] ?? '') ?? []
     const station = live.get(params['station_id'] ?? '')
+    const isPublic = station?.profile.isPublic ?? false
     const [found] =
-      uniqueId && station
+      uniqueId && station && (isPublic || (await keys.mayListen(apiKey)))
         ? await sql<{ bytes: Uint8Array; contentType: string }[]>`
             select a.bytes, a.content_type as "contentType"
             from media m join artwork a on a.hash = m.artwork_hash
             where m.unique_id = ${uniqueId} and m.station_id = ${station.stationId}`
         : []
     if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
-    return { body: found.bytes, headers: image(found.contentType, version ? 31_536_000 : 300) }
+    const headers = image(found.contentType, version ? 31_536_000 : 300)
+    return {
+      body: found.bytes,
+      headers: isPublic ? headers : { ...headers, 'Cache-Control': 'private, no-store' }
+    }
   }
-}
+})
 
-export const artRoutes = [genericSong, cover]
+export const artRoutes = (keys: Keys) => [genericSong, coverOf(keys)]

@@ -1,8 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../db/sql.ts'
+import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
-import type { Permission } from './access.ts'
+import { allows, type Permission } from './access.ts'
 
 /**
  * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the SHA-256 hash
@@ -23,24 +24,35 @@ export function generateKey(): string {
   return `${randomBytes(8).toString('hex')}:${randomBytes(16).toString('hex')}`
 }
 
-/** Stores a key with the given rights; a key that is already there gets them. */
-export async function storeKey(tx: Sql | Tx, key: string, name: string, permissions: readonly Permission[]) {
+/**
+ * Stores a key with the given rights and tells whether it was new. One that was there keeps what became of it: a
+ * revoked key stays revoked, however often it is stored.
+ */
+export async function storeKey(
+  tx: Sql | Tx,
+  key: string,
+  name: string,
+  permissions: readonly Permission[]
+): Promise<boolean> {
   const [, identifier, secret] = shape.exec(key) ?? []
   if (!identifier || !secret) throw new Error('a key of the wrong shape')
-  await tx`
+  const stored = await tx`
     insert into api_keys (name, identifier, verifier, permissions)
     values (${name}, ${identifier}, ${verifierOf(secret)}, ${tx.json([...permissions])})
-    on conflict (identifier) do update set verifier = excluded.verifier, permissions = excluded.permissions,
-      revoked_at = null`
+    on conflict (identifier) do nothing`
+  return stored.count > 0
 }
 
 /** A key stays valid in a server's memory for this long after it was read: a revocation works within a second. */
 const cacheMs = 900
+/** While Postgres cannot be asked, a key that was valid lately still is. */
+const outageMs = 60_000
+const patienceMs = 1_500
 const cacheSize = 10_000
 
 /**
  * Checks keys against Postgres, at most once a second each. `find` gives null for a key that is missing, malformed,
- * unknown, expired or revoked.
+ * unknown, expired or revoked; it throws when Postgres does not answer and the key was not valid a minute ago.
  */
 export function openKeys(sql: Sql) {
   const cache = new Map<string, { key: Key | null; readAtMs: number }>()
@@ -56,14 +68,19 @@ export function openKeys(sql: Sql) {
   }
 
   async function find(text: string): Promise<Key | null> {
+    if (!shape.test(text)) return null
     const cached = cache.get(text)
-    if (cached && Date.now() - cached.readAtMs < cacheMs) return cached.key
-    const key = await read(text)
-    if (cache.size >= cacheSize) cache.clear()
-    // Unknown keys are not remembered, so that guessing cannot fill the memory.
-    if (key) cache.set(text, { key, readAtMs: Date.now() })
-    else cache.delete(text)
-    return key
+    const ageMs = cached ? Date.now() - cached.readAtMs : Infinity
+    if (cached && ageMs < cacheMs) return cached.key
+    try {
+      const key = await withDeadline(patienceMs, 'checking a key', () => read(text))
+      if (cache.size >= cacheSize) cache.clear()
+      cache.set(text, { key, readAtMs: Date.now() })
+      return key
+    } catch (error) {
+      if (cached?.key && ageMs < outageMs) return cached.key
+      throw error
+    }
   }
 
   return {
@@ -72,13 +89,12 @@ export function openKeys(sql: Sql) {
     async authorise(text: string, access: Permission): Promise<void> {
       const key = await find(text)
       if (!key) throw new ApiError('not-logged-in')
-      if (!key.permissions.includes('administer all') && !key.permissions.includes(access)) {
-        throw new ApiError('forbidden')
-      }
+      if (!allows(key.permissions, access)) throw new ApiError('forbidden')
     },
-    /** Whether the key may see private stations. */
+    /** Whether the key may see private stations. Never rejects: a key that cannot be checked is no key. */
     async mayListen(text: string): Promise<boolean> {
-      return text !== '' && (await find(text)) !== null
+      const key = await find(text).catch(() => null)
+      return key !== null && allows(key.permissions, 'view station management')
     }
   }
 }

@@ -29,9 +29,9 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
   throw ApiError.ofFields([first, ...others])
 }
 
-/** An id out of a path. Throws 404 for anything but an int64. */
+/** An id out of a path. Throws 404 for anything but an int64 as it is written: `007` is none. */
 export function parseId(text: string | undefined): number {
-  const id = /^\d{1,19}$/.test(text ?? '') ? Number(text) : NaN
+  const id = /^(0|[1-9]\d{0,18})$/.test(text ?? '') ? Number(text) : NaN
   if (!Number.isSafeInteger(id)) throw new ApiError('not-found')
   return id
 }
@@ -44,6 +44,8 @@ export interface StationRow {
 /** The station a path names, by id (all digits) or short name. Throws 404. */
 export async function findStation(sql: Sql, key: string | undefined): Promise<StationRow> {
   const text = key ?? ''
+  // Postgres refuses the character.
+  if (text.includes('\0')) throw new ApiError('not-found')
   const isId = /^\d+$/.test(text)
   const [station] = await sql<StationRow[]>`
     select id, short_name as "shortName" from stations

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
+import { withDeadline } from '../deadline.ts'
 import { OperatorError } from '../errors.ts'
 import { startOf } from './process-identity.ts'
 
@@ -34,7 +35,9 @@ export async function lockDataDir(path: string): Promise<DataDirLock> {
   const claims = join(folder, 'lock')
   await writable(folder, async () => {
     // The user that Postgres runs as must be able to pass, whatever the umask is.
-    if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755)
+    // On some file systems Node asks for the folder for ever.
+    const made = await withDeadline(5_000, 'making it', () => mkdir(folder, { recursive: true }))
+    if (made !== undefined) await chmod(folder, 0o755)
     await mkdir(claims, { recursive: true })
   })
   const mine = await ownIdentity()

@@ -40,7 +40,7 @@ export async function startRedis(folder: string, options: ServiceOptions = {}): 
       cwd: home,
       signal: options.signal
     })
-    const url = `redis://:${password}@127.0.0.1:${port}`
+    const url = `redis://default:${password}@127.0.0.1:${port}`
     if (await becomesReady(url, guarded)) {
       return {
         url,

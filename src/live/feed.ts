@@ -121,7 +121,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
       try {
-        const states = await readTolerant(batch.map(([stationId]) => stationId))
+        const states = await readStates(
+          redis,
+          batch.map(([stationId]) => stationId)
+        )
         for (const [index, [stationId, triggers]] of batch.entries())
           take(stationId, states[index] ?? null, triggers)
         noteBack()
@@ -139,23 +142,6 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     const isNews = state !== null && catalogue.put(state)
     const station = catalogue.get(stationId)
     if (station !== undefined && (isNews || triggers.size > 0)) tell(station, [...triggers])
-  }
-
-  /** One record that cannot be parsed costs itself, not the others. */
-  async function readTolerant(stationIds: readonly number[]): Promise<(StationState | null)[]> {
-    try {
-      return await readStates(redis, stationIds)
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      const [first] = stationIds
-      if (stationIds.length > 1) {
-        const half = stationIds.length >> 1
-        const left = await readTolerant(stationIds.slice(0, half))
-        return [...left, ...(await readTolerant(stationIds.slice(half)))]
-      }
-      log.error({ err: error, station: first }, 'the state of a station cannot be read')
-      return [null]
-    }
   }
 
   /** Compares shards with what is in memory, and reads what differs. Throws if Redis does not answer. */

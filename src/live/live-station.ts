@@ -14,16 +14,14 @@ export interface LiveStation {
   readonly state: StationState
   /** The document of `GET /api/nowplaying/{id}`, true at `nowSeconds`. */
   readonly restBytes: (nowSeconds: number) => Buffer
-  /** The document of static files, true at `nowSeconds`. */
-  readonly eventBytes: (nowSeconds: number) => Buffer
-  /** The same as text, for frames. */
+  /** The event rendering as text, for frames, true at `nowSeconds`. */
   readonly eventText: (nowSeconds: number) => string
 }
 
 export function openLiveStation(state: StationState, baseUrl: string): LiveStation {
   const rest = openRendering(state, 'rest', baseUrl)
   const event = openRendering(state, 'event', baseUrl)
-  return { state, restBytes: rest.bytes, eventBytes: event.bytes, eventText: event.text }
+  return { state, restBytes: rest.bytes, eventText: event.text }
 }
 
 function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {

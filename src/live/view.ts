@@ -8,8 +8,6 @@ export interface FeedView {
   /** The REST rendering; of the newest version, should the station have changed since `state` was taken. */
   readonly document: (state: StationState) => Uint8Array
   readonly publicDocuments: () => Uint8Array
-  /** The event rendering, as static files have it. */
-  readonly eventDocument: (state: StationState) => Uint8Array
   /** `isCurrent`: Redis is there, and was looked at within the last 5 seconds. */
   readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
 }
@@ -25,7 +23,6 @@ export function viewOf(feed: Feed): FeedView {
     all: () => feed.all().map(({ state }) => state),
     document: state => newest(state).restBytes(nowInSeconds()),
     publicDocuments: () => feed.publicList(nowInSeconds()),
-    eventDocument: state => newest(state).eventBytes(nowInSeconds()),
     health: () => {
       const { connected, lastCheckMs, stations } = feed.health()
       return { isCurrent: connected && Date.now() - lastCheckMs < 5_000, stations }

@@ -15,6 +15,9 @@ export interface ListenerReport extends Count {
   readonly hls: readonly SourceCount[]
 }
 
+/** The sums of a play stop here instead of failing. */
+const int4Most = 2_147_483_647
+
 const sources = {
   mounts: { table: 'mounts', path: 'path' },
   remotes: { table: 'remotes', path: 'url' },
@@ -24,7 +27,7 @@ const sources = {
 /**
  * Records a report: the counts of the station and its sources, and the statistics of the play on air. A report that
  * changes nothing writes nothing. Throws 404 for an unknown station and 400 naming every source that is not one of
- * the station's; then nothing is recorded.
+ * the station's, or is there twice; then nothing is recorded.
  */
 export async function countListeners(
   services: PlayoutServices,
@@ -50,8 +53,8 @@ export async function countListeners(
       tx`update song_history set listeners_end = ${report.total},
         listeners_peak = greatest(listeners_peak, ${report.total}),
         unique_listeners = greatest(unique_listeners, ${report.unique}),
-        delta_positive = delta_positive + ${Math.max(0, report.total - listenersTotal)},
-        delta_negative = delta_negative + ${Math.max(0, listenersTotal - report.total)}
+        delta_positive = least(delta_positive::bigint + ${Math.max(0, report.total - listenersTotal)}, ${int4Most}),
+        delta_negative = least(delta_negative::bigint + ${Math.max(0, listenersTotal - report.total)}, ${int4Most})
         where station_id = ${stationId} and ended_at_ms is null`
     ])
     return true
@@ -76,7 +79,9 @@ async function countSources(
   }))
   const problems = matched.flatMap(({ row, count }, index): FieldError[] => {
     const field = `${kind}.${index}.${'id' in count ? 'id' : 'path'}`
-    return row ? [] : [{ field, code: 'not_found', message: `${field} is none of the station's ${kind}.` }]
+    if (!row) return [{ field, code: 'not_found', message: `${field} is none of the station's ${kind}.` }]
+    const isFirst = matched.findIndex(other => other.row === row) === index
+    return isFirst ? [] : [{ field, code: 'duplicate', message: `${field} is counted twice.` }]
   })
   const changed = matched.flatMap(({ row, count: { total, unique } }) =>
     row && (row.total !== total || row.unique !== unique) ? [{ id: row.id, total, unique }] : []

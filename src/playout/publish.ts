@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto'
 
 import { readFacts, type StationFacts } from '../db/facts.ts'
 import { type AdvancePayload, scheduleAdvances } from '../jobs.ts'
-import { commitState, readStates } from '../redis/station-store.ts'
+import { commitOver, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
 import type { StationEvent } from '../station/event.ts'
-import { reduce, type Step } from '../station/reduce.ts'
+import { reduce } from '../station/reduce.ts'
 import { emptyState, newestRevision, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
 const attempts = 10
+const nothing: Stored = { position: '', state: null }
 
 /**
  * Brings a station's live state up to the facts in Postgres and schedules its next step. Whatever changed the facts
@@ -20,10 +21,10 @@ const attempts = 10
 export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     // The state first: facts read after it can only be newer.
-    const [state = null] = await readStates(services.redis, [stationId])
+    const [stored = nothing] = await readStored(services.redis, [stationId])
     const [facts] = await readFacts(services.sql, [stationId])
     if (!facts) return null
-    const result = await applyFacts(services, state, facts)
+    const result = await applyFacts(services, stored, facts)
     await scheduleAdvances(services.advances, result.advances)
     if (result.isCommitted) return result.state
   }
@@ -47,70 +48,56 @@ export async function publishEventually(
   }
 }
 
-/** The same for many stations in few round trips; a conflict is left to the next sweep. Returns how many changed. */
+/**
+ * The same for many stations in few round trips, whose entry among the positions may be lost as well; a conflict is
+ * left to the next sweep. Returns how many changed.
+ */
 export async function publishMany(services: PlayoutServices, stationIds: readonly number[]): Promise<number> {
-  const states = await readStates(services.redis, stationIds)
-  const stateOf = new Map(stationIds.map((id, index) => [id, states[index] ?? null]))
+  const stored = await readStored(services.redis, stationIds)
+  const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
   const facts = await readFacts(services.sql, stationIds)
   const results = await Promise.all(
-    facts.map(each => applyFacts(services, stateOf.get(each.stationId) ?? null, each))
+    facts.map(each => applyFacts(services, storedOf.get(each.stationId) ?? nothing, each))
   )
   await scheduleAdvances(
     services.advances,
     results.flatMap(result => result.advances)
   )
-  return results.filter(result => result.isCommitted).length
+  const unchanged = results.filter(({ state }) => state === storedOf.get(state.stationId)?.state)
+  await Promise.all(unchanged.map(({ state }) => repairPosition(services.redis, state)))
+  return results.filter(result => result.isCommitted).length - unchanged.length
 }
 
 interface Applied {
+  /** False: somebody was faster, and nothing was changed. True also where nothing had to be. */
   readonly isCommitted: boolean
   readonly state: StationState
   readonly advances: readonly AdvancePayload[]
 }
 
-function applyFacts(
-  services: PlayoutServices,
-  stored: StationState | null,
-  facts: StationFacts
-): Promise<Applied> {
-  const isBehind = stored !== null && newestRevision(stored) > Math.max(...Object.values(facts.revisions))
-  if (stored === null || isBehind) return commitFresh(services, stored, facts)
-  return commitChanges(services, stored, facts)
-}
-
-/** A new state is told once, whole. */
-async function commitFresh(
-  services: PlayoutServices,
-  stored: StationState | null,
-  facts: StationFacts
-): Promise<Applied> {
+/**
+ * One commit, however many events: a stored state is complete up to its revision, so the sweep can tell by that alone
+ * whether it lacks anything.
+ */
+async function applyFacts(services: PlayoutServices, stored: Stored, facts: StationFacts): Promise<Applied> {
+  const known = stored.state
+  const isFresh = known === null || newestRevision(known) > Math.max(...Object.values(facts.revisions))
+  const before = isFresh ? emptyState(facts.stationId, randomBytes(6).toString('base64url')) : known
+  let state = before
   const advances: AdvancePayload[] = []
-  let state = emptyState(facts.stationId, randomBytes(6).toString('base64url'))
+  const triggers = new Set<Trigger>()
   for (const event of eventsOf(facts)) {
     const step = reduce(state, event)
     state = step.state
-    advances.push(...advancesOf(step))
+    for (const effect of step.effects) {
+      if (effect.type === 'publish') effect.triggers.forEach(trigger => triggers.add(trigger))
+      else advances.push({ stationId: state.stationId, shId: effect.shId, dueAtMs: effect.atMs })
+    }
   }
-  return { isCommitted: await commitState(services.redis, stored, state, []), state, advances }
-}
-
-/** Each change is told by itself. */
-async function commitChanges(
-  services: PlayoutServices,
-  stored: StationState,
-  facts: StationFacts
-): Promise<Applied> {
-  const advances: AdvancePayload[] = []
-  let state = stored
-  for (const event of eventsOf(facts)) {
-    const step = reduce(state, event)
-    if (step.state === state) continue
-    const isCommitted = await commitState(services.redis, state, step.state, triggersIn(step))
-    if (!isCommitted) return { isCommitted, state, advances }
-    state = step.state
-    advances.push(...advancesOf(step))
-  }
-  return { isCommitted: true, state, advances }
+  if (state === before) return { isCommitted: true, state, advances }
+  // A state that is made anew crossed no edge that was not told before.
+  const told = isFresh ? [] : [...triggers]
+  return { isCommitted: await commitOver(services.redis, stored.position, state, told), state, advances }
 }
 
 /** The events that led to these facts; those a state has seen already change nothing. */
@@ -124,16 +111,4 @@ export function eventsOf(facts: StationFacts): StationEvent[] {
       : { type: 'track-started', revision: revisions.playback, current, shown, history, next },
     { type: 'queue-changed', revision: revisions.queue, next }
   ]
-}
-
-function advancesOf(step: Step): AdvancePayload[] {
-  return step.effects.flatMap(effect =>
-    effect.type === 'schedule-advance'
-      ? [{ stationId: step.state.stationId, shId: effect.shId, dueAtMs: effect.atMs }]
-      : []
-  )
-}
-
-function triggersIn(step: Step): readonly Trigger[] {
-  return step.effects.flatMap(effect => (effect.type === 'publish' ? effect.triggers : []))
 }

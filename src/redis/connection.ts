@@ -45,6 +45,7 @@ declare module 'ioredis' {
       positionsKey: string,
       readPosition: string,
       newPosition: string,
+      schema: string,
       state: string,
       stationId: number,
       channel: string,

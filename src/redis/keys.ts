@@ -2,7 +2,7 @@
  * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a shard
  * carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
- * - `cuewire:{N}:station:ID`  hash: `position` (see `position`), `state` (the state as JSON)
+ * - `cuewire:{N}:station:ID`  hash: `position`, `schema`, `state` (see `station-store.ts`)
  * - `cuewire:{N}:positions`   hash: station id -> position, for all stations of the shard
  * - `cuewire:changes`         channel: one `Change` per commit
  */

@@ -30,22 +30,54 @@ export function parsePosition(text: string): Position {
   return { epoch, version: Number(version), revision: Number(revision) }
 }
 
-/** Reads states; null where Redis has none. The order is that of `stationIds`. */
+/** Changes with every change of `StationState` that older code could not read. */
+const schema = '1'
+
+/**
+ * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also where it
+ * cannot be read, because it is damaged or of another version of this program: it has to be made anew.
+ */
+export interface Stored {
+  readonly position: string
+  readonly state: StationState | null
+}
+
+/** Reads what is stored, in the order of `stationIds`. */
+export async function readStored(redis: Redis, stationIds: readonly number[]): Promise<Stored[]> {
+  const rows = await Promise.all(
+    stationIds.map(id => redis.hmget(stationKey(id), 'position', 'schema', 'state'))
+  )
+  return rows.map(([position, storedSchema, text]) => ({
+    position: position ?? '',
+    state: storedSchema === schema ? parseState(text ?? '') : null
+  }))
+}
+
+/** Reads states; null where there is none that can be read. The order is that of `stationIds`. */
 export async function readStates(
   redis: Redis,
   stationIds: readonly number[]
 ): Promise<(StationState | null)[]> {
-  const texts = await Promise.all(stationIds.map(id => redis.hget(stationKey(id), 'state')))
-  return texts.map(text => (text === null ? null : parseState(text)))
+  return (await readStored(redis, stationIds)).map(({ state }) => state)
 }
 
 /**
  * Stores `next` if the stored state is still `read` (null: none), and tells the servers. False: somebody was
  * faster, and nothing was changed.
  */
-export async function commitState(
+export function commitState(
   redis: Redis,
   read: StationState | null,
+  next: StationState,
+  triggers: readonly Trigger[]
+): Promise<boolean> {
+  return commitOver(redis, read === null ? '' : renderPosition(read), next, triggers)
+}
+
+/** The same over whatever is stored at `readPosition`, readable or not. */
+export async function commitOver(
+  redis: Redis,
+  readPosition: string,
   next: StationState,
   triggers: readonly Trigger[]
 ): Promise<boolean> {
@@ -54,14 +86,20 @@ export async function commitState(
   const committed = await redis.commitStation(
     stationKey(next.stationId),
     positionsKey(shardOf(next.stationId)),
-    read === null ? '' : renderPosition(read),
+    readPosition,
     position,
+    schema,
     JSON.stringify(next),
     next.stationId,
     changesChannel,
     JSON.stringify(change)
   )
   return committed === 1
+}
+
+/** Enters the station into its shard's positions again, where that entry was lost. */
+export async function repairPosition(redis: Redis, state: StationState): Promise<void> {
+  await redis.hset(positionsKey(shardOf(state.stationId)), String(state.stationId), renderPosition(state))
 }
 
 /** Positions of all stations of a shard, by station id. */
@@ -75,6 +113,11 @@ export function parseChange(message: string): Change {
   return JSON.parse(message)
 }
 
-function parseState(text: string): StationState {
-  return JSON.parse(text)
+function parseState(text: string): StationState | null {
+  try {
+    const state: StationState | null = JSON.parse(text)
+    return typeof state?.revisions === 'object' && typeof state.profile === 'object' ? state : null
+  } catch {
+    return null
+  }
 }

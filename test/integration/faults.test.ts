@@ -38,7 +38,8 @@ async function openRig(folder: string) {
     process.stderr?.on('data', (data: Buffer) => (words += data.toString()))
     process.once('close', (code, signal) => {
       if (signal === 'SIGKILL') return
-      if (!/^cuewire: (Postgres|Redis) does not answer/.test(words)) unasked.push(`code ${code}: ${words}`)
+      if (!/^cuewire: (Postgres|Redis|Postgres or Redis) (does not answer|went away)/.test(words))
+        unasked.push(`code ${code}: ${words}`)
       if (workers[index] === process) start(index)
     })
   }

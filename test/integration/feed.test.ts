@@ -60,7 +60,7 @@ test('a change whose message was lost is found all the same', async ({ redisUrl 
   const { feed, redis } = await followRedis(redisUrl)
   const state = aStation()
   const position = renderPosition(state)
-  await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
+  await redis.hset(stationKey(1), { position, schema: '1', state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: position })
   await waitFor(() => feed.get(1), soon)
 })
@@ -90,7 +90,7 @@ test('after a FLUSHALL the newest known state stays, until a new epoch comes', a
 
 test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  await redis.hset(stationKey(3), { position: 'x:9:9', state: '{"stationId":3,' })
+  await redis.hset(stationKey(3), { position: 'x:9:9', schema: '1', state: '{"stationId":3,' })
   await redis.hset(positionsKey(3), { 3: 'x:9:9' })
   await redis.publish(changesChannel, 'nonsense')
   await redis.publish(changesChannel, '{"stationId":"1","position":7}')

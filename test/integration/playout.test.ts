@@ -7,6 +7,7 @@ import { countListeners } from '../../src/playout/listeners.ts'
 import { publish } from '../../src/playout/publish.ts'
 import { removeFromQueue } from '../../src/playout/queue.ts'
 import { sweep } from '../../src/playout/sweep.ts'
+import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -180,6 +181,20 @@ test('listener reports are counted, kept with the play, and written only when th
   })
 })
 
+test('the sums of a play stop at what they can hold', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await advance(playout, wake(stationId))
+  const nothing = { mounts: [], remotes: [], hls: [] }
+  for (let round = 0; round < 25; round++) {
+    for (const total of [100_000_000, 0])
+      await countListeners(playout, stationId, { total, unique: 0, ...nothing })
+  }
+  const [play] =
+    await sql`select delta_positive, delta_negative from song_history where station_id = ${stationId}`
+  expect(play).toEqual({ delta_positive: 2_147_483_647, delta_negative: 2_147_483_647 })
+})
+
 test('a report that names a foreign mount leaves nothing behind', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
@@ -188,7 +203,8 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
     unique: 9,
     mounts: [
       { path: '/radio.mp3', total: 9, unique: 9 },
-      { path: '/other.mp3', total: 1, unique: 1 }
+      { path: '/other.mp3', total: 1, unique: 1 },
+      { path: '/radio.mp3', total: 8, unique: 8 }
     ],
     remotes: [{ id: 4_711, total: 1, unique: 1 }],
     hls: []
@@ -199,6 +215,7 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
     extraData: {
       errors: [
         { field: 'mounts.1.path', code: 'not_found' },
+        { field: 'mounts.2.path', code: 'duplicate' },
         { field: 'remotes.0.id', code: 'not_found' }
       ]
     }
@@ -236,6 +253,35 @@ test('a change that never reached Redis is noticed by the second sweep', async (
   await sweep(playout, differing)
   const [state] = await readStates(playout.redis, [stationId])
   expect(state?.profile.name).toBe('Renamed')
+})
+
+test('a live state that cannot be read is made anew, and costs no other station', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stations = await seedStations(sql, { stations: 3 })
+  for (const { id } of stations) await advance(playout, wake(id))
+  const [damaged = 0, foreign = 0, other = 0] = stations.map(({ id }) => id)
+  await playout.redis.hset(stationKey(damaged), 'state', '{bad')
+  await playout.redis.hset(stationKey(foreign), 'schema', '0')
+  for (const id of [damaged, foreign, other]) await advance(playout, skip(id))
+  const states = await readStates(playout.redis, [damaged, foreign, other])
+  const facts = await readFacts(sql, [damaged, foreign, other])
+  const current = new Map(facts.map(each => [each.stationId, each.current?.shId]))
+  for (const state of states) expect(state?.current?.shId).toBe(current.get(state?.stationId ?? 0))
+})
+
+test('a lost entry among the positions is written again', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  const { state } = await advance(playout, wake(stationId))
+  const key = positionsKey(shardOf(stationId))
+  const position = await playout.redis.hget(key, String(stationId))
+  await playout.redis.hdel(key, String(stationId))
+  await sweep(playout, new Set())
+  expect(await playout.redis.hget(key, String(stationId))).toBe(position)
+  expect((await readStates(playout.redis, [stationId]))[0]).toEqual(state)
 })
 
 test('facts restored from a backup win over a live state that knows more', async ({ sql, redisUrl }) => {

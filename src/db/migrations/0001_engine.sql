@@ -183,8 +183,7 @@ create table queue (
   duration_ms integer not null,
   is_sent boolean not null default false,
   autodj_custom_uri text not null default '',
-  -- json, not jsonb: the order of the keys is for people to read.
-  log json not null default '[]',
+  log jsonb not null default '[]',
   -- The play it became, or the moment an operator took it out; live rows have neither.
   history_id bigint references song_history on delete set null,
   played_at_ms bigint,
