@@ -39,7 +39,7 @@ export async function publishEventually(
   services: PlayoutServices,
   stationId: number
 ): Promise<StationState | null> {
-  if (services.redis.status === 'reconnecting') return null
+  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
   try {
     return await publish(services, stationId)
   } catch (error) {

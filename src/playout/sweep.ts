@@ -74,18 +74,22 @@ async function advanceAll(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** Stations whose live state is missing, or stands at another revision than the facts. */
+/**
+ * Stations whose live state is missing, or stands at another revision than the facts. Shard by shard, so that no
+ * single look at thousands of stations keeps tracks from ending on time.
+ */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
-  const shardPositions = await Promise.all(shards.map(shard => readPositions(services.redis, shard)))
-  const rows = await services.sql<{ id: number; revision: number }[]>`select id, revision from stations`
   const lasting: number[] = []
   const fresh = new Set<number>()
-  for (const { id, revision } of rows) {
-    const position = shardPositions[id % shards.length]?.get(id)
-    if (position === undefined || (parsePosition(position).revision !== revision && previous.has(id))) {
-      lasting.push(id)
-    } else if (parsePosition(position).revision !== revision) {
-      fresh.add(id)
+  for (const shard of shards) {
+    const positions = await readPositions(services.redis, shard)
+    const rows = await services.sql<{ id: number; revision: number }[]>`
+      select id, revision from stations where id % ${shards.length} = ${shard}`
+    for (const { id, revision } of rows) {
+      const position = positions.get(id)
+      if (position !== undefined && parsePosition(position).revision === revision) continue
+      if (position === undefined || previous.has(id)) lasting.push(id)
+      else fresh.add(id)
     }
   }
   return { lasting, fresh }
