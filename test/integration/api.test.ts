@@ -342,6 +342,16 @@ test('art that is there is served with its type and may be kept', async ({ progr
   expect(answer.headers.get('content-type')).toBe('image/png')
   expect(answer.headers.get('cache-control')).toContain('max-age=31536000')
   expect(Buffer.from(await answer.arrayBuffer())).toEqual(png)
+
+  await program.sql`update stations set is_public = false, revision = revision + 1,
+    station_revision = revision + 1 where id = ${id}`
+  const path = `/api/station/${shortName}/art/${media?.unique_id}.jpg`
+  await waitFor(async () => (await program.ask('GET', path, { key: '' })).status === 302, {
+    deadlineMs: 5_000,
+    what: 'the cover of a private station to be hidden'
+  })
+  const withKey = await program.ask('GET', path)
+  expect([withKey.status, withKey.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
 })
 
 test('a request line that is no URL is answered, not fatal', async ({ program }) => {
