@@ -17,7 +17,7 @@ export async function seedStations(
   await sql.begin(async tx => {
     await tx`insert into stations (name, short_name)
       select 'Bench ' || n, 'bench_' || n from generate_series(1, ${stations}::int) n`
-    await tx`insert into mounts (station_id, path, is_default) select id, '/radio.mp3', true from stations`
+    await tx`insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true from stations`
     await tx`insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms)
       select s.id, left(md5(s.id || '-' || t.n), 24), 'bench:' || t.n, t.song_id, 'Artist ' || t.n, 'Title ' || t.n,
         ${songMs}::int

@@ -22,9 +22,9 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
     await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
     const given = config.ADMIN_API_KEY ?? (await readKept(config))
     if (given) {
-      const isNew = await storeKey(tx, given, name, ['administer all'])
+      const isNew = await storeKey(tx, given, { name, permissions: ['administer all'] })
       // Only the change of the key ends the former one: processes that still hold it must not end the new one.
-      if (isNew) await revokeOthers(tx, given)
+      if (isNew !== null) await revokeOthers(tx, given)
       return null
     }
     const [existing] = await tx`
@@ -33,7 +33,7 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
     const key = generateKey()
     await mkdir(config.DATA_DIR, { recursive: true })
     await writeFile(adminKeyFile(config), `${key}\n`, { mode: 0o600, flag: 'wx' })
-    await storeKey(tx, key, name, ['administer all'])
+    await storeKey(tx, key, { name, permissions: ['administer all'] })
     return key
   })
 }

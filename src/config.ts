@@ -1,3 +1,6 @@
+import { isIP } from 'node:net'
+import { isAbsolute } from 'node:path'
+
 import * as v from 'valibot'
 
 import { OperatorError } from './errors.ts'
@@ -35,6 +38,14 @@ const list = v.pipe(
   )
 )
 
+/** An address, or a network like 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
+}
+
 const schema = v.object({
   PORT: v.optional(port, '8080'),
   HOST: v.optional(v.pipe(v.string(), v.nonEmpty('is empty')), '127.0.0.1'),
@@ -45,6 +56,7 @@ const schema = v.object({
   ADMIN_API_KEY: v.optional(
     v.pipe(v.string(), v.regex(/^[0-9a-f]{16}:[0-9a-f]{32}$/, 'is not of the form <16 hex>:<32 hex>'))
   ),
+  SECRETS_KEY: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/i, 'is not 64 hexadecimal digits'))),
   SERVER_PROCESSES: v.optional(count(1, 64), '1'),
   MEDIA_DIR: v.optional(v.pipe(v.string(), v.nonEmpty('is empty'))),
   DEMO: v.optional(
@@ -56,6 +68,20 @@ const schema = v.object({
     'on'
   ),
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
+  TRUSTED_PROXIES: v.optional(
+    v.pipe(
+      list,
+      v.check(networks => networks.every(isNetwork), 'holds something that is no address or network')
+    ),
+    ''
+  ),
+  STORAGE_ROOTS: v.optional(
+    v.pipe(
+      list,
+      v.check(paths => paths.every(isAbsolute), 'holds a path that is not absolute')
+    ),
+    '/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast'
+  ),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

@@ -22,6 +22,11 @@ const kinds = {
     type: 'UnsupportedMediaTypeException',
     message: 'The body must be JSON (Content-Type: application/json).'
   },
+  'too-many': {
+    status: 429,
+    type: 'RateLimitExceededException',
+    message: 'Too many requests: try again later.'
+  },
   internal: { status: 500, type: 'InternalErrorException', message: 'A generic exception has occurred.' }
 } as const
 
@@ -50,9 +55,23 @@ export class ApiError extends Error {
   }
 }
 
-/** The one error body of the interface. `formatted_message` is HTML, so the message is escaped. */
-export function renderError(error: ApiError): string {
+/** A rate limit is reached; there is room again in so many whole seconds. */
+export class TooManyRequests extends ApiError {
+  readonly retryAfterSeconds: number
+
+  constructor(retryAfterSeconds: number) {
+    super('too-many')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/**
+ * The one error body of the interface. `formatted_message` is HTML, so the message is escaped. The account-level
+ * calls answer everything with a `status`.
+ */
+export function renderError(error: ApiError, { hasStatus = false } = {}): string {
   return JSON.stringify({
+    ...(hasStatus ? { status: 'error' } : {}),
     code: error.status,
     type: kinds[error.kind].type,
     message: error.message,

@@ -1,17 +1,16 @@
 import { App } from 'uWebSockets.js'
 
 import { ensureAdminKey } from './admin-key.ts'
-import { artRoutes } from './api/art.ts'
+import { openAuthoriser } from './api/authorise.ts'
 import { openKeys } from './api/keys.ts'
-import { nowPlayingRoutes } from './api/now-playing.ts'
-import { playoutRoutes } from './api/playout.ts'
-import { queueRoutes } from './api/queue.ts'
+import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
-import { statusRoutes } from './api/status.ts'
 import { tellReady } from './children.ts'
 import { migrate } from './db/migrate.ts'
+import { openAddresses } from './http/client-address.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
+import { openKeptSecrets } from './kept-secrets.ts'
 import { openAudience } from './live/audience.ts'
 import { openFeed } from './live/feed.ts'
 import { serveSockets } from './live/sockets.ts'
@@ -24,6 +23,7 @@ await runService('server', async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
   await migrate(stores.sql)
+  const secrets = await openKeptSecrets(stores.sql, config)
   const newKey = await ensureAdminKey(stores.sql, config)
   if (newKey) log.info({ adminApiKey: newKey }, 'a key with all rights was made')
 
@@ -33,21 +33,16 @@ await runService('server', async ({ config, log, opened }) => {
   opened.defer('feed', () => feed.close())
 
   const keys = openKeys(stores.sql)
-  const audience = openAudience({ feed, mayListen: key => keys.mayListen(key), log })
+  const audience = openAudience({ feed, mayListen: (key, stationId) => keys.mayListen(key, stationId), log })
   opened.defer('audience', () => audience.close())
   const app = App()
   serveSockets(app, audience)
-  const services: ApiServices = { ...stores, config, live: viewOf(feed) }
-  const routes = [
-    ...statusRoutes,
-    ...nowPlayingRoutes(keys),
-    ...queueRoutes,
-    ...playoutRoutes,
-    ...artRoutes(keys)
-  ]
-  serveRoutes(app, routes, {
+  const live = viewOf(feed)
+  const services: ApiServices = { ...stores, config, live, keys, secrets }
+  serveRoutes(app, apiRoutes, {
     services,
-    authorise: ({ apiKey }, access) => (access === 'public' ? undefined : keys.authorise(apiKey, access)),
+    authorise: openAuthoriser({ keys, live, sql: stores.sql }),
+    addressOf: openAddresses(config.TRUSTED_PROXIES),
     corsOrigins: config.CORS_ALLOWED_ORIGINS,
     log
   })

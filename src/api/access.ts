@@ -1,23 +1,82 @@
-/** A right a key may carry. */
-export type Permission =
-  | 'administer all'
-  | 'view administration'
-  | 'view station management'
-  | 'manage station broadcasting'
+const stationRights = [
+  'view station management',
+  'view station reports',
+  'view station logs',
+  'manage station profile',
+  'manage station broadcasting',
+  'manage station streamers',
+  'manage station mounts',
+  'manage station remotes',
+  'manage station media',
+  'delete station media',
+  'manage station automation',
+  'manage station web hooks',
+  'manage station podcasts'
+] as const
 
-/** What a right includes beside itself; `administer all` includes every other. */
-const included: Record<Permission, readonly Permission[]> = {
-  'administer all': ['view administration', 'view station management', 'manage station broadcasting'],
-  'view administration': [],
-  'view station management': [],
-  'manage station broadcasting': ['view station management']
+const installationRights = [
+  'view administration',
+  'view system logs',
+  'administer settings',
+  'administer api keys',
+  'administer stations',
+  'administer custom fields',
+  'administer backups',
+  'administer storage locations'
+] as const
+
+export type StationRight = (typeof stationRights)[number]
+export type Permission = StationRight | (typeof installationRights)[number] | 'administer all' | 'view all'
+
+/** Rights a key may carry everywhere: a station's right then holds for every station. */
+export const globalPermissions: readonly Permission[] = [
+  'administer all',
+  'view all',
+  ...installationRights,
+  ...stationRights
+]
+
+/** Rights a key may carry for one station. `view all` is every read, `administer all` everything there. */
+export const stationPermissions: readonly Permission[] = ['administer all', 'view all', ...stationRights]
+
+/** Rights as stored: some may be unknown to this version. Those of a station by its id. */
+export interface Rights {
+  readonly permissions: readonly string[]
+  readonly stationPermissions: Readonly<Record<string, readonly string[]>>
 }
 
-/** Whether rights as stored, which may name some this version does not know, include the one that is asked for. */
-export function allows(permissions: readonly string[], wanted: Permission): boolean {
-  return permissions.some(held => held === wanted || (isPermission(held) && included[held].includes(wanted)))
+/** What a request needs: a right, for a station or (null) the installation, to read or to write. */
+export interface Need {
+  readonly permission: Permission
+  readonly stationId: number | null
+  readonly isRead: boolean
 }
 
-function isPermission(text: string): text is Permission {
-  return Object.hasOwn(included, text)
+/** Whether the rights include what is needed. */
+export function allows({ permissions, stationPermissions: byStation }: Rights, need: Need): boolean {
+  if (permissions.some(held => includes(held, need))) return true
+  if (need.stationId === null) return false
+  const held = Object.hasOwn(byStation, need.stationId) ? (byStation[need.stationId] ?? []) : []
+  return held.some(right => right !== 'administer stations' && includes(right, need))
 }
+
+/** Whether the rights say anything about a station: then its private pages are open to them. */
+export function mayListenTo(rights: Rights, stationId: number): boolean {
+  const need: Need = { permission: 'view station management', stationId, isRead: true }
+  return allows(rights, need) || (rights.stationPermissions[stationId]?.length ?? 0) > 0
+}
+
+function includes(held: string, { permission, isRead }: Need): boolean {
+  if (held === permission || held === 'administer all') return true
+  if (held === 'view all') return isRead
+  if (held === 'administer stations') return isStationRight(permission)
+  if (permission === 'view station management')
+    return /^(manage|delete) station /.test(held) && isStationRight(held)
+  if (permission === 'view administration') return isInstallationRight(held)
+  return false
+}
+
+const stationRightNames: ReadonlySet<string> = new Set(stationRights)
+const installationRightNames: ReadonlySet<string> = new Set(installationRights)
+const isStationRight = (text: string) => stationRightNames.has(text)
+const isInstallationRight = (text: string) => installationRightNames.has(text)

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 import { genericArtPath } from '../station/now-playing.ts'
-import type { Keys } from './keys.ts'
-import type { Route } from './route.ts'
-import type { ApiServices } from './services.ts'
+import type { ApiRoute } from './route.ts'
 
 const generic = readFileSync(new URL('../../assets/generic_song.jpg', import.meta.url))
 
@@ -14,10 +12,18 @@ const image = (contentType: string, maxAgeSeconds: number) => ({
   'X-Content-Type-Options': 'nosniff'
 })
 
-const genericSong: Route<ApiServices> = {
+const picture = { answer: { type: 'string', format: 'binary' }, contentType: 'image/jpeg' }
+
+const genericSong: ApiRoute = {
   method: 'GET',
   path: genericArtPath,
   access: 'public',
+  operation: {
+    id: 'getGenericArt',
+    tag: 'Now playing',
+    summary: 'The picture of songs without a cover',
+    ...picture
+  },
   handle: () => ({ body: generic, headers: image('image/jpeg', 86_400) })
 }
 
@@ -26,16 +32,17 @@ const genericSong: Route<ApiServices> = {
  * version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never a 404. So does a
  * private station's to a caller without a key.
  */
-const coverOf = (keys: Keys): Route<ApiServices> => ({
+const cover: ApiRoute = {
   method: 'GET',
   path: '/api/station/:station_id/art/:art',
   access: 'public',
-  async handle({ params, apiKey }, { sql, live, config }) {
+  operation: { id: 'getArt', tag: 'Now playing', summary: "A song's cover", ...picture },
+  async handle({ params, apiKey }, { sql, live, config, keys }) {
     const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(params['art'] ?? '') ?? []
     const station = live.get(params['station_id'] ?? '')
     const isPublic = station?.profile.isPublic ?? false
     const [found] =
-      uniqueId && station && (isPublic || (await keys.mayListen(apiKey)))
+      uniqueId && station && (isPublic || (await keys.mayListen(apiKey, station.stationId)))
         ? await sql<{ bytes: Uint8Array; contentType: string }[]>`
             select a.bytes, a.content_type as "contentType"
             from media m join artwork a on a.hash = m.artwork_hash
@@ -48,6 +55,6 @@ const coverOf = (keys: Keys): Route<ApiServices> => ({
       headers: isPublic ? headers : { ...headers, 'Cache-Control': 'private, no-store' }
     }
   }
-})
+}
 
-export const artRoutes = (keys: Keys) => [genericSong, coverOf(keys)]
+export const artRoutes = [genericSong, cover]

@@ -2,8 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../db/sql.ts'
 import { withDeadline } from '../deadline.ts'
-import { ApiError } from '../errors.ts'
-import { allows, type Permission } from './access.ts'
+import { mayListenTo, type Permission, type Rights } from './access.ts'
 
 /**
  * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the SHA-256 hash
@@ -12,9 +11,20 @@ import { allows, type Permission } from './access.ts'
 const shape = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
 /** A valid key and its rights. */
-export interface Key {
+export interface Key extends Rights {
   readonly id: number
-  readonly permissions: readonly string[]
+  readonly name: string
+}
+
+/** Rights of a key by station id. */
+export type StationPermissions = Readonly<Record<string, readonly string[]>>
+
+/** What a new key is given. `expiresAt` null: it lasts. */
+export interface NewKey {
+  readonly name: string
+  readonly permissions: readonly Permission[]
+  readonly stationPermissions?: StationPermissions
+  readonly expiresAt?: Date | null
 }
 
 const verifierOf = (secret: string) => createHash('sha256').update(secret).digest()
@@ -25,22 +35,22 @@ export function generateKey(): string {
 }
 
 /**
- * Stores a key with the given rights and tells whether it was new. One that was there keeps what became of it: a
- * revoked key stays revoked, however often it is stored.
+ * Stores a key and gives its id, null if it was there. One that was there keeps what became of it: a revoked key
+ * stays revoked, however often it is stored.
  */
-export async function storeKey(
-  tx: Sql | Tx,
-  key: string,
-  name: string,
-  permissions: readonly Permission[]
-): Promise<boolean> {
+export async function storeKey(tx: Sql | Tx, key: string, of: NewKey): Promise<number | null> {
   const [, identifier, secret] = shape.exec(key) ?? []
   if (!identifier || !secret) throw new Error('a key of the wrong shape')
-  const stored = await tx`
-    insert into api_keys (name, identifier, verifier, permissions)
-    values (${name}, ${identifier}, ${verifierOf(secret)}, ${tx.json([...permissions])})
-    on conflict (identifier) do nothing`
-  return stored.count > 0
+  const [stored] = await tx<{ id: number }[]>`
+    insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at)
+    values (${of.name}, ${identifier}, ${verifierOf(secret)}, ${tx.json([...of.permissions])},
+      ${tx.json(mutable(of.stationPermissions ?? {}))}, ${of.expiresAt ?? null})
+    on conflict (identifier) do nothing returning id`
+  return stored?.id ?? null
+}
+
+function mutable(permissions: StationPermissions) {
+  return Object.fromEntries(Object.entries(permissions).map(([id, rights]) => [id, [...rights]]))
 }
 
 /** A key stays valid in a server's memory for this long after it was read: a revocation works within a second. */
@@ -49,6 +59,8 @@ const cacheMs = 900
 const outageMs = 60_000
 const patienceMs = 1_500
 const cacheSize = 10_000
+/** How exact `last_used_at` is. */
+const noteMs = 30_000
 
 /**
  * Checks keys against Postgres, at most once a second each. `find` gives null for a key that is missing, malformed,
@@ -56,15 +68,36 @@ const cacheSize = 10_000
  */
 export function openKeys(sql: Sql) {
   const cache = new Map<string, { key: Key | null; readAtMs: number }>()
+  /** Questions under way: many requests with one key ask once. */
+  const asked = new Map<string, Promise<Key | null>>()
+  const notedAtMs = new Map<number, number>()
 
   async function read(text: string): Promise<Key | null> {
     const [, identifier, secret] = shape.exec(text) ?? []
     if (!identifier || !secret) return null
     const [row] = await sql<(Key & { verifier: Uint8Array })[]>`
-      select id, permissions, verifier from api_keys
+      select id, name, permissions, station_permissions as "stationPermissions", verifier from api_keys
       where identifier = ${identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
     if (!row || !timingSafeEqual(row.verifier, verifierOf(secret))) return null
-    return { id: row.id, permissions: row.permissions }
+    const { verifier: _verifier, ...key } = row
+    noteUse(key.id)
+    return key
+  }
+
+  /** Nobody waits for it, and a failure costs a time stamp. */
+  function noteUse(id: number): void {
+    const nowMs = Date.now()
+    if (nowMs - (notedAtMs.get(id) ?? 0) < noteMs) return
+    if (notedAtMs.size >= cacheSize) notedAtMs.clear()
+    notedAtMs.set(id, nowMs)
+    sql`update api_keys set last_used_at = now() where id = ${id}`.catch(() => {})
+  }
+
+  async function ask(text: string): Promise<Key | null> {
+    const key = await withDeadline(patienceMs, 'checking a key', () => read(text))
+    if (cache.size >= cacheSize) cache.clear()
+    cache.set(text, { key, readAtMs: Date.now() })
+    return key
   }
 
   async function find(text: string): Promise<Key | null> {
@@ -72,11 +105,10 @@ export function openKeys(sql: Sql) {
     const cached = cache.get(text)
     const ageMs = cached ? Date.now() - cached.readAtMs : Infinity
     if (cached && ageMs < cacheMs) return cached.key
+    const running = asked.get(text) ?? ask(text).finally(() => asked.delete(text))
+    asked.set(text, running)
     try {
-      const key = await withDeadline(patienceMs, 'checking a key', () => read(text))
-      if (cache.size >= cacheSize) cache.clear()
-      cache.set(text, { key, readAtMs: Date.now() })
-      return key
+      return await running
     } catch (error) {
       if (cached?.key && ageMs < outageMs) return cached.key
       throw error
@@ -85,16 +117,19 @@ export function openKeys(sql: Sql) {
 
   return {
     find,
-    /** Throws 403 unless the key is valid and carries the right. */
-    async authorise(text: string, access: Permission): Promise<void> {
-      const key = await find(text)
-      if (!key) throw new ApiError('not-logged-in')
-      if (!allows(key.permissions, access)) throw new ApiError('forbidden')
+    /** The key, if it was valid a moment ago; nothing is asked. */
+    remembered(text: string): Key | null {
+      const cached = cache.get(text)
+      return cached && Date.now() - cached.readAtMs < outageMs ? cached.key : null
     },
-    /** Whether the key may see private stations. Never rejects: a key that cannot be checked is no key. */
-    async mayListen(text: string): Promise<boolean> {
+    /** Whether the key may see a private station. Never rejects: a key that cannot be checked is no key. */
+    async mayListen(text: string, stationId: number): Promise<boolean> {
       const key = await find(text).catch(() => null)
-      return key !== null && allows(key.permissions, 'view station management')
+      return key !== null && mayListenTo(key, stationId)
+    },
+    /** Forgets what is remembered of a key, so that this server knows at once. */
+    forget(keyId: number): void {
+      for (const [text, { key }] of cache) if (key?.id === keyId) cache.delete(text)
     }
   }
 }

@@ -1,77 +1,113 @@
 import { ApiError } from '../errors.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
-import type { Keys } from './keys.ts'
-import { json, type ApiRequest, type Reply, type Route } from './route.ts'
+import type { JsonSchema } from './field.ts'
+import { type ApiRequest, type ApiRoute, json, type Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/**
- * The public reads, answered from memory. A private station exists only for a caller with a key; a wrong key on a
- * public station is ignored.
+/*
+ * The public reads, answered from memory. A private station exists only for a caller with a key that may see it; a
+ * wrong key on a public station is ignored.
  */
-export function nowPlayingRoutes(keys: Keys): Route<ApiServices>[] {
-  type Respond = (state: StationState, services: ApiServices) => Reply
 
-  const reading = (path: string, respond: Respond): Route<ApiServices> => ({
-    method: 'GET',
-    path,
-    access: 'public',
-    handle({ params, apiKey }, services) {
-      const state = services.live.get(params['station_id'] ?? '')
-      if (!state) throw new ApiError('not-found')
-      if (state.profile.isPublic) return respond(state, services)
-      return respondPrivately(respond, state, apiKey, services)
-    }
-  })
+type Respond = (state: StationState, services: ApiServices) => Reply
 
-  async function respondPrivately(
-    respond: Respond,
-    state: StationState,
-    apiKey: string,
-    services: ApiServices
-  ) {
-    if (!(await keys.mayListen(apiKey))) throw new ApiError('not-found')
-    return { ...respond(state, services), headers: { 'Cache-Control': 'private, no-store' } }
+const reading = (
+  path: string,
+  operation: { id: string; summary: string; answer: JsonSchema },
+  respond: Respond
+): ApiRoute => ({
+  method: 'GET',
+  path,
+  access: 'public',
+  operation: { tag: 'Now playing', ...operation },
+  handle({ params, apiKey }, services) {
+    const state = services.live.get(params['station_id'] ?? '')
+    if (!state) throw new ApiError('not-found')
+    if (state.profile.isPublic) return respond(state, services)
+    return respondPrivately(respond, state, apiKey, services)
   }
+})
 
-  const visible = async (
-    request: ApiRequest,
-    services: ApiServices
-  ): Promise<readonly StationState[] | null> =>
-    (await keys.mayListen(request.apiKey)) ? services.live.all() : null
+async function respondPrivately(
+  respond: Respond,
+  state: StationState,
+  apiKey: string,
+  services: ApiServices
+) {
+  if (!(await services.keys.mayListen(apiKey, state.stationId))) throw new ApiError('not-found')
+  return { ...respond(state, services), headers: { 'Cache-Control': 'private, no-store' } }
+}
 
-  return [
-    reading('/api/nowplaying/:station_id', (state, { live }) => ({ body: live.document(state) })),
-    reading('/api/station/:station_id/nowplaying', (state, { live }) => ({ body: live.document(state) })),
-    reading('/api/station/:station_id', (state, { config }) => json(renderStation(state, config.BASE_URL))),
-    {
-      method: 'GET',
-      path: '/api/nowplaying',
-      access: 'public',
-      handle(request, services) {
-        if (request.apiKey === '') return { body: services.live.publicDocuments() }
-        return listAll(request, services)
-      }
-    },
-    {
-      method: 'GET',
-      path: '/api/stations',
-      access: 'public',
-      async handle(request, services) {
-        const states = (await visible(request, services)) ?? publicOnes(services)
-        return json(states.map(state => renderStation(state, services.config.BASE_URL)))
-      }
-    }
-  ]
+const nowPlaying = { $ref: '#/components/schemas/NowPlaying' }
+const summary = { $ref: '#/components/schemas/StationSummary' }
 
-  async function listAll(request: ApiRequest, services: ApiServices): Promise<Reply> {
+const document: Respond = (state, { live }) => ({ body: live.document(state) })
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/nowplaying',
+  access: 'public',
+  operation: {
+    id: 'listNowPlaying',
+    tag: 'Now playing',
+    summary: 'What all stations play',
+    answer: { type: 'array', items: nowPlaying }
+  },
+  handle(request, services) {
+    if (request.apiKey === '') return { body: services.live.publicDocuments() }
+    return listVisible(request, services)
+  }
+}
+
+const stations: ApiRoute = {
+  method: 'GET',
+  path: '/api/stations',
+  access: 'public',
+  operation: {
+    id: 'listStationSummaries',
+    tag: 'Now playing',
+    summary: 'All stations',
+    answer: { type: 'array', items: summary }
+  },
+  async handle(request, services) {
     const states = await visible(request, services)
-    if (!states) return { body: services.live.publicDocuments() }
-    const documents = states.map(state => Buffer.from(services.live.document(state)).toString())
-    return { body: `[${documents.join(',')}]`, headers: { 'Cache-Control': 'private, no-store' } }
+    return json(states.map(state => renderStation(state, services.config.BASE_URL)))
   }
 }
 
-function publicOnes({ live }: ApiServices): StationState[] {
-  return live.all().filter(state => state.profile.isPublic)
+async function listVisible(request: ApiRequest, services: ApiServices): Promise<Reply> {
+  const states = await visible(request, services)
+  if (states.every(state => state.profile.isPublic)) return { body: services.live.publicDocuments() }
+  const documents = states.map(state => Buffer.from(services.live.document(state)).toString())
+  return { body: `[${documents.join(',')}]`, headers: { 'Cache-Control': 'private, no-store' } }
 }
+
+/** The public stations, and the private ones that the key may see. */
+async function visible({ apiKey }: ApiRequest, { live, keys }: ApiServices): Promise<StationState[]> {
+  const states = live.all()
+  const isVisible = await Promise.all(
+    states.map(async ({ profile, stationId }) => profile.isPublic || keys.mayListen(apiKey, stationId))
+  )
+  return states.filter((_, index) => isVisible[index])
+}
+
+export const nowPlayingRoutes = [
+  list,
+  reading(
+    '/api/nowplaying/:station_id',
+    { id: 'getNowPlaying', summary: 'What a station plays', answer: nowPlaying },
+    document
+  ),
+  stations,
+  reading(
+    '/api/station/:station_id/nowplaying',
+    { id: 'getStationNowPlaying', summary: 'The same, below the path of the station', answer: nowPlaying },
+    document
+  ),
+  reading(
+    '/api/station/:station_id',
+    { id: 'getStationSummary', summary: 'A station', answer: summary },
+    (state, { config }) => json(renderStation(state, config.BASE_URL))
+  )
+]

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 
 import type { Sql } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
+import type { StationRow } from './route.ts'
 
 /** A problem's code word: that of the schema's own check, else what kind of problem it is. */
 const codes: Record<string, string> = {
@@ -20,10 +21,11 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
   if (result.success) return result.output
   const [first, ...others] = result.issues.map((issue): FieldError => {
     const field = v.getDotPath(issue) ?? ''
-    const isMissing = issue.input === undefined && issue.kind === 'schema'
-    const code = isMissing ? 'required' : (codes[issue.type] ?? 'invalid_type')
-    const reason = isMissing ? 'is required.' : issue.message
-    return { field, code, message: field === '' ? issue.message : `${field} ${reason}` }
+    const isMissing = (issue.input === undefined || issue.input === null) && issue.kind === 'schema'
+    const [, said, sentence] = /^([a-z_]+): (.*)$/s.exec(issue.message) ?? []
+    const code = isMissing ? 'required' : (said ?? codes[issue.type] ?? 'invalid_type')
+    const reason = isMissing ? 'is required.' : (sentence ?? issue.message)
+    return { field, code, message: field === '' ? `The body ${reason}` : `${field} ${reason}` }
   })
   if (!first) throw new ApiError('invalid')
   throw ApiError.ofFields([first, ...others])
@@ -34,11 +36,6 @@ export function parseId(text: string | undefined): number {
   const id = /^(0|[1-9]\d{0,18})$/.test(text ?? '') ? Number(text) : NaN
   if (!Number.isSafeInteger(id)) throw new ApiError('not-found')
   return id
-}
-
-export interface StationRow {
-  readonly id: number
-  readonly shortName: string
 }
 
 /** The station a path names, by id (all digits) or short name. Throws 404. */

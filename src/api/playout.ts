@@ -3,18 +3,28 @@ import * as v from 'valibot'
 import { ApiError } from '../errors.ts'
 import { advance } from '../playout/advance.ts'
 import { countListeners } from '../playout/listeners.ts'
-import { findStation, parseBody } from './parse.ts'
-import { actionResult, type Route } from './route.ts'
-import type { ApiServices } from './services.ts'
+import { recordAudit } from './audit.ts'
+import { parseBody } from './parse.ts'
+import { actionResult, type ApiRoute, stationOf } from './route.ts'
 
-const skip: Route<ApiServices> = {
+const done = { $ref: '#/components/schemas/ActionResult' }
+
+const skip: ApiRoute = {
   method: 'POST',
   path: '/api/station/:station_id/backend/skip',
   access: 'manage station broadcasting',
-  async handle({ params }, services) {
-    const station = await findStation(services.sql, params['station_id'])
+  operation: {
+    id: 'skipSong',
+    tag: 'Queue',
+    summary: 'End the song on air now',
+    answer: done,
+    errors: [409]
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
     const { outcome } = await advance(services, { stationId: station.id, endedShId: null, cause: 'skip' })
     if (outcome === 'idle') throw new ApiError('conflict', 'Nothing is playing.')
+    await recordAudit(services.sql, request, { record: 'Station', id: station.id })
     return actionResult('Song skipped.')
   }
 }
@@ -57,13 +67,39 @@ function sourceCount({ id, path, total, unique = total }: v.InferOutput<typeof s
   return id === undefined ? { path: path ?? '', total, unique } : { id, total, unique }
 }
 
-const listeners: Route<ApiServices> = {
+const countSchema = {
+  total: { type: 'integer', minimum: 0, maximum: listenersAtMost },
+  unique: { type: 'integer', minimum: 0, maximum: listenersAtMost }
+}
+const sourcesSchema = {
+  type: 'array',
+  maxItems: 1_000,
+  items: {
+    type: 'object',
+    properties: { id: { type: 'integer' }, path: { type: 'string', maxLength: 2048 }, ...countSchema },
+    required: ['total']
+  }
+}
+
+const listeners: ApiRoute = {
   method: 'PUT',
   path: '/api/station/:station_id/listeners',
   access: 'manage station broadcasting',
-  async handle({ params, body }, services) {
-    const station = await findStation(services.sql, params['station_id'])
-    const { total, unique = total, mounts, remotes, hls } = parseBody(report, body)
+  operation: {
+    id: 'reportListeners',
+    tag: 'Listeners',
+    summary: 'Report the listeners of a station and its sources',
+    body: {
+      type: 'object',
+      properties: { ...countSchema, mounts: sourcesSchema, remotes: sourcesSchema, hls: sourcesSchema },
+      required: ['total'],
+      examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
+    },
+    answer: done
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    const { total, unique = total, mounts, remotes, hls } = parseBody(report, request.body)
     await countListeners(services, station.id, {
       total,
       unique,

@@ -5,9 +5,10 @@ import { ApiError } from '../errors.ts'
 import { removeFromQueue } from '../playout/queue.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
-import { findStation, parseId, type StationRow } from './parse.ts'
-import { actionResult, json, type Route } from './route.ts'
-import type { ApiServices } from './services.ts'
+import { recordAudit } from './audit.ts'
+import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { parseId } from './parse.ts'
+import { actionResult, type ApiRoute, json, type StationRow, stationOf } from './route.ts'
 
 /** Rows that were played can be read this long. */
 const readableMs = 7 * 86_400_000
@@ -53,43 +54,67 @@ function renderRow(row: QueueRow, station: StationRow, baseUrl: string) {
   }
 }
 
-const list: Route<ApiServices> = {
+const item = { $ref: '#/components/schemas/QueueItem' }
+
+const list: ApiRoute = {
   method: 'GET',
   path: '/api/station/:station_id/queue',
   access: 'view station management',
-  async handle({ params }, { sql, config }) {
-    const station = await findStation(sql, params['station_id'])
-    const rows = await sql<QueueRow[]>`${selectRows(sql)}
-      where q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
-      order by q.is_sent desc, q.seq`
-    return {
-      ...json(rows.map(row => renderRow(row, station, config.BASE_URL))),
-      headers: { 'X-Total-Count': String(rows.length) }
-    }
+  operation: {
+    id: 'listQueue',
+    tag: 'Queue',
+    summary: 'What will play, in order',
+    query: listParameters([]),
+    answer: listSchema(item)
+  },
+  async handle(request, { sql, config }) {
+    const station = stationOf(request)
+    const query = parseListQuery(request.query, [])
+    const pattern = likePattern(query.search)
+    const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
+      and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`
+    const [rows, [counted]] = await Promise.all([
+      sql<
+        QueueRow[]
+      >`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.seq ${limitOf(sql, query)}`,
+      sql<{ total: number }[]>`
+        select count(*) as total from queue q join media m on m.id = q.media_id where ${upcoming}`
+    ])
+    const records = rows.map(row => renderRow(row, station, config.BASE_URL))
+    return listReply(records, counted?.total ?? 0, query, request, config.BASE_URL)
   }
 }
 
-const read: Route<ApiServices> = {
+const read: ApiRoute = {
   method: 'GET',
   path: '/api/station/:station_id/queue/:id',
   access: 'view station management',
-  async handle({ params }, { sql, config }) {
-    const station = await findStation(sql, params['station_id'])
+  operation: { id: 'getQueueItem', tag: 'Queue', summary: 'Read a row of the queue', answer: item },
+  async handle(request, { sql, config }) {
+    const station = stationOf(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
-      where q.station_id = ${station.id} and q.id = ${parseId(params['id'])} and q.skipped_at_ms is null
+      where q.station_id = ${station.id} and q.id = ${parseId(request.params['id'])} and q.skipped_at_ms is null
         and (q.played_at_ms is null or q.played_at_ms > ${Date.now() - readableMs})`
     if (!row) throw new ApiError('not-found')
     return json(renderRow(row, station, config.BASE_URL))
   }
 }
 
-const remove: Route<ApiServices> = {
+const remove: ApiRoute = {
   method: 'DELETE',
   path: '/api/station/:station_id/queue/:id',
   access: 'manage station broadcasting',
-  async handle({ params }, services) {
-    const station = await findStation(services.sql, params['station_id'])
-    await removeFromQueue(services, station.id, parseId(params['id']), Date.now())
+  operation: {
+    id: 'deleteQueueItem',
+    tag: 'Queue',
+    summary: 'Take a song out of the queue',
+    answer: { $ref: '#/components/schemas/ActionResult' },
+    errors: [409]
+  },
+  async handle(request, services) {
+    const id = parseId(request.params['id'])
+    await removeFromQueue(services, stationOf(request).id, id, Date.now())
+    await recordAudit(services.sql, request, { record: 'QueueItem', id })
     return actionResult('Record deleted successfully.')
   }
 }

@@ -1,12 +1,35 @@
+import { ApiError } from '../errors.ts'
 import type { Permission } from './access.ts'
+import type { JsonSchema } from './field.ts'
+import type { Key } from './keys.ts'
+import type { ApiServices } from './services.ts'
+
+/** A station as a path names it. */
+export interface StationRow {
+  readonly id: number
+  readonly shortName: string
+}
+
+/** Who calls a keyed route, and the station it is about where its path names one. */
+export interface Caller {
+  readonly key: Key
+  readonly station: StationRow | null
+}
 
 /** What a handler sees of a request. Paths and queries are decoded; `body` is parsed JSON, undefined without one. */
 export interface ApiRequest {
+  readonly method: string
+  /** The path as it was sent, without the query. */
+  readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly body: unknown
   /** The key as sent in `X-API-Key` or `Authorization: Bearer`, empty if none. */
   readonly apiKey: string
+  /** The client's address. */
+  readonly address: string
+  /** Null on public routes. */
+  readonly caller: Caller | null
 }
 
 /**
@@ -19,15 +42,42 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** What the OpenAPI document says of a route beside what follows from its path, method and access. */
+export interface Operation {
+  /** The operation's id: `listPlaylists`. */
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly query?: Readonly<Record<string, JsonSchema>>
+  readonly body?: JsonSchema
+  /** The schema of the answer's body, with its content type where that is not JSON. */
+  readonly answer: JsonSchema
+  readonly contentType?: string
+  /** The status of success, 200 unless given. */
+  readonly status?: number
+  /** Statuses of errors that only this route has (409, 404 of a body's references, ...). */
+  readonly errors?: readonly number[]
+}
+
 /**
- * One method of one path (`/api/station/:station_id/queue`). `access` is what the caller's key must be allowed;
- * `public` routes ignore a wrong key. A handler throws `ApiError` for what the caller may know.
+ * One method of one path (`/api/station/:station_id/queue`). `access` is what the caller's key must be allowed, on
+ * the station where the path names one; `public` routes ignore a wrong key. A handler throws `ApiError` for what the
+ * caller may know.
  */
 export interface Route<Services> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly access: 'public' | Permission
+  readonly access: 'public' | 'any key' | Permission
+  /** Bodies that are text and no JSON are welcome, and the handler gets them as a string. */
+  readonly takesText?: boolean
+  /** Another limit than 1 MiB. */
+  readonly maxBodyBytes?: number
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>
+}
+
+/** A route of the API, with what its documentation says. */
+export interface ApiRoute extends Route<ApiServices> {
+  readonly operation: Operation
 }
 
 /** A JSON answer with status 200. */
@@ -38,4 +88,10 @@ export function json(value: unknown): Reply {
 /** The action result of updates, deletes and other actions. */
 export function actionResult(message: string): Reply {
   return json({ success: true, message, formatted_message: message })
+}
+
+/** The station a keyed route is about. Throws 404 where its path names none. */
+export function stationOf({ caller }: ApiRequest): StationRow {
+  if (!caller?.station) throw new ApiError('not-found')
+  return caller.station
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { StationState } from '../station/state.ts'
+import type { Keys } from './keys.ts'
 
 /** The now-playing documents and station states that a server keeps in memory. */
 export interface LiveView {
@@ -15,8 +16,16 @@ export interface LiveView {
   readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
 }
 
+/** Seals texts that are kept, so that they can be opened for their purpose only. */
+export interface Secrets {
+  readonly seal: (text: string, purpose: string) => string
+  readonly open: (sealed: string, purpose: string) => string
+}
+
 /** What the handlers of the API work with. */
 export interface ApiServices extends PlayoutServices {
   readonly config: Config
   readonly live: LiveView
+  readonly keys: Keys
+  readonly secrets: Secrets
 }

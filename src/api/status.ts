@@ -1,12 +1,24 @@
-import { json, type Route } from './route.ts'
-import type { ApiServices } from './services.ts'
+import { type ApiRoute, json } from './route.ts'
+import { exactly } from './schemas.ts'
 
 const probeMs = 2_000
 
-const time: Route<ApiServices> = {
+const time: ApiRoute = {
   method: 'GET',
   path: '/api/time',
   access: 'public',
+  operation: {
+    id: 'getTime',
+    tag: 'Status',
+    summary: "The server's clock",
+    answer: exactly({
+      timestamp: { type: 'integer' },
+      utc_datetime: { type: 'string' },
+      utc_date: { type: 'string' },
+      utc_time: { type: 'string' },
+      utc_json: { type: 'string' }
+    })
+  },
   handle: () => json(renderTime(new Date()))
 }
 
@@ -25,17 +37,35 @@ export function renderTime(now: Date) {
   }
 }
 
-const status: Route<ApiServices> = {
+const status: ApiRoute = {
   method: 'GET',
   path: '/api/status',
   access: 'public',
+  operation: {
+    id: 'getStatus',
+    tag: 'Status',
+    summary: 'Whether the server answers',
+    answer: exactly({ online: { type: 'boolean' }, timestamp: { type: 'integer' } })
+  },
   handle: () => json({ online: true, timestamp: Math.floor(Date.now() / 1000) })
 }
 
-const health: Route<ApiServices> = {
+const health: ApiRoute = {
   method: 'GET',
   path: '/api/health',
-  access: 'view administration',
+  access: 'any key',
+  operation: {
+    id: 'getHealth',
+    tag: 'Status',
+    summary: 'Whether the parts of the system are there',
+    answer: exactly({
+      status: { type: 'string', enum: ['success', 'error'] },
+      postgres: { type: 'string', enum: ['up', 'down'] },
+      redis: { type: 'string', enum: ['up', 'down'] },
+      live_state: { type: 'string', enum: ['current', 'stale'] },
+      stations: { type: 'integer' }
+    })
+  },
   async handle(_, { sql, redis, live }) {
     const [postgres, store] = await Promise.all([answers(sql`select 1`), answers(redis.ping())])
     const { isCurrent, stations } = live.health()

@@ -51,12 +51,13 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
           select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
           from custom_fields f), '[]')) as profile,
       jsonb_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
-        select sum(x.listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
+        select sum(x.hls_listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
       coalesce((
-        select jsonb_agg(jsonb_build_object('id', x.id, 'path', x.path, 'displayName', x.display_name,
-          'bitrate', x.bitrate, 'format', x.format, 'isDefault', x.is_default,
-          'count', jsonb_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
-        from mounts x where x.station_id = s.id and x.is_visible), '[]') as mounts,
+        select jsonb_agg(jsonb_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
+          'bitrate', x.autodj_bitrate, 'format', x.autodj_format, 'hasAutodj', x.enable_autodj,
+          'customUrl', x.custom_listen_url, 'isDefault', x.is_default,
+          'count', jsonb_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique)) order by x.id)
+        from hls_streams x where x.station_id = s.id and x.is_visible_on_public_pages), '[]') as mounts,
       coalesce((
         select jsonb_agg(jsonb_build_object('id', x.id, 'name', x.name, 'url', x.url, 'bitrate', x.bitrate,
           'format', x.format,

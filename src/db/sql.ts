@@ -4,6 +4,8 @@ import postgres from 'postgres'
 export type Sql = postgres.Sql<{ bigint: number }>
 /** A transaction; only queries made through it are part of it. */
 export type Tx = postgres.TransactionSql<{ bigint: number }>
+/** A part of a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /**
  * Opens a pool. Nothing is sent before the first query. Every statement ends after 15 seconds, a lock is waited

@@ -19,8 +19,7 @@ export async function createStation(sql: Sql | Tx, station: NewStation): Promise
       on conflict (short_name) do nothing
       returning id
     ), mount as (
-      insert into mounts (station_id, path, bitrate, format, is_default, is_visible)
-      select id, '/radio.mp3', 128, 'mp3', true, true from station
+      insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true from station
     )
     select id from station`
   return row?.id ?? null

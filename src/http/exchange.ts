@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 
 import type { Reply } from '../api/route.ts'
-import { ApiError, renderError } from '../errors.ts'
+import { ApiError, renderError, TooManyRequests } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Headers, renderLines } from './headers.ts'
 
@@ -65,10 +65,12 @@ export function fail(
   const { requestId: request, method, path } = exchange.asked
   const known = error instanceof ApiError && error.kind !== 'internal' ? error : internal(request)
   if (known !== error) exchange.log.error({ err: error, request, method, path }, 'request failed')
+  const retryAfter: Headers =
+    known instanceof TooManyRequests ? [['Retry-After', String(known.retryAfterSeconds)]] : []
   write(exchange, {
     status: known.status,
-    headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers],
-    body: renderError(known),
+    headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
+    body: renderError(known, { hasStatus: path.startsWith('/api/v1/main/') }),
     close
   })
 }

@@ -23,7 +23,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   return value
 }
 
-function decodeText(bytes: Uint8Array): string {
+/** Throws a 400 for bytes that are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {

@@ -1,23 +1,26 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import type { ApiRequest, Reply, Route } from '../api/route.ts'
+import type { ApiRequest, Caller, Reply, Route } from '../api/route.ts'
 import { ApiError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { apiKeyOf } from './api-key.ts'
 import { collectBody, givenUp, type IncomingBody } from './body.ts'
 import { openCors, preflightHeaders } from './cors.ts'
 import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
-import { isJsonType, parseJsonBody } from './json-body.ts'
+import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
 import { requestIdOf } from './request-id.ts'
 
 export interface ServeOptions<Services> {
   readonly services: Services
   /**
-   * Throws `ApiError` if the caller's key does not allow the route. It is called before the body is looked at
-   * (`body` is undefined). Without a promise for public routes, synchronous handlers are answered in the same tick.
+   * Tells who calls, and throws `ApiError` if their key does not allow the route. It is called before the body is
+   * looked at (`body` is undefined). Without a promise for public routes, synchronous handlers are answered in the
+   * same tick.
    */
-  readonly authorise: (request: ApiRequest, access: Route<Services>['access']) => void | Promise<void>
+  readonly authorise: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
+  /** The client's address, from the connection's and the header `X-Forwarded-For`. */
+  readonly addressOf: (connection: string, forwarded: string) => string
   /** Origins that may read answers, or `*`. */
   readonly corsOrigins: readonly string[]
   readonly log: Logger
@@ -37,7 +40,7 @@ export function serveRoutes<Services>(
   routes: readonly Route<Services>[],
   options: ServeOptions<Services>
 ): void {
-  const { services, authorise, log } = options
+  const { services, authorise, addressOf, log } = options
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
   const corsOf = openCors(options.corsOrigins)
@@ -72,33 +75,39 @@ export function serveRoutes<Services>(
       return fail(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     const isKeyed = route.access !== 'public'
     const request: ApiRequest = {
+      method,
+      path,
       params: found.params,
       query: new URLSearchParams(req.getQuery() ?? ''),
       body: undefined,
-      apiKey: apiKeyOf(req)
+      apiKey: apiKeyOf(req),
+      address: isKeyed
+        ? addressOf(textOf(res.getRemoteAddressAsText()), req.getHeader('x-forwarded-for'))
+        : '',
+      caller: null
     }
-    const body = bodyOf(res, req, method)
-    const allowed = authorise(request, route.access)
+    const body = bodyOf(res, req, method, route)
+    const allowed = authorise(request, route)
     if (allowed === undefined && body === null) {
       const reply = route.handle(request, services)
       if (!(reply instanceof Promise)) return send(exchange, reply, isKeyed)
       return void finish(exchange, null, isKeyed, () => reply)
     }
     void finish(exchange, body, isKeyed, async () => {
-      await allowed
-      const parsed = body === null ? undefined : await readBody(body)
+      const caller = (await allowed) ?? null
+      const parsed = body === null ? undefined : await readBody(body, route)
       // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
       if (!exchange.isOpen) throw givenUp()
-      return route.handle({ ...request, body: parsed }, services)
+      return route.handle({ ...request, caller, body: parsed }, services)
     })
   }
 
   /** Starts reading a body, if the method has one: nobody may wait before that, or its first bytes are lost. */
-  function bodyOf(res: HttpResponse, req: HttpRequest, method: string): Body | null {
+  function bodyOf(res: HttpResponse, req: HttpRequest, method: string, route: Route<Services>): Body | null {
     if (method !== 'POST' && method !== 'PUT') return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     if (declaredBytes === 0 && req.getHeader('transfer-encoding') === '') return null
-    const limits = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
+    const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs }
     return {
       isJson: isJsonType(req.getHeader('content-type')),
       incoming: collectBody(res, declaredBytes, limits)
@@ -129,10 +138,13 @@ interface Body {
   readonly incoming: IncomingBody
 }
 
-async function readBody({ isJson, incoming }: Body): Promise<unknown> {
-  if (!isJson) throw new ApiError('wrong-media-type')
-  return parseJsonBody(await incoming.bytes)
+async function readBody<Services>({ isJson, incoming }: Body, route: Route<Services>): Promise<unknown> {
+  if (isJson) return parseJsonBody(await incoming.bytes)
+  if (route.takesText) return decodeText(await incoming.bytes)
+  throw new ApiError('wrong-media-type')
 }
+
+const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
 
 async function withDeadline<Value>(work: Promise<Value>, waitMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined

@@ -19,9 +19,14 @@ export interface ListenerReport extends Count {
 const int4Most = 2_147_483_647
 
 const sources = {
-  mounts: { table: 'mounts', path: 'path' },
-  remotes: { table: 'remotes', path: 'url' },
-  hls: { table: 'hls_streams', path: 'name' }
+  mounts: {
+    table: 'hls_streams',
+    path: 'name',
+    total: 'mount_listeners_total',
+    unique: 'mount_listeners_unique'
+  },
+  remotes: { table: 'remotes', path: 'url', total: 'listeners_total', unique: 'listeners_unique' },
+  hls: { table: 'hls_streams', path: 'name', total: 'hls_listeners_total', unique: 'hls_listeners_unique' }
 } as const
 
 /**
@@ -69,9 +74,9 @@ async function countSources(
   counts: readonly SourceCount[]
 ): Promise<{ isChanged: boolean; problems: FieldError[] }> {
   if (counts.length === 0) return { isChanged: false, problems: [] }
-  const { table, path } = sources[kind]
+  const { table, path, total: totals, unique: uniques } = sources[kind]
   const known = await tx<({ id: number; path: string } & Count)[]>`
-    select id, ${tx(path)} as path, listeners_total as total, listeners_unique as unique
+    select id, ${tx(path)} as path, ${tx(totals)} as total, ${tx(uniques)} as unique
     from ${tx(table)} where station_id = ${stationId}`
   const matched = counts.map(count => ({
     count,
@@ -86,12 +91,13 @@ async function countSources(
   const changed = matched.flatMap(({ row, count: { total, unique } }) =>
     row && (row.total !== total || row.unique !== unique) ? [{ id: row.id, total, unique }] : []
   )
-  if (problems.length === 0 && changed.length > 0) await updateCounts(tx, table, changed)
+  if (problems.length === 0 && changed.length > 0) await updateCounts(tx, kind, changed)
   return { isChanged: changed.length > 0, problems }
 }
 
-function updateCounts(tx: Tx, table: string, counts: readonly ({ id: number } & Count)[]) {
-  return tx`update ${tx(table)} s set listeners_total = x.total, listeners_unique = x.uniq
+function updateCounts(tx: Tx, kind: keyof typeof sources, counts: readonly ({ id: number } & Count)[]) {
+  const { table, total, unique } = sources[kind]
+  return tx`update ${tx(table)} s set ${tx(total)} = x.total, ${tx(unique)} = x.uniq
     from unnest(${counts.map(each => each.id)}::bigint[], ${counts.map(each => each.total)}::int[],
       ${counts.map(each => each.unique)}::int[]) as x(id, total, uniq)
     where s.id = x.id`

@@ -73,6 +73,24 @@ export async function removeFromQueue(
   await publishEventually(services, stationId)
 }
 
+/**
+ * Takes a playlist's rows out of the queue, all but what is on its way to the air. The queue is filled up again by
+ * `refillQueue`, once the playlist may no longer be picked.
+ */
+export async function withdrawPlaylist(tx: Tx, stationId: number, playlistId: number): Promise<void> {
+  await tx`update queue set skipped_at_ms = ${Date.now()}
+    where station_id = ${stationId} and playlist_id = ${playlistId}
+      and played_at_ms is null and skipped_at_ms is null and not is_sent`
+}
+
+/** Fills the queue of a station up and tells when its rows will play. */
+export async function refillQueue(tx: Tx, stationId: number): Promise<void> {
+  const station = await lockStation(tx, stationId)
+  if (!station) return
+  const play = await readOpenPlay(tx, stationId)
+  await topUp(tx, station, play, await readQueue(tx, stationId), new Set(), Date.now())
+}
+
 async function topUp(
   tx: Tx,
   station: LockedStation,

@@ -31,7 +31,7 @@ export function parsePosition(text: string): Position {
 }
 
 /** Changes with every change of `StationState` that older code could not read. */
-const schema = '1'
+const schema = '2'
 
 /**
  * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also where it

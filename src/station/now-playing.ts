@@ -204,12 +204,13 @@ function renderCount(count: { total: number; unique: number } | undefined) {
 }
 
 function mountUrl(shortName: string, mount: Mount, baseUrl: string): string {
-  return `${baseUrl}/listen/${shortName}${mount.path}`
+  return mount.customUrl || `${baseUrl}/listen/${shortName}${mount.path}`
 }
 
-function mountName(mount: Mount): string {
+/** What a mount is called: its display name, else its path with what the AutoDJ sends there. */
+export function mountName(mount: Omit<Mount, 'id' | 'isDefault' | 'customUrl'>): string {
   if (mount.displayName !== '') return mount.displayName
-  if (mount.format === '') return mount.path
+  if (!mount.hasAutodj || mount.format === '') return mount.path
   const format = mount.format.toUpperCase()
   return mount.format === 'flac' || mount.bitrate === 0
     ? `${mount.path} (${format})`

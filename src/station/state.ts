@@ -56,6 +56,10 @@ export interface Mount {
   readonly displayName: string
   readonly bitrate: number
   readonly format: string
+  /** Its name tells format and bitrate only where the AutoDJ makes the sound. */
+  readonly hasAutodj: boolean
+  /** Where listeners find it, if not at its path. */
+  readonly customUrl: string
   readonly isDefault: boolean
 }
 

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { App } from 'uWebSockets.js'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { type ApiRequest, json, type Route } from '../../src/api/route.ts'
+import { type ApiRequest, type Caller, json, type Route } from '../../src/api/route.ts'
 import { ApiError, OperatorError } from '../../src/errors.ts'
 import { listen } from '../../src/http/listen.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
@@ -85,7 +85,8 @@ async function serve(options: Partial<ServeOptions<Services>> = {}) {
   const app = App()
   serveRoutes(app, routes, {
     services: { seen },
-    authorise: (request, access) => (access === 'public' ? undefined : checkKey(request)),
+    authorise: (request, { access }) => (access === 'public' ? undefined : checkKey(request)),
+    addressOf: address => address,
     corsOrigins: ['*'],
     log: pino(sink),
     ...options
@@ -102,9 +103,10 @@ async function serve(options: Partial<ServeOptions<Services>> = {}) {
   return { base, port, seen, lines, post }
 }
 
-async function checkKey({ apiKey }: ApiRequest): Promise<void> {
+async function checkKey({ apiKey }: ApiRequest): Promise<Caller> {
   await new Promise(resolve => setImmediate(resolve))
   if (apiKey !== 'good') throw new ApiError('not-logged-in')
+  return { key: { id: 1, name: 'good', permissions: [], stationPermissions: {} }, station: null }
 }
 
 /** Sends bytes as they are; gives everything that came back until the connection was quiet or closed. */

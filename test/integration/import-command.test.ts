@@ -41,8 +41,8 @@ test('the first import makes the station, the second finds nothing new', async (
   })
   expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') })
   const stations = await sql`
-    select stations.short_name, mounts.path, playlists.name as playlist, media.title
-    from stations join mounts on mounts.station_id = stations.id
+    select stations.short_name, hls_streams.name as path, playlists.name as playlist, media.title
+    from stations join hls_streams on hls_streams.station_id = stations.id
     join playlists on playlists.station_id = stations.id
     join playlist_tracks on playlist_id = playlists.id join media on media.id = media_id`
   expect([...stations]).toEqual([

@@ -35,7 +35,7 @@ async function titles(sql: Sql): Promise<string[]> {
 /** Every row of every table an import may touch, with the transaction that wrote it. */
 async function snapshot(sql: Sql): Promise<unknown> {
   return Promise.all(
-    ['stations', 'mounts', 'media', 'artwork', 'playlists', 'playlist_tracks'].map(
+    ['stations', 'hls_streams', 'media', 'artwork', 'playlists', 'playlist_tracks'].map(
       async table => sql`select xmin::text, * from ${sql(table)} as row order by row::text`
     )
   )
@@ -354,7 +354,8 @@ test('the demo station has its pieces and lengths, and is made once', async ({ s
     title: 'Aria',
     duration_ms: 300_000
   })
-  const mounts = await sql`select path, bitrate, format, is_default, is_visible from mounts`
+  const mounts =
+    await sql`select name, autodj_bitrate, autodj_format, is_default, is_visible_on_public_pages from hls_streams`
   expect([...mounts]).toEqual([
     { path: '/radio.mp3', bitrate: 128, format: 'mp3', is_default: true, is_visible: true }
   ])

@@ -27,7 +27,7 @@ export async function seedStations(sql: Sql, shape: Shape = {}): Promise<SeededS
     n: index + 1,
     id: createHash('md5').update(`song${index}`).digest('hex')
   }))
-  await sql`insert into mounts (station_id, path, is_default) select id, '/radio.mp3', true
+  await sql`insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true
     from unnest(${ids}::bigint[]) id`
   await sql`
     insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms)

@@ -13,6 +13,8 @@ test('an empty environment gives the documented defaults', () => {
     SERVER_PROCESSES: 1,
     DEMO: true,
     CORS_ALLOWED_ORIGINS: ['*'],
+    TRUSTED_PROXIES: [],
+    STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
     LOG_LEVEL: 'info'
   })
 })

@@ -19,7 +19,18 @@ const harbour = aStation({
     timezone: 'Europe/Lisbon',
     backend: 'liquidsoap',
     hlsEnabled: true,
-    mounts: [{ id: 1, path: '/main.mp3', displayName: '', bitrate: 192, format: 'mp3', isDefault: true }],
+    mounts: [
+      {
+        id: 1,
+        path: '/main.mp3',
+        displayName: '',
+        bitrate: 192,
+        format: 'mp3',
+        hasAutodj: true,
+        customUrl: '',
+        isDefault: true
+      }
+    ],
     remotes: [
       { id: 4, name: 'Relay North', url: 'https://north.example.net/harbour', bitrate: 128, format: 'aac' }
     ],

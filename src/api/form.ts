@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+
+import { type Field, type Fields, type JsonSchema, problem, type ValuesOf } from './field.ts'
+
+/** A body in which every field has a value at the end: its own, or what absence and null stand for. */
+export function formOf<F extends Fields>(fields: F): v.GenericSchema<unknown, ValuesOf<F>>
+export function formOf(fields: Fields): v.GenericSchema {
+  return objectOf(fields, ({ input, fallback }) =>
+    fallback === undefined ? input : v.nullish(input, copyOf(fallback))
+  )
+}
+
+/** A body that changes a record: what is absent stays as it is, null resets a field that may be absent. */
+export function changesOf<F extends Fields>(fields: F): v.GenericSchema<unknown, Partial<ValuesOf<F>>>
+export function changesOf(fields: Fields): v.GenericSchema {
+  return objectOf(fields, ({ input, fallback }) =>
+    v.optional(fallback === undefined ? input : v.nullable(input, copyOf(fallback)))
+  )
+}
+
+function objectOf(fields: Fields, entry: (field: Field<unknown>) => v.GenericSchema): v.GenericSchema {
+  const accepted = Object.entries(fields).filter(([, { kind }]) => kind !== 'given')
+  const entries = Object.fromEntries(accepted.map(([name, field]) => [name, entry(field)]))
+  return v.pipe(
+    v.unknown(),
+    v.check(
+      body => typeof body === 'object' && body !== null && !Array.isArray(body),
+      problem('invalid_type', 'must be an object.')
+    ),
+    v.object(entries)
+  )
+}
+
+/** A list must not be shared between two bodies that were sent without it. */
+function copyOf(fallback: unknown) {
+  return () => structuredClone(fallback)
+}
+
+/** The JSON Schema of a body of these fields. */
+export function bodySchema(fields: Fields, { isPartial = false } = {}): JsonSchema {
+  const accepted = Object.entries(fields).filter(([, { kind }]) => kind !== 'given')
+  const required = accepted.filter(([, { fallback }]) => fallback === undefined).map(([name]) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(accepted.map(([name, { schema }]) => [name, schema])),
+    ...(isPartial || required.length === 0 ? {} : { required })
+  }
+}

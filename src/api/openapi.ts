@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+
+import type { JsonSchema } from './field.ts'
+import type { ApiRoute } from './route.ts'
+
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+)
+
+const failures: Readonly<Record<number, string>> = {
+  400: 'The body or the query is not valid; every problem is listed.',
+  403: 'Access denied: the key is missing, wrong, expired or revoked, or lacks the right.',
+  404: 'Record not found.',
+  409: 'The value is taken, or the record is in use.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  429: 'Too many requests; Retry-After says when to try again.',
+  500: 'A generic exception has occurred.'
+}
+
+const header = (description: string, type = 'string') => ({ description, schema: { type } })
+const everyAnswer = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' }
+}
+
+const parameterDocs: Readonly<Record<string, JsonSchema>> = {
+  station_id: {
+    type: 'string',
+    description: 'The id of the station, or its short name.',
+    examples: ['1', 'demo']
+  },
+  id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.', examples: [1] }
+}
+
+/** The OpenAPI 3.1 document of these routes; `records` are the schemas by name. */
+export function describeApi(
+  routes: readonly ApiRoute[],
+  records: Readonly<Record<string, JsonSchema>>,
+  baseUrl: string
+) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) }
+  }
+  const tags = [...new Set(routes.map(({ operation }) => operation.tag))]
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cuewire',
+      version,
+      description: 'What every station is playing, and everything an operator needs to steer it.',
+      license: { name: 'MIT', identifier: 'MIT' }
+    },
+    servers: [{ url: baseUrl }],
+    tags: tags.map(name => ({ name })),
+    paths,
+    components: {
+      schemas: records,
+      headers: {
+        RequestId: header('Names the request in the log of the server.'),
+        AllowOrigin: header('Who may read the answer in a browser.'),
+        TotalCount: header('How many records match, on all pages.', 'integer'),
+        RetryAfter: header('Seconds until there is room again.', 'integer')
+      },
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        bearer: { type: 'http', scheme: 'bearer' }
+      }
+    }
+  }
+}
+
+function describeRoute({ path, method, access, operation }: ApiRoute) {
+  const {
+    id,
+    tag,
+    summary,
+    query = {},
+    body,
+    answer,
+    contentType = 'application/json',
+    status = 200
+  } = operation
+  const isKeyed = access !== 'public'
+  const named = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
+  const parameters = [
+    ...named.map(name => ({
+      name,
+      in: 'path',
+      required: true,
+      ...described(parameterDocs[name] ?? { type: 'string' })
+    })),
+    ...Object.entries(query).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: false,
+      ...described(schema)
+    }))
+  ]
+  const isList = 'page' in query
+  const right = access === 'any key' ? 'any valid key' : `a key with the right \`${access}\``
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(isKeyed ? { description: `Needs ${right}.` } : {}),
+    security: isKeyed ? [{ apiKey: [] }, { bearer: [] }] : [{}],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
+    responses: {
+      [status]: {
+        description: 'Success.',
+        headers: {
+          ...everyAnswer,
+          ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
+        },
+        content: { [contentType]: { schema: answer } }
+      },
+      ...failuresOf(isKeyed, method, named, operation)
+    }
+  }
+}
+
+/** A parameter's description stands beside its schema. */
+function described({ description, examples: _examples, ...schema }: JsonSchema) {
+  return description === undefined ? { schema } : { description, schema }
+}
+
+function failuresOf(
+  isKeyed: boolean,
+  method: string,
+  named: readonly string[],
+  { query, errors = [] }: ApiRoute['operation']
+) {
+  const isWrite = method === 'POST' || method === 'PUT'
+  const statuses = new Set([
+    ...(isWrite || query ? [400] : []),
+    ...(isWrite ? [413, 415] : []),
+    ...(isKeyed ? [403, 429] : []),
+    ...(named.length > 0 ? [404] : []),
+    ...errors,
+    500
+  ])
+  return Object.fromEntries(
+    [...statuses].toSorted((a, b) => a - b).map(status => [String(status), failure(status)])
+  )
+}
+
+function failure(status: number) {
+  return {
+    description: failures[status] ?? 'Error',
+    headers: {
+      ...everyAnswer,
+      ...(status === 429 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {})
+    },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  }
+}

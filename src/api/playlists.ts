@@ -1,0 +1,140 @@
+import * as v from 'valibot'
+
+import { refillQueue, withdrawPlaylist } from '../playout/queue.ts'
+import { choice, custom, flag, integer, isWebAddress, listOf, problem, text } from './field.ts'
+import { resourceRoutes } from './resource-routes.ts'
+import { type Rules, type Stored, resource } from './resource.ts'
+import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
+
+const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
+const most = 32_767
+
+/** Option names as one comma-separated text; lists are accepted. */
+const backendOptions = v.pipe(
+  v.unknown(),
+  v.transform(value => (typeof value === 'string' ? value.split(',') : value)),
+  v.array(
+    v.string(problem('invalid_type', 'must be text.')),
+    problem('invalid_type', 'must be text or a list.')
+  ),
+  v.maxLength(100, problem('too_long', 'must have at most 100 names.')),
+  v.transform(names => [...new Set(names.map(name => name.trim()).filter(name => name !== ''))]),
+  v.check(
+    names => names.every(name => optionNames.includes(name)),
+    problem('not_in_enum', `may hold ${optionNames.join(', ')} only.`)
+  ),
+  v.transform(names => names.join(','))
+)
+
+export const playlists = resource({
+  name: 'Playlist',
+  title: 'playlist',
+  tag: 'Playlists',
+  table: 'playlists',
+  paths: { list: '/api/station/:station_id/playlists', one: '/api/station/:station_id/playlist/:id' },
+  access: { read: 'view station management', write: 'manage station media' },
+  fields: {
+    name: text({ min: 1, max: 200, isTrimmed: true, about: 'What operators read.', example: 'Rotation' }),
+    type: choice(['default', 'once_per_x_songs', 'once_per_x_minutes', 'once_per_hour', 'custom'], {
+      fallback: 'default',
+      about: 'When its songs are picked; custom is never picked.'
+    }),
+    source: choice(['songs', 'remote_url'], {
+      fallback: 'songs',
+      about: 'Songs of the library, or an address.'
+    }),
+    order: choice(['shuffle', 'random', 'sequential'], {
+      fallback: 'shuffle',
+      about: 'The order of its songs.'
+    }),
+    remote_url: text({
+      max: 2048,
+      fallback: '',
+      isTrimmed: true,
+      about: 'The address, where source is remote_url.',
+      example: 'https://example.com/stream.mp3'
+    }),
+    remote_type: choice(['stream', 'playlist', 'other'], {
+      fallback: 'stream',
+      about: 'What is at the address.'
+    }),
+    remote_buffer: integer({ min: 0, max: 120, fallback: 0, about: 'Seconds of buffer; 0 means 20.' }),
+    is_enabled: flag({ fallback: true, about: 'Whether it is used.' }),
+    is_jingle: flag({ fallback: false, about: 'Its songs are not shown to listeners.' }),
+    play_per_songs: integer({ min: 0, max: most, fallback: 0, about: 'For once_per_x_songs; 0: never.' }),
+    play_per_minutes: integer({ min: 0, max: most, fallback: 0, about: 'For once_per_x_minutes; 0: never.' }),
+    play_per_hour_minute: integer({ min: 0, max: 59, fallback: 0, about: 'For once_per_hour.' }),
+    weight: integer({
+      min: 0,
+      max: 100,
+      fallback: 3,
+      about: 'How often it is picked beside others; 0 means 3.'
+    }),
+    include_in_requests: flag({ fallback: true, about: 'Whether listeners may request its songs.' }),
+    include_in_on_demand: flag({ fallback: false, about: 'Whether its songs can be heard on demand.' }),
+    backend_options: custom(backendOptions, {
+      fallback: '',
+      schema: { type: 'string' },
+      about: `Comma-separated: ${optionNames.join(', ')}.`,
+      example: 'interrupt,single_track'
+    }),
+    avoid_duplicates: flag({
+      fallback: true,
+      about: 'Whether artists and titles just heard are passed over.'
+    }),
+    schedule_items: listOf<ScheduleItem>(scheduleItem, {
+      max: 100,
+      items: scheduleItemSchema,
+      about: 'When it is on; a list in a body replaces all items.'
+    }),
+    podcasts: listOf<number>(
+      v.pipe(
+        v.unknown(),
+        v.check(() => false, problem('not_found', 'is no podcast: none are kept.')),
+        v.transform(() => 0)
+      ),
+      { max: 100, items: { type: 'integer' }, about: 'Always empty: no podcasts are kept.' }
+    )
+  },
+  search: ['name'],
+  sort: ['id', 'name', 'weight', 'type'],
+  order: 'name',
+  shows: 'queue'
+})
+
+type PlaylistFields = typeof playlists.fields
+
+/** Whether the AutoDJ may pick from it. */
+const isPlayable = ({
+  is_enabled,
+  type,
+  source
+}: Pick<Stored<PlaylistFields>, 'is_enabled' | 'type' | 'source'>) =>
+  is_enabled && type !== 'custom' && source === 'songs'
+
+const rules: Rules<PlaylistFields> = {
+  async prepare({ tx, before, values }) {
+    if (values.weight === 0) values.weight = 3
+    if (values.source === 'remote_url') values.type = 'default'
+    values.schedule_items = await withIds(tx, values.schedule_items, before?.schedule_items ?? [])
+    if (values.source !== 'remote_url' || isWebAddress(values.remote_url)) return []
+    const isMissing = values.remote_url === ''
+    const message = isMissing ? 'is required.' : 'must be an address that begins with http:// or https://.'
+    return [
+      { field: 'remote_url', code: isMissing ? 'required' : 'invalid_url', message: `remote_url ${message}` }
+    ]
+  },
+  async wrote({ tx, station, before, values }, id) {
+    if (!station || !before || !isPlayable(before) || isPlayable(values)) return
+    await withdrawPlaylist(tx, station.id, id)
+    await refillQueue(tx, station.id)
+  },
+  async deleting({ tx, station, before }) {
+    if (station) await withdrawPlaylist(tx, station.id, before.id)
+  },
+  async deleted({ tx, station }) {
+    if (station) await refillQueue(tx, station.id)
+  }
+}
+
+export const playlistRoutes = resourceRoutes(playlists, rules)

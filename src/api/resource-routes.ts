@@ -1,0 +1,119 @@
+import type { Fields, JsonSchema } from './field.ts'
+import { bodySchema, changesOf } from './form.ts'
+import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { parseBody, parseId } from './parse.ts'
+import { openStore } from './resource-store.ts'
+import type { Resource, Rules } from './resource.ts'
+import { actionResult, type ApiRequest, type ApiRoute, json, type StationRow } from './route.ts'
+
+/** The five routes of a resource. */
+export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}): ApiRoute[] {
+  const store = openStore(resource, rules)
+  const { name, tag, title, paths, access, fields, sort, filters = [] } = resource
+  const record = { $ref: `#/components/schemas/${name}` }
+  const done = { $ref: '#/components/schemas/ActionResult' }
+  const conflicts = resource.unique ? [409] : []
+  const filterFields = Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
+  const filterForm = changesOf(filterFields)
+  const filterSchemas = Object.fromEntries(
+    Object.entries(filterFields).map(([key, { schema }]): [string, JsonSchema] => [key, filterSchema(schema)])
+  )
+
+  return [
+    {
+      method: 'GET',
+      path: paths.list,
+      access: access.read,
+      operation: {
+        id: `list${name}s`,
+        tag,
+        summary: `All records: ${tag.toLowerCase()}`,
+        query: { ...listParameters(sort), ...filterSchemas },
+        answer: listSchema(record)
+      },
+      async handle(request, services) {
+        const query = parseListQuery(request.query, sort)
+        const named = [...request.query].filter(
+          ([key, value]) => value !== '' && Object.hasOwn(filterFields, key)
+        )
+        const filter = parseBody(filterForm, Object.fromEntries(named))
+        const { rows, total } = await store.list(services, stationNamed(request), query, filter)
+        return listReply(rows, total, query, request, services.config.BASE_URL)
+      }
+    },
+    {
+      method: 'POST',
+      path: paths.list,
+      access: access.write,
+      operation: {
+        id: `create${name}`,
+        tag,
+        summary: `Create a ${title}`,
+        body: bodySchema(fields),
+        answer: record,
+        errors: conflicts
+      },
+      handle: async (request, services) => json(await store.create(services, request, stationNamed(request)))
+    },
+    {
+      method: 'GET',
+      path: paths.one,
+      access: access.read,
+      operation: { id: `get${name}`, tag, summary: `Read a ${title}`, answer: record },
+      handle: async (request, services) =>
+        json(await store.read(services, stationNamed(request), parseId(request.params['id'])))
+    },
+    {
+      method: 'PUT',
+      path: paths.one,
+      access: access.write,
+      operation: {
+        id: `edit${name}`,
+        tag,
+        summary: `Change a ${title}; what the body leaves out stays`,
+        body: bodySchema(fields, { isPartial: true }),
+        answer: done,
+        errors: conflicts
+      },
+      async handle(request, services) {
+        await store.update(services, request, stationNamed(request), parseId(request.params['id']))
+        return actionResult('Record updated successfully.')
+      }
+    },
+    {
+      method: 'DELETE',
+      path: paths.one,
+      access: access.write,
+      operation: { id: `delete${name}`, tag, summary: `Delete a ${title}`, answer: done, errors: [409] },
+      async handle(request, services) {
+        await store.remove(services, request, stationNamed(request), parseId(request.params['id']))
+        return actionResult('Record deleted successfully.')
+      }
+    }
+  ]
+}
+
+const stationNamed = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
+
+/** As a filter a field has no default. */
+function filterSchema({ default: _default, ...schema }: JsonSchema): JsonSchema {
+  return { ...schema, description: 'Only records with this value.' }
+}
+
+/** The JSON Schema of a record: exactly its keys, all of them there. */
+export function recordSchema<F extends Fields>({ fields, title }: Resource<F>): JsonSchema {
+  const shown = Object.entries(fields).map(([name, { schema, kind }]) => [name, shownSchema(schema, kind)])
+  const id = { type: 'integer', format: 'int64', readOnly: true, examples: [1] }
+  return {
+    type: 'object',
+    title,
+    properties: { id, ...Object.fromEntries(shown) },
+    required: ['id', ...Object.keys(fields)],
+    additionalProperties: false
+  }
+}
+
+/** What limits an input need not hold for what is shown: a secret reads "". */
+function shownSchema({ default: _default, ...schema }: JsonSchema, kind: string): JsonSchema {
+  return kind === 'secret' ? { type: 'string', description: schema['description'], const: '' } : schema
+}

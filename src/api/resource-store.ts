@@ -1,0 +1,264 @@
+import { isDeepStrictEqual } from 'node:util'
+
+import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { ApiError, type FieldError } from '../errors.ts'
+import { publishAllEventually, publishEventually } from '../playout/publish.ts'
+import { recordAudit } from './audit.ts'
+import type { Fields, ValuesOf } from './field.ts'
+import { changesOf, formOf } from './form.ts'
+import { limitOf, likePattern, type ListQuery } from './list.ts'
+import { parseBody } from './parse.ts'
+import {
+  columnOf,
+  type RenderContext,
+  type Resource,
+  type Rules,
+  type Stored,
+  storedFields
+} from './resource.ts'
+import type { ApiRequest, StationRow } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+/** Reads and writes the records of one resource. Everything is looked up together with its station. */
+export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
+  const { table, fields, paths } = resource
+  const names = storedFields(fields)
+  const writable = names.filter(name => fields[name]?.kind !== 'given')
+  const columns = ['id', ...names].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
+  const isOfStation = paths.list.includes(':station_id')
+  const creation = formOf(fields)
+  const changes = changesOf(fields)
+
+  const scope = (sql: Sql | Tx, station: StationRow | null): Fragment =>
+    isOfStation ? sql`station_id = ${station?.id ?? null}` : sql`true`
+
+  async function find(
+    sql: Sql | Tx,
+    station: StationRow | null,
+    id: number,
+    lock: Fragment
+  ): Promise<Stored<F>> {
+    const [row] = await sql<Stored<F>[]>`
+      select ${sql.unsafe(columns)} from ${sql(table)} where ${scope(sql, station)} and id = ${id} ${lock}`
+    if (!row) throw new ApiError('not-found')
+    return row
+  }
+
+  async function render(rows: readonly Stored<F>[], context: RenderContext) {
+    const shown = (await rules.shown?.(rows, context)) ?? []
+    return rows.map((row, index) => renderRecord(fields, row, shown[index] ?? {}))
+  }
+
+  async function list(services: ApiServices, station: StationRow | null, query: ListQuery, filter: object) {
+    const { sql } = services
+    const conditions = [
+      scope(sql, station),
+      ...Object.entries(filter).map(([name, value]) => sql`${sql(columnOf(name))} = ${value}`),
+      ...(query.search === '' ? [] : [searched(sql, query.search)])
+    ]
+    const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
+    const sort = sql(columnOf(query.sort ?? resource.order))
+    const direction = query.isDescending ? sql`desc` : sql``
+    const [rows, [counted]] = await Promise.all([
+      sql<Stored<F>[]>`
+        select ${sql.unsafe(columns)} from ${sql(table)} where ${where}
+        order by ${sort} ${direction}, id ${limitOf(sql, query)}`,
+      sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`
+    ])
+    return { rows: await render(rows, { services, station }), total: counted?.total ?? 0 }
+  }
+
+  function searched(sql: Sql, search: string): Fragment {
+    const pattern = likePattern(search)
+    const any = resource.search
+      .map(name => sql`${sql(columnOf(name))} ilike ${pattern}`)
+      .reduce((all, condition) => sql`${all} or ${condition}`)
+    return sql`(${any})`
+  }
+
+  async function read(services: ApiServices, station: StationRow | null, id: number) {
+    const row = await find(services.sql, station, id, services.sql``)
+    const [record] = await render([row], { services, station })
+    return record
+  }
+
+  async function create(services: ApiServices, request: ApiRequest, station: StationRow | null) {
+    const values = parseBody(creation, request.body)
+    const reveal: Record<string, unknown> = {}
+    const sent = new Set(Object.keys(values))
+    const id = await transact(services, async tx => {
+      await lockStation(tx, station)
+      const write = { tx, services, station, before: null, values, sent, reveal }
+      refuse((await rules.prepare?.(write)) ?? [])
+      const row = {
+        ...(isOfStation ? { station_id: station?.id } : {}),
+        ...toColumns(tx, await kept(services, values, sent))
+      }
+      const [inserted] = await tx<{ id: number }[]>`insert into ${tx(table)} ${tx(row)} returning id`
+      if (!inserted) throw new Error('insert gave no row')
+      await rules.wrote?.(write, inserted.id)
+      await show(tx, station)
+      await recordAudit(tx, request, {
+        record: resource.name,
+        id: inserted.id,
+        fields: changedFields(values, null)
+      })
+      return inserted.id
+    })
+    await committed(services, station, id)
+    return { ...(await read(services, station, id)), ...reveal }
+  }
+
+  async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
+    const asked = parseBody(changes, request.body)
+    const isChanged = await transact(services, async tx => {
+      await lockStation(tx, station)
+      const before = await find(tx, station, id, tx`for update`)
+      const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
+      const applied = Object.entries(asked).filter(([name]) => sent.has(name))
+      const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
+      const write = { tx, services, station, before, values, sent, reveal: {} }
+      refuse([...fixedProblems(values, before), ...((await rules.prepare?.(write)) ?? [])])
+      const changed = changedFields(values, before)
+      if (changed.length === 0) return false
+      const row = toColumns(tx, await kept(services, values, sent, before))
+      await tx`update ${tx(table)} set ${tx(row)} where id = ${id}`
+      await rules.wrote?.(write, id)
+      await show(tx, station)
+      await recordAudit(tx, request, { record: resource.name, id, fields: changed })
+      return true
+    })
+    if (isChanged) await committed(services, station, id)
+  }
+
+  async function remove(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
+    await transact(services, async tx => {
+      await lockStation(tx, station)
+      const before = await find(tx, station, id, tx`for update`)
+      const write = { tx, services, station, before }
+      await rules.deleting?.(write)
+      await tx`delete from ${tx(table)} where id = ${id}`
+      await rules.deleted?.(write)
+      await show(tx, station)
+      await recordAudit(tx, request, { record: resource.name, id })
+    })
+    await committed(services, station, id)
+  }
+
+  /** `""` for a secret keeps what is stored, null clears it. */
+  function isKept(name: string, asked: Readonly<Record<string, unknown>>, body: unknown): boolean {
+    if (fields[name]?.kind !== 'secret' || asked[name] !== '') return false
+    return !(typeof body === 'object' && body !== null && Reflect.get(body, name) === null)
+  }
+
+  function writableOf(row: Stored<F>): ValuesOf<F>
+  function writableOf(row: Readonly<Record<string, unknown>>) {
+    return Object.fromEntries(writable.map(name => [name, row[name]]))
+  }
+
+  function fixedProblems(values: Readonly<Record<string, unknown>>, before: Stored<F>): FieldError[] {
+    return writable
+      .filter(name => fields[name]?.isFixed && !isDeepStrictEqual(values[name], before[name]))
+      .map(name => ({ field: name, code: 'read_only', message: `${name} cannot be changed.` }))
+  }
+
+  function changedFields(values: Readonly<Record<string, unknown>>, before: Stored<F> | null): string[] {
+    return writable.filter(name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback))
+  }
+
+  /** The values as the table keeps them. */
+  async function kept(
+    services: ApiServices,
+    values: Readonly<Record<string, unknown>>,
+    sent: ReadonlySet<string>,
+    before: Stored<F> | null = null
+  ): Promise<Record<string, unknown>> {
+    const result: Record<string, unknown> = { ...values }
+    for (const name of sent) {
+      const value = values[name]
+      if (fields[name]?.kind !== 'secret' || typeof value !== 'string' || value === '') continue
+      if (value === before?.[name]) continue
+      const purpose = `${table}.${columnOf(name)}`
+      result[name] = rules.protect
+        ? await rules.protect(value, name, services)
+        : services.secrets.seal(value, purpose)
+    }
+    return result
+  }
+
+  function toColumns(tx: Tx, values: Readonly<Record<string, unknown>>) {
+    return Object.fromEntries(writable.map(name => [columnOf(name), toColumn(tx, values[name])]))
+  }
+
+  async function lockStation(tx: Tx, station: StationRow | null): Promise<void> {
+    if (!isOfStation || !station) return
+    const [row] = await tx`select from stations where id = ${station.id} for no key update`
+    if (!row) throw new ApiError('not-found')
+  }
+
+  async function show(tx: Tx, station: StationRow | null): Promise<void> {
+    if (!resource.shows) return
+    const part = tx(`${resource.shows}_revision`)
+    const which = isOfStation ? tx`where id = ${station?.id ?? null}` : tx``
+    await tx`update stations set revision = revision + 1, ${part} = revision + 1 ${which}`
+  }
+
+  async function committed(services: ApiServices, station: StationRow | null, id: number): Promise<void> {
+    await rules.committed?.(services, id)
+    if (!resource.shows) return
+    if (isOfStation && station) await publishEventually(services, station.id)
+    else await publishAllEventually(services)
+  }
+
+  async function transact<Result extends number | boolean | void>(
+    services: ApiServices,
+    work: (tx: Tx) => Promise<Result>
+  ) {
+    try {
+      return await services.sql.begin(work)
+    } catch (error) {
+      throw refusalOf(error, resource.unique ?? {}, isOfStation)
+    }
+  }
+
+  return { list, read, create, update, remove }
+}
+
+export type Store = ReturnType<typeof openStore>
+
+function renderRecord(
+  fields: Fields,
+  row: Readonly<Record<string, unknown>>,
+  shown: Readonly<Record<string, unknown>>
+) {
+  const record: Record<string, unknown> = { id: row['id'] }
+  for (const [name, { kind }] of Object.entries(fields)) {
+    record[name] = Object.hasOwn(shown, name) ? shown[name] : kind === 'secret' ? '' : row[name]
+  }
+  return record
+}
+
+function toColumn(tx: Tx, value: unknown) {
+  if (typeof value === 'object' && value !== null) return tx.json(JSON.parse(JSON.stringify(value)))
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  return null
+}
+
+/** Throws a 400 with every problem, if there is one. */
+export function refuse([first, ...others]: readonly FieldError[]): void {
+  if (first) throw ApiError.ofFields([first, ...others])
+}
+
+/** What a constraint of the database says of a write, in words; any other error as it is. */
+function refusalOf(error: unknown, unique: Readonly<Record<string, string>>, isOfStation: boolean): unknown {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return error
+  const constraint = 'constraint_name' in error ? String(error.constraint_name) : ''
+  const field = unique[constraint]
+  if (error.code === '23505' && field !== undefined) {
+    const message = `${field} is already taken.`
+    return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
+  }
+  // The station went away meanwhile.
+  if (error.code === '23503' && isOfStation) return new ApiError('not-found')
+  return error
+}

@@ -1,0 +1,102 @@
+import type { Tx } from '../db/sql.ts'
+import type { FieldError } from '../errors.ts'
+import type { Permission } from './access.ts'
+import type { Fields, ValuesOf } from './field.ts'
+import type { StationRow } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+/** The parts of a station's live state that a write may touch. */
+export type Shown = 'station' | 'queue'
+
+/**
+ * One resource of the REST interface, as data: validation, record type, routes, columns and documentation follow from
+ * it. A record has an id, and the fields in the order of their declaration.
+ */
+export interface Resource<F extends Fields> {
+  /** The name of a record's schema: `Playlist`. */
+  readonly name: string
+  /** What a person calls one, and where the documentation groups it. */
+  readonly title: string
+  readonly tag: string
+  readonly table: string
+  /** Paths of the list and of one record (`:id`); with `:station_id` the records belong to a station. */
+  readonly paths: { readonly list: string; readonly one: string }
+  readonly access: { readonly read: Permission; readonly write: Permission }
+  readonly fields: F
+  /** Fields that `searchPhrase` looks in, that `sort` may name, and that are filters by their own name. */
+  readonly search: readonly (keyof F & string)[]
+  readonly sort: readonly ((keyof F & string) | 'id')[]
+  readonly filters?: readonly (keyof F & string)[]
+  /** The order without `sort`. */
+  readonly order: (keyof F & string) | 'id'
+  /** Unique constraints, and the field that is to blame. */
+  readonly unique?: Readonly<Record<string, keyof F & string>>
+  /** What a write shows on the now-playing surfaces: of its station, or of all where it belongs to none. */
+  readonly shows?: Shown
+}
+
+/** Declares a resource; the declaration is its only argument and result, so that its types are known. */
+export function resource<const F extends Fields>(declared: Resource<F>): Resource<F> {
+  return declared
+}
+
+/** A row: secrets as they are kept. Computed fields are not in it. */
+export type Stored<F extends Fields> = ValuesOf<F> & { readonly id: number }
+
+/** A write on its way, inside its transaction and with the row (and its station's) locked. */
+export interface Write<F extends Fields> {
+  readonly tx: Tx
+  readonly services: ApiServices
+  readonly station: StationRow | null
+  /** The record as it was; null: it is being made. */
+  readonly before: Stored<F> | null
+  /** The record as it will be; may be changed. A new secret is in clear, another one as it is kept. */
+  readonly values: ValuesOf<F>
+  /** The fields the body had, but for secrets that it left as they are. */
+  readonly sent: ReadonlySet<string>
+  /** What only the answer of the creation shows. */
+  readonly reveal: Record<string, unknown>
+}
+
+/** Where rendering happens. */
+export interface RenderContext {
+  readonly services: ApiServices
+  readonly station: StationRow | null
+}
+
+/** What is special about a resource. Every function may throw `ApiError`. */
+export interface Rules<F extends Fields> {
+  /** Checks what no field can check alone, and completes the record. Gives every problem. */
+  readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
+  /** Turns a new secret into what is kept; without it a secret is sealed. */
+  readonly protect?: (text: string, field: string, services: ApiServices) => Promise<string> | string
+  /** Follows a write in its transaction. */
+  readonly wrote?: (write: Write<F>, id: number) => Promise<void>
+  /** Precedes a deletion in its transaction. */
+  readonly deleting?: (
+    write: Omit<Write<F>, 'values' | 'sent' | 'reveal' | 'before'> & { readonly before: Stored<F> }
+  ) => Promise<void>
+  /** Follows a deletion in its transaction. */
+  readonly deleted?: (
+    write: Omit<Write<F>, 'values' | 'sent' | 'reveal' | 'before'> & { readonly before: Stored<F> }
+  ) => Promise<void>
+  /** Follows a committed write or deletion. */
+  readonly committed?: (services: ApiServices, id: number) => Promise<void> | void
+  /** The computed fields of records, and those that are shown otherwise than they are kept; in the order of `rows`. */
+  readonly shown?: (
+    rows: readonly Stored<F>[],
+    context: RenderContext
+  ) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[]
+}
+
+/** The column of a field: `s3Bucket` is `s3_bucket`. */
+export function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}
+
+/** The fields that have a column, in order. */
+export function storedFields(fields: Fields): string[] {
+  return Object.entries(fields)
+    .filter(([, { isStored }]) => isStored)
+    .map(([name]) => name)
+}

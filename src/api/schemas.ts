@@ -1,0 +1,149 @@
+import type { JsonSchema } from './field.ts'
+
+const text: JsonSchema = { type: 'string' }
+const whole: JsonSchema = { type: 'integer', format: 'int64' }
+const truth: JsonSchema = { type: 'boolean' }
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+const many = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+
+/** An object with exactly these keys. */
+export function exactly(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+const song = {
+  text: { ...text, examples: ['Kimiko Ishizaka - Aria'] },
+  artist: text,
+  title: text,
+  album: text,
+  genre: text,
+  isrc: text,
+  lyrics: text,
+  id: { ...text, description: '32 hexadecimal digits, the same for the same artist and title.' },
+  art: { ...text, format: 'uri' },
+  custom_fields: {
+    ...many(text),
+    description: 'The values of all custom fields, in the order of their ids; "" where unset.'
+  }
+}
+
+const played = {
+  sh_id: whole,
+  played_at: { ...whole, description: 'Unix seconds' },
+  duration: { ...whole, description: 'Seconds' },
+  playlist: text,
+  streamer: text,
+  is_request: truth,
+  song: ref('Song')
+}
+
+const cued = {
+  cued_at: { ...whole, description: 'Unix seconds' },
+  played_at: { ...whole, description: 'Unix seconds' },
+  duration: { ...whole, description: 'Seconds' },
+  playlist: text,
+  is_request: truth,
+  song: ref('Song')
+}
+
+const source = {
+  id: whole,
+  name: text,
+  url: text,
+  bitrate: whole,
+  format: text,
+  listeners: ref('Listeners')
+}
+
+const problem = exactly({
+  field: { ...text, description: 'A dotted path into the body.' },
+  code: { ...text, examples: ['out_of_range'] },
+  message: text
+})
+
+/** Schemas of records that belong to no resource, by name. */
+export const schemas: Readonly<Record<string, JsonSchema>> = {
+  ActionResult: {
+    ...exactly({ success: truth, message: text, formatted_message: { ...text, description: 'HTML' } }),
+    examples: [
+      {
+        success: true,
+        message: 'Record updated successfully.',
+        formatted_message: 'Record updated successfully.'
+      }
+    ]
+  },
+  Error: {
+    type: 'object',
+    properties: {
+      code: { ...whole, description: 'The HTTP status.' },
+      type: { ...text, examples: ['NotFoundException'] },
+      message: text,
+      formatted_message: { ...text, description: 'HTML' },
+      extra_data: {
+        type: 'object',
+        properties: { errors: many(problem), request_id: text },
+        description: 'Every problem of a body at once, on 400 and 409; the request id, on 500.'
+      },
+      success: { type: 'boolean', const: false },
+      status: { type: 'string', const: 'error', description: 'On account-level calls only.' }
+    },
+    required: ['code', 'type', 'message', 'formatted_message', 'extra_data', 'success'],
+    examples: [
+      {
+        code: 404,
+        type: 'NotFoundException',
+        message: 'Record not found.',
+        formatted_message: 'Record not found.',
+        extra_data: {},
+        success: false
+      }
+    ]
+  },
+  Song: exactly(song),
+  Listeners: exactly({ total: whole, unique: whole, current: whole }),
+  Mount: exactly({ ...source, path: text, is_default: truth }),
+  Remote: exactly(source),
+  StationSummary: exactly({
+    id: whole,
+    name: text,
+    shortcode: text,
+    description: text,
+    frontend: text,
+    backend: text,
+    timezone: text,
+    listen_url: text,
+    url: text,
+    public_player_url: text,
+    playlist_pls_url: text,
+    playlist_m3u_url: text,
+    is_public: truth,
+    mounts: many(ref('Mount')),
+    remotes: many(ref('Remote')),
+    hls_enabled: truth,
+    hls_is_default: truth,
+    hls_url: text,
+    hls_listeners: whole
+  }),
+  PlayedItem: exactly(played),
+  CurrentItem: exactly({ ...played, elapsed: whole, remaining: whole }),
+  CuedItem: exactly(cued),
+  NowPlaying: exactly({
+    station: ref('StationSummary'),
+    listeners: ref('Listeners'),
+    live: exactly({ is_live: truth, streamer_name: text, broadcast_start: text, art: text }),
+    now_playing: ref('CurrentItem'),
+    playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
+    song_history: many(ref('PlayedItem')),
+    is_online: truth,
+    cache: text
+  }),
+  QueueItem: exactly({
+    ...cued,
+    links: exactly({ self: { ...text, format: 'uri', description: 'Its last segment is the id.' } }),
+    sent_to_autodj: truth,
+    is_played: truth,
+    autodj_custom_uri: text,
+    log: { type: 'array', items: {}, description: 'Why the AutoDJ chose it.' }
+  })
+}

@@ -1,0 +1,34 @@
+import { BlockList, isIP } from 'node:net'
+
+/**
+ * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one in
+ * `X-Forwarded-For` that does not. `trusted` holds addresses and networks (`10.0.0.0/8`).
+ */
+export function openAddresses(trusted: readonly string[]): (connection: string, forwarded: string) => string {
+  const proxies = new BlockList()
+  for (const network of trusted) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) proxies.addAddress(address, family)
+    else proxies.addSubnet(address, Number(bits), family)
+  }
+  const isTrusted = (address: string) =>
+    isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+  return (connection, forwarded) => {
+    const direct = plain(connection)
+    if (forwarded === '' || !isTrusted(direct)) return direct
+    const hops = forwarded.split(',').map(hop => plain(hop.trim()))
+    return hops.findLast(hop => !isTrusted(hop) && isIP(hop) !== 0) ?? direct
+  }
+}
+
+/** An IPv4 address that came over an IPv6 socket, as the IPv4 address it is. */
+function plain(address: string): string {
+  const [, high, low] = /^(?:0000:){5}ffff:([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(address) ?? []
+  if (high !== undefined && low !== undefined) {
+    const bytes = Buffer.from(high + low, 'hex')
+    return bytes.join('.')
+  }
+  return address.replace(/^::ffff:(?=\d+\.)/i, '')
+}
