@@ -1,0 +1,66 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { argon2id, argon2Verify } from 'hash-wasm'
+import { describe, expect, test } from 'vitest'
+
+import { hashPassword, verifyPassword } from '../../src/sftp/password.ts'
+import { matchesKey, parsePublicKeys } from '../../src/sftp/public-keys.ts'
+import { sshKeys } from '../support/ssh-keys.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+
+const run = promisify(execFile)
+const timeout = 20_000
+const hasKeygen = spawnSync('ssh-keygen', ['-l', '-f', '/dev/null'], { timeout }).error === undefined
+
+describe.skipIf(!hasKeygen)('the ssh-keygen of this machine', () => {
+  test.for([
+    ['ed25519', '256', 'ssh-ed25519'],
+    ['rsa', '2048', 'ssh-rsa'],
+    ['rsa', '4096', 'ssh-rsa'],
+    ['ecdsa', '256', 'ecdsa-sha2-nistp256'],
+    ['ecdsa', '384', 'ecdsa-sha2-nistp384'],
+    ['ecdsa', '521', 'ecdsa-sha2-nistp521']
+  ] as const)('makes a key that is read: %s %s', async ([kind, bits, type]) => {
+    await using folder = await openTempFolder()
+    const file = join(folder.path, 'key')
+    await run('ssh-keygen', ['-q', '-t', kind, '-b', bits, '-N', '', '-C', 'a comment', '-f', file], {
+      timeout
+    })
+    const text = await readFile(`${file}.pub`, 'utf8')
+    const { keys, problems } = parsePublicKeys(text)
+    expect(problems).toEqual([])
+    expect(keys.map(key => key.type)).toEqual([type])
+    expect(matchesKey(keys, text)).toBe(true)
+  })
+
+  test.for(Object.values(sshKeys))('knows the key that unit tests use: %s', async key => {
+    await using folder = await openTempFolder()
+    const file = join(folder.path, 'key.pub')
+    await writeFile(file, key)
+    const { stdout } = await run('ssh-keygen', ['-l', '-f', file], { timeout })
+    expect(stdout).toContain('SHA256:')
+  })
+})
+
+test('another argon2 knows the password of our hash, and no other password', async () => {
+  const phc = await hashPassword('pa\u00DFwort \u{1F399}')
+  expect(await argon2Verify({ password: 'pa\u00DFwort \u{1F399}', hash: phc })).toBe(true)
+  expect(await argon2Verify({ password: 'passwort', hash: phc })).toBe(false)
+})
+
+test('we know the password of a hash that another argon2 made at another cost', async () => {
+  const phc = await argon2id({
+    password: 'mic check',
+    salt: Buffer.from('sixteen byte salt'),
+    memorySize: 32_768,
+    iterations: 3,
+    parallelism: 4,
+    hashLength: 32,
+    outputType: 'encoded'
+  })
+  expect(await verifyPassword(phc, 'mic check')).toBe(true)
+  expect(await verifyPassword(phc, 'mic chec')).toBe(false)
+})

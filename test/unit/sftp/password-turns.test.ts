@@ -1,0 +1,38 @@
+import { setImmediate } from 'node:timers/promises'
+
+import { expect, test, vi } from 'vitest'
+
+import { hashPassword, TooBusyError, verifyNothing, verifyPassword } from '../../../src/sftp/password.ts'
+
+const underWay = vi.hoisted(() => ({ now: 0, most: 0 }))
+
+// Counts what is asked for at the same time instead of hashing: 66 real hashes take seconds on a busy machine.
+vi.mock('@node-rs/argon2', () => {
+  const work = async () => {
+    underWay.now += 1
+    underWay.most = Math.max(underWay.most, underWay.now)
+    await setImmediate()
+    underWay.now -= 1
+  }
+  return {
+    parseOptions: () => ({ memoryCost: 19_456, timeCost: 2, parallelism: 1 }),
+    hash: async () => work(),
+    verify: async () => {
+      await work()
+      throw new Error('the hash cannot be read')
+    }
+  }
+})
+
+test('two are worked on at a time, 64 wait, and more are refused until there is room', async () => {
+  const attempts = Array.from({ length: 72 }, async (_, index) => {
+    if (index % 3 === 0) return hashPassword('mic check')
+    return index % 3 === 1 ? verifyNothing('mic check') : verifyPassword('phc', 'mic check')
+  })
+  const results = await Promise.allSettled(attempts)
+  const refused = results.map(result => result.status === 'rejected' && result.reason instanceof TooBusyError)
+  expect(refused).toEqual(Array.from({ length: 72 }, (_, index) => index >= 66))
+  expect(underWay.most).toBe(2)
+  // Those that failed have given their turns back as well.
+  expect(await verifyNothing('mic check')).toBe(false)
+})
