@@ -191,7 +191,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function lockStation(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!isOfStation || !station) return
+    if (!isOfStation || !station || !resource.shows) return
     const [row] = await tx`select from stations where id = ${station.id} for no key update`
     if (!row) throw new ApiError('not-found')
   }

@@ -10,6 +10,8 @@ import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { ApiRoute } from './route.ts'
 import { schemas } from './schemas.ts'
+import { sftpAuthRoutes } from './sftp-auth.ts'
+import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { statusRoutes } from './status.ts'
 
 const documented: readonly ApiRoute[] = [
@@ -17,6 +19,8 @@ const documented: readonly ApiRoute[] = [
   ...artRoutes,
   ...playlistRoutes,
   ...hlsStreamRoutes,
+  ...sftpUserRoutes,
+  ...sftpAuthRoutes,
   ...queueRoutes,
   ...playoutRoutes,
   ...customFieldRoutes,
@@ -28,6 +32,7 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   Playlist: recordSchema(playlists),
   HlsStream: recordSchema(hlsStreams),
+  SftpUser: recordSchema(sftpUsers),
   CustomField: recordSchema(customFields)
 }
 
