@@ -15,9 +15,9 @@ const codes: Record<string, string> = {
   raw_check: 'required'
 }
 
-/** Checks a body against its schema. Throws a 400 that lists every problem with its field. */
+/** Checks a body against its schema. Throws a 400 that names every field with its first problem. */
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
-  const result = v.safeParse(schema, body ?? {})
+  const result = v.safeParse(schema, body ?? {}, { abortPipeEarly: true })
   if (result.success) return result.output
   const [first, ...others] = result.issues.map((issue): FieldError => {
     const field = v.getDotPath(issue) ?? ''

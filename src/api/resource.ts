@@ -8,11 +8,8 @@ import type { ApiServices } from './services.ts'
 /** The parts of a station's live state that a write may touch. */
 export type Shown = 'station' | 'queue'
 
-/**
- * One resource of the REST interface, as data: validation, record type, routes, columns and documentation follow from
- * it. A record has an id, and the fields in the order of their declaration.
- */
-export interface Resource<F extends Fields> {
+/** What is known of every resource. */
+export interface DeclaredResource {
   /** The name of a record's schema: `Playlist`. */
   readonly name: string
   /** What a person calls one, and where the documentation groups it. */
@@ -22,6 +19,18 @@ export interface Resource<F extends Fields> {
   /** Paths of the list and of one record (`:id`); with `:station_id` the records belong to a station. */
   readonly paths: { readonly list: string; readonly one: string }
   readonly access: { readonly read: Permission; readonly write: Permission }
+  readonly fields: Fields
+  /** Unique constraints, and the field that is to blame. */
+  readonly unique?: Readonly<Record<string, string>>
+  /** What a write shows on the now-playing surfaces: of its station, or of all where it belongs to none. */
+  readonly shows?: Shown
+}
+
+/**
+ * One resource of the REST interface, as data: validation, record type, routes, columns and documentation follow from
+ * it. A record has an id, and the fields in the order of their declaration.
+ */
+export interface Resource<F extends Fields> extends DeclaredResource {
   readonly fields: F
   /** Fields that `searchPhrase` looks in, that `sort` may name, and that are filters by their own name. */
   readonly search: readonly (keyof F & string)[]
@@ -29,10 +38,6 @@ export interface Resource<F extends Fields> {
   readonly filters?: readonly (keyof F & string)[]
   /** The order without `sort`. */
   readonly order: (keyof F & string) | 'id'
-  /** Unique constraints, and the field that is to blame. */
-  readonly unique?: Readonly<Record<string, keyof F & string>>
-  /** What a write shows on the now-playing surfaces: of its station, or of all where it belongs to none. */
-  readonly shows?: Shown
 }
 
 /** Declares a resource; the declaration is its only argument and result, so that its types are known. */

@@ -8,6 +8,7 @@ import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
 import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
+import type { DeclaredResource } from './resource.ts'
 import type { ApiRoute } from './route.ts'
 import { schemas } from './schemas.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
@@ -27,13 +28,13 @@ const documented: readonly ApiRoute[] = [
   ...statusRoutes
 ]
 
+/** Every declared resource. */
+export const resources: readonly DeclaredResource[] = [playlists, hlsStreams, sftpUsers, customFields]
+
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
-  Playlist: recordSchema(playlists),
-  HlsStream: recordSchema(hlsStreams),
-  SftpUser: recordSchema(sftpUsers),
-  CustomField: recordSchema(customFields)
+  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)]))
 }
 
 const openApi: ApiRoute = {
