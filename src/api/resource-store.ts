@@ -88,7 +88,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const sent = new Set(Object.keys(values))
     const id = await transact(services, async tx => {
       await lockStation(tx, station)
-      const write = { tx, services, station, before: null, values, sent, reveal }
+      const write = { tx, services, station, query: request.query, before: null, values, sent, reveal }
       refuse((await rules.prepare?.(write)) ?? [])
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
@@ -117,7 +117,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
-      const write = { tx, services, station, before, values, sent, reveal: {} }
+      const write = { tx, services, station, query: request.query, before, values, sent, reveal: {} }
       refuse([...fixedProblems(values, before), ...((await rules.prepare?.(write)) ?? [])])
       const changed = changedFields(values, before)
       if (changed.length === 0) return false
@@ -258,7 +258,7 @@ function refusalOf(error: unknown, unique: Readonly<Record<string, string>>, isO
     const message = `${field} is already taken.`
     return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
   }
-  // The station went away meanwhile.
-  if (error.code === '23503' && isOfStation) return new ApiError('not-found')
+  // The station went away meanwhile, or something began to use the record.
+  if (error.code === '23503') return new ApiError(isOfStation ? 'not-found' : 'conflict')
   return error
 }

@@ -53,6 +53,7 @@ export interface Write<F extends Fields> {
   readonly tx: Tx
   readonly services: ApiServices
   readonly station: StationRow | null
+  readonly query: URLSearchParams
   /** The record as it was; null: it is being made. */
   readonly before: Stored<F> | null
   /** The record as it will be; may be changed. A new secret is in clear, another one as it is kept. */
@@ -61,6 +62,11 @@ export interface Write<F extends Fields> {
   readonly sent: ReadonlySet<string>
   /** What only the answer of the creation shows. */
   readonly reveal: Record<string, unknown>
+}
+
+/** A deletion on its way, likewise. */
+export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'station'> & {
+  readonly before: Stored<F>
 }
 
 /** Where rendering happens. */
@@ -78,13 +84,9 @@ export interface Rules<F extends Fields> {
   /** Follows a write in its transaction. */
   readonly wrote?: (write: Write<F>, id: number) => Promise<void>
   /** Precedes a deletion in its transaction. */
-  readonly deleting?: (
-    write: Omit<Write<F>, 'values' | 'sent' | 'reveal' | 'before'> & { readonly before: Stored<F> }
-  ) => Promise<void>
+  readonly deleting?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a deletion in its transaction. */
-  readonly deleted?: (
-    write: Omit<Write<F>, 'values' | 'sent' | 'reveal' | 'before'> & { readonly before: Stored<F> }
-  ) => Promise<void>
+  readonly deleted?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a committed write or deletion. */
   readonly committed?: (services: ApiServices, id: number) => Promise<void> | void
   /** The computed fields of records, and those that are shown otherwise than they are kept; in the order of `rows`. */

@@ -14,6 +14,7 @@ import { schemas } from './schemas.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { statusRoutes } from './status.ts'
+import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
 
 const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
@@ -25,11 +26,18 @@ const documented: readonly ApiRoute[] = [
   ...queueRoutes,
   ...playoutRoutes,
   ...customFieldRoutes,
+  ...storageLocationRoutes,
   ...statusRoutes
 ]
 
 /** Every declared resource. */
-export const resources: readonly DeclaredResource[] = [playlists, hlsStreams, sftpUsers, customFields]
+export const resources: readonly DeclaredResource[] = [
+  playlists,
+  hlsStreams,
+  sftpUsers,
+  customFields,
+  storageLocations
+]
 
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {

@@ -1,9 +1,11 @@
 import { StorageFault } from './fault.ts'
 import { checkLocal, measureLocal } from './local.ts'
 import type { StorageLocation } from './location.ts'
-import { checkS3, measureS3 } from './s3.ts'
-import { checkSftp, measureSftp } from './sftp.ts'
 import type { Usage } from './usage.ts'
+
+// Their libraries are large, and most installations need neither.
+const loadS3 = async () => import('./s3.ts')
+const loadSftp = async () => import('./sftp.ts')
 
 /**
  * What a location holds right now; `null` for a Dropbox, which is not measured. Reads a whole tree or listing: give
@@ -14,9 +16,9 @@ export async function measureLocation(location: StorageLocation, signal: AbortSi
     case 'local':
       return measureLocal(location.path, signal)
     case 's3':
-      return measureS3(location, location.path, signal)
+      return (await loadS3()).measureS3(location, location.path, signal)
     case 'sftp':
-      return measureSftp(location, location.path, signal)
+      return (await loadSftp()).measureSftp(location, location.path, signal)
     case 'dropbox':
       return null
     default:
@@ -33,9 +35,9 @@ export async function checkLocation(location: StorageLocation, signal: AbortSign
     case 'local':
       return checkLocal(location.path, signal)
     case 's3':
-      return checkS3(location, signal)
+      return (await loadS3()).checkS3(location, signal)
     case 'sftp':
-      return checkSftp(location, location.path, signal)
+      return (await loadSftp()).checkSftp(location, location.path, signal)
     case 'dropbox':
       if (location.authToken === '') throw new StorageFault('incomplete')
       return
