@@ -149,7 +149,7 @@ describe.for(named)('%s', ([, list]) => {
     expect(new Set(words)).toEqual(new Set(list.made.slice(0, 3).map(each => each[list.word])))
     expect(words).toHaveLength(3)
     expect(headers.get('x-total-count')).toBe('3')
-    for (const nothing of ['%25', 'needle%25', 'n_edle', '%5C', "'%20or%201=1%20--", '%00']) {
+    for (const nothing of ['%25', 'needle%25', 'n_edle', '%5C', "'%20or%201=1%20--"]) {
       const answer = await ask(list, `searchPhrase=${nothing}`)
       expect([nothing, answer.body.length]).toEqual([nothing, 0])
       expect(answer.headers.get('x-total-count')).toBe('0')
