@@ -416,6 +416,7 @@ describe('hooks', () => {
     const made = await call('POST', `/api/station/${station.id}/webhooks`, {
       body: { type: 'generic', name: 'Draft' }
     })
+    expectStatus(made, 200)
     expect(state(made.body)).toBe('draft')
     const path = `/api/station/${station.id}/webhook/${made.body.id}`
     const config = { webhook_url: 'https://hooks.invalid/' }

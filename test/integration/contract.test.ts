@@ -74,7 +74,8 @@ describe('success', () => {
   })
 
   test('the description lists every endpoint of the interface', async ({ world: { call } }) => {
-    const { body } = await call('GET', '/api/openapi.json')
+    const { status, body } = await call('GET', '/api/openapi.json')
+    expectStatus({ status, body }, 200)
     const described = new Set(
       Object.entries(body.paths).flatMap(([path, methods]) =>
         Object.keys(Object(methods)).map(
