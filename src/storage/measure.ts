@@ -4,7 +4,12 @@ import type { StorageLocation } from './location.ts'
 import type { Usage } from './usage.ts'
 
 // Their libraries are large, and most installations need neither.
-const loadS3 = async () => import('./s3.ts')
+async function loadS3() {
+  // The version is pinned, so what it says of its later versions is no news to an operator.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+  return import('./s3.ts')
+}
+
 const loadSftp = async () => import('./sftp.ts')
 
 /**
