@@ -27,12 +27,18 @@ function dataOf<Data>({ data }: { data?: Data }): NonNullable<Data> {
   return data
 }
 
+/** A list that was not asked for pages is an array. */
+function rowsOf<Row>(list: readonly Row[] | { rows?: readonly Row[] }): readonly Row[] {
+  assert(list instanceof Array)
+  return list
+}
+
 async function station(): Promise<number> {
   const created = dataOf(
     await client.POST('/api/admin/stations', { body: { name: 'Client', short_name: 'client' } })
   )
   const at = { params: { path: { id: created.id } } }
-  const listed = dataOf(await client.GET('/api/admin/stations'))
+  const listed = rowsOf(dataOf(await client.GET('/api/admin/stations')))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
     await client.PUT('/api/admin/station/{id}', { ...at, body: { ...created, name: 'Client FM' } })
@@ -57,7 +63,7 @@ async function playlists(station_id: number): Promise<void> {
     })
   )
   const at = { params: { path: { station_id, id: created.id } } }
-  const listed = dataOf(await client.GET('/api/station/{station_id}/playlists', all))
+  const listed = rowsOf(dataOf(await client.GET('/api/station/{station_id}/playlists', all)))
   assert.deepEqual(
     listed.find(({ id }) => id === created.id),
     created
@@ -86,7 +92,7 @@ async function hlsStreams(station_id: number): Promise<void> {
     })
   )
   const at = { params: { path: { station_id, id: created.id } } }
-  const listed = dataOf(await client.GET('/api/station/{station_id}/hls_streams', all))
+  const listed = rowsOf(dataOf(await client.GET('/api/station/{station_id}/hls_streams', all)))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
     await client.PUT('/api/station/{station_id}/hls_stream/{id}', {
@@ -111,7 +117,7 @@ async function sftpUsers(station_id: number): Promise<void> {
     })
   )
   const at = { params: { path: { station_id, id: created.id } } }
-  const listed = dataOf(await client.GET('/api/station/{station_id}/sftp-users', all))
+  const listed = rowsOf(dataOf(await client.GET('/api/station/{station_id}/sftp-users', all)))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
     await client.PUT('/api/station/{station_id}/sftp-user/{id}', {
@@ -137,7 +143,7 @@ async function webhooks(station_id: number): Promise<void> {
     })
   )
   const at = { params: { path: { station_id, id: created.id } } }
-  const listed = dataOf(await client.GET('/api/station/{station_id}/webhooks', all))
+  const listed = rowsOf(dataOf(await client.GET('/api/station/{station_id}/webhooks', all)))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
     await client.PUT('/api/station/{station_id}/webhook/{id}', { ...at, body: { ...created, name: 'Page' } })
@@ -157,7 +163,7 @@ async function customFields(): Promise<void> {
     })
   )
   const at = { params: { path: { id: created.id } } }
-  const listed = dataOf(await client.GET('/api/admin/custom_fields'))
+  const listed = rowsOf(dataOf(await client.GET('/api/admin/custom_fields')))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
     await client.PUT('/api/admin/custom_field/{id}', { ...at, body: { ...created, name: 'Client tempo' } })
@@ -175,7 +181,7 @@ async function storageLocations(): Promise<void> {
     })
   )
   const at = { params: { path: { id: created.id } } }
-  const listed = dataOf(await client.GET('/api/admin/storage_locations'))
+  const listed = rowsOf(dataOf(await client.GET('/api/admin/storage_locations')))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
     await client.PUT('/api/admin/storage_location/{id}', { ...at, body: { ...created, path: '/var/music' } })
