@@ -76,7 +76,14 @@ function reportCores(before: Record<string, number>, after: Record<string, numbe
 
 async function runK6(env: Record<string, string>): Promise<number> {
   const script = fileURLToPath(new URL('crud.ts', import.meta.url))
-  const [command, ...args] = pinned(1, [k6, 'run', '--quiet', script])
+  const [command, ...args] = pinned(1, [
+    k6,
+    'run',
+    '--quiet',
+    '--log-output',
+    'file=/dev/stderr,level=error',
+    script
+  ])
   const offline = { K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' }
   const child = spawn(command, args, {
     env: { ...process.env, ...offline, ...env },

@@ -158,7 +158,7 @@ export function handleSummary({ metrics }: Summary) {
   const counted = (name: string) => metrics[name]?.values['count'] ?? 0
   const rows = Object.keys(operations).map(name => {
     const values = metrics[name.replaceAll(' ', '_')]?.values ?? {}
-    const times = ['med', 'p(95)', 'p(99)', 'max'].map(each => (values[each] ?? NaN).toFixed(2).padStart(9))
+    const times = ['med', 'p(95)', 'p(99)', 'max'].map(each => (values[each]?.toFixed(2) ?? '-').padStart(9))
     return `  ${name.padEnd(12)}${String(values['count'] ?? 0).padStart(9)}${times.join('')}`
   })
   return {

@@ -88,7 +88,7 @@ async function hlsStreams(station_id: number): Promise<void> {
   const created = dataOf(
     await client.POST('/api/station/{station_id}/hls_streams', {
       ...all,
-      body: { name: '/radio.mp3', display_name: 'Main', autodj_bitrate: 128 }
+      body: { name: '/client.mp3', display_name: 'Main', autodj_bitrate: 128 }
     })
   )
   const at = { params: { path: { station_id, id: created.id } } }
