@@ -28,8 +28,8 @@ function dataOf<Data>({ data }: { data?: Data }): NonNullable<Data> {
 }
 
 /** A list that was not asked for pages is an array. */
-function rowsOf<Row>(list: readonly Row[] | { rows?: readonly Row[] }): readonly Row[] {
-  assert(list instanceof Array)
+function rowsOf<Row>(list: Row[] | { rows?: Row[] }): Row[] {
+  assert(Array.isArray(list))
   return list
 }
 
