@@ -1,5 +1,6 @@
 import { artRoutes } from './art.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
+import { docsRoutes } from './docs.ts'
 import type { JsonSchema } from './field.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
@@ -9,8 +10,9 @@ import { playoutRoutes } from './playout.ts'
 import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { DeclaredResource } from './resource.ts'
-import type { ApiRoute } from './route.ts'
+import type { ApiRoute, Route } from './route.ts'
 import { schemas } from './schemas.ts'
+import type { ApiServices } from './services.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { statusRoutes } from './status.ts'
@@ -56,11 +58,11 @@ const openApi: ApiRoute = {
     answer: { type: 'object' }
   },
   handle: (_, { config }) => ({
-    body: (document ??= JSON.stringify(describeApi(apiRoutes, records, config.BASE_URL)))
+    body: (document ??= JSON.stringify(describeApi([...documented, openApi], records, config.BASE_URL)))
   })
 }
 
 let document: string | null = null
 
 /** Every route of the API. */
-export const apiRoutes: readonly ApiRoute[] = [...documented, openApi]
+export const apiRoutes: readonly Route<ApiServices>[] = [...documented, openApi, ...docsRoutes]
