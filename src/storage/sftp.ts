@@ -3,6 +3,7 @@ import ssh2, { type FileEntryWithStats, type SFTPWrapper } from 'ssh2'
 import { throwIfAborted, untilAborted } from './abort.ts'
 import { codeOf, StorageFault } from './fault.ts'
 import type { SftpSettings } from './location.ts'
+import { passPhraseRounds } from './private-key.ts'
 import type { Usage } from './usage.ts'
 import { type FolderContent, walk } from './walk.ts'
 
@@ -11,13 +12,16 @@ const keepaliveMs = 5_000
 const keepalivesUnanswered = 3
 const foldersAtOnce = 8
 const maxPathLength = 4_096
+/** More than anybody sets; they take three seconds, and a key may claim four billion. */
+const maxPassPhraseRounds = 256
 const { STATUS_CODE } = ssh2.utils.sftp
 
 /**
  * Makes sure that the folder is there and can be listed. Throws a `StorageFault`: `unreachable`, `timed_out`,
  * `denied`, `bad_key`, `no_folder`, `not_a_folder`, `unusable`. Rejects with the reason of a signal that is aborted
  * for another cause than time. The server's host key is not compared with anything, as a location has no field for
- * it: whoever can redirect the connection can pose as the server.
+ * it: whoever can redirect the connection can pose as the server. A key with a pass phrase is opened on this thread,
+ * which holds up everything else for a fifth of a second or more: not for a process that serves listeners.
  */
 export async function checkSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<void> {
   await withSession(settings, signal, async sftp => {
@@ -98,6 +102,7 @@ async function withSession<Result>(
 
 async function open(client: ssh2.Client, settings: SftpSettings): Promise<SFTPWrapper> {
   const { password, privateKey, privateKeyPassPhrase } = settings
+  if (passPhraseRounds(privateKey) > maxPassPhraseRounds) throw new StorageFault('bad_key')
   await new Promise<void>((resolve, reject) => {
     client.on('ready', resolve)
     // Some servers ask for the password only this way.

@@ -147,7 +147,12 @@ describe('what is wrong is told in one word, and no secret with it:', () => {
       () => ({ privateKey: server.encryptedKey, privateKeyPassPhrase: secret }),
       'bad_key'
     ],
-    ['no pass phrase', () => ({ privateKey: server.encryptedKey }), 'bad_key']
+    ['no pass phrase', () => ({ privateKey: server.encryptedKey }), 'bad_key'],
+    [
+      'a pass phrase that would be hashed for years',
+      () => ({ privateKey: endlessKey(server.encryptedKey), privateKeyPassPhrase: secret }),
+      'bad_key'
+    ]
   ])('%s', async ([, change, word]) => {
     const settings = { ...byKey, ...change() }
     const uses = [
@@ -217,6 +222,15 @@ test('a measurement ends with the program', async () => {
     word: 'timed_out'
   })
 })
+
+/** The same key, claiming four billion rounds: they stand after the salt of 16 bytes, at byte 63. */
+function endlessKey(key: string): string {
+  const [head, body, tail] = key.split(/(?<=BEGIN OPENSSH PRIVATE KEY-----\n)|(?=-----END)/)
+  const bytes = Buffer.from(body ?? '', 'base64')
+  expect(bytes.readUInt32BE(63)).toBeLessThan(100)
+  bytes.writeUInt32BE(0xffff_ffff, 63)
+  return `${head}${bytes.toString('base64')}\n${tail}`
+}
 
 function nonEmpty<Value>(list: Value[]): [Value, ...Value[]] | null {
   const [first, ...rest] = list

@@ -1,12 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-
-import ssh2 from 'ssh2'
 
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startGuarded } from '../../src/embedded/guard.ts'
@@ -68,16 +66,15 @@ async function start(
   if (isRoot) await run('chown', [account.name, folder])
 
   const passPhrase = randomBytes(8).toString('hex')
-  const plain = ssh2.utils.generateKeyPairSync('ed25519')
-  const encrypted = ssh2.utils.generateKeyPairSync('ed25519', {
-    cipher: 'aes256-ctr',
-    passphrase: passPhrase,
-    rounds: 4
-  })
   const hostKey = join(temp.path, 'host-key')
-  await writeFile(hostKey, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600 })
+  const [plain, encrypted, stranger] = await Promise.all([
+    makeKey(join(temp.path, 'plain')),
+    makeKey(join(temp.path, 'encrypted'), passPhrase),
+    makeKey(join(temp.path, 'stranger')),
+    makeKey(hostKey)
+  ])
   const authorised = join(temp.path, 'authorised-keys')
-  await writeFile(authorised, `${plain.public}\n${encrypted.public}\n`)
+  await writeFile(authorised, plain.public + encrypted.public)
 
   const port = await freePort()
   const config = join(temp.path, 'sshd-config')
@@ -100,7 +97,7 @@ async function start(
     privateKey: plain.private,
     encryptedKey: encrypted.private,
     passPhrase,
-    strangersKey: ssh2.utils.generateKeyPairSync('ed25519').private,
+    strangersKey: stranger.private,
     folder,
     pid: server.pid
   }
@@ -121,6 +118,12 @@ Subsystem sftp internal-sftp
 ForceCommand internal-sftp
 MaxStartups 100
 `
+}
+
+/** Two files in the formats of OpenSSH, by its own program, which comes with its server. */
+async function makeKey(file: string, passPhrase = ''): Promise<{ private: string; public: string }> {
+  await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passPhrase, '-f', file], { timeout: 10_000 })
+  return { private: await readFile(file, 'utf8'), public: await readFile(`${file}.pub`, 'utf8') }
 }
 
 async function addUser(home: string): Promise<{ name: string; password: string }> {
