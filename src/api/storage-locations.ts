@@ -1,8 +1,8 @@
 import { ApiError, type FieldError } from '../errors.ts'
 import { StorageFault, type StorageFaultWord } from '../storage/fault.ts'
 import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../storage/location.ts'
-import { checkLocation } from '../storage/measure.ts'
 import { allowedRoots, openLocation, placeOf, purposeOf } from '../storage/record.ts'
+import { reach } from '../storage/remote.ts'
 import { isInsideRoots, resolvesInsideRoots } from '../storage/roots.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../storage/size.ts'
 import { choice, type Field, fixed, given, integer, secret, text, webAddress } from './field.ts'
@@ -179,7 +179,7 @@ async function checkNow({ before, values, services }: Write<StorageFields>): Pro
       !(await resolvesInsideRoots(location.path, allowedRoots(services.config)))
     )
       throw new StorageFault('denied')
-    await checkLocation(location, AbortSignal.timeout(checkMs))
+    await reach({ work: 'check', location, patienceMs: checkMs }, AbortSignal.timeout(2 * checkMs))
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error

@@ -21,10 +21,13 @@ export type StorageFaultWord = keyof typeof sentences
  */
 export class StorageFault extends Error {
   readonly word: StorageFaultWord
+  readonly code: string
 
   constructor(word: StorageFaultWord, code = '') {
-    super(/^[\w.-]{1,64}$/.test(code) ? `${sentences[word].slice(0, -1)} (${code}).` : sentences[word])
+    const isShort = /^[\w.-]{1,64}$/.test(code)
+    super(isShort ? `${sentences[word].slice(0, -1)} (${code}).` : sentences[word])
     this.word = word
+    this.code = isShort ? code : ''
   }
 }
 

@@ -3,8 +3,8 @@ import type { Logger } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
 import { StorageFault } from './fault.ts'
 import { readFreeBytes } from './local.ts'
-import { measureLocation } from './measure.ts'
 import { allowedRoots, type LocationRecord, openLocation, purposeOf } from './record.ts'
+import { reach } from './remote.ts'
 import { resolvesInsideRoots } from './roots.ts'
 import type { Usage } from './usage.ts'
 
@@ -43,7 +43,7 @@ export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Pro
   if (!row) return false
   const every = row.adapter === 'local' ? localEvery : remoteEvery
   try {
-    const usage = await measure(row, parts, AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]))
+    const usage = await measure(row, parts, signal)
     const free = usage?.freeBytes ?? null
     await sql`
       update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)}, files = ${usage?.files ?? 0},
@@ -68,7 +68,7 @@ async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Prom
   )
   if (location.adapter === 'local' && !(await resolvesInsideRoots(location.path, allowedRoots(parts.config))))
     throw new StorageFault('denied')
-  return measureLocation(location, signal)
+  return reach({ work: 'measure', location, patienceMs }, signal)
 }
 
 /** Reads how much room the volumes of local locations have; one look per location. */

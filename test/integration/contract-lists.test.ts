@@ -80,10 +80,10 @@ const lists: readonly List[] = [
     path: '/api/admin/storage_locations',
     word: 'path',
     made: [
-      { path: '/needle_c', type: 'station_media', adapter: 'local' },
-      { path: '/needle_a', type: 'backup', adapter: 'local' },
-      { path: '/needle_b', type: 'station_podcasts', adapter: 'local' },
-      { path: '/needlexd', type: 'backup', adapter: 'local' }
+      { path: '/srv/needle_c', type: 'station_media', adapter: 'local' },
+      { path: '/srv/needle_a', type: 'backup', adapter: 'local' },
+      { path: '/srv/needle_b', type: 'station_podcasts', adapter: 'local' },
+      { path: '/srv/needlexd', type: 'backup', adapter: 'local' }
     ],
     sortKeys: ['id', 'type', 'path'],
     sortedBy: 'id'
