@@ -2,7 +2,6 @@ import { App } from 'uWebSockets.js'
 
 import { ensureAdminKey } from './admin-key.ts'
 import { openAuthoriser } from './api/authorise.ts'
-import { docsRoutes } from './api/docs.ts'
 import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
@@ -40,7 +39,7 @@ await runService('server', async ({ config, log, opened }) => {
   serveSockets(app, audience)
   const live = viewOf(feed)
   const services: ApiServices = { ...stores, config, live, keys, secrets }
-  serveRoutes(app, [...apiRoutes, ...docsRoutes], {
+  serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: stores.sql }),
     addressOf: openAddresses(config.TRUSTED_PROXIES),
