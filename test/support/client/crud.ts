@@ -177,17 +177,17 @@ async function customFields(): Promise<void> {
 async function storageLocations(): Promise<void> {
   const created = dataOf(
     await client.POST('/api/admin/storage_locations', {
-      body: { type: 'station_media', adapter: 'local', path: '/var/client', storageQuota: '1 GB' }
+      body: { type: 'station_media', adapter: 'local', path: '/srv/client', storageQuota: '1 GB' }
     })
   )
   const at = { params: { path: { id: created.id } } }
   const listed = rowsOf(dataOf(await client.GET('/api/admin/storage_locations')))
   assert(listed.some(({ id }) => id === created.id))
   const done = dataOf(
-    await client.PUT('/api/admin/storage_location/{id}', { ...at, body: { ...created, path: '/var/music' } })
+    await client.PUT('/api/admin/storage_location/{id}', { ...at, body: { ...created, path: '/srv/music' } })
   )
   assert.equal(done.success, true)
-  assert.equal(dataOf(await client.GET('/api/admin/storage_location/{id}', at)).path, '/var/music')
+  assert.equal(dataOf(await client.GET('/api/admin/storage_location/{id}', at)).path, '/srv/music')
   assert.equal(dataOf(await client.DELETE('/api/admin/storage_location/{id}', at)).success, true)
   assert.equal((await unchecked.GET('/api/admin/storage_location/{id}', at)).response.status, 404)
 }
