@@ -1,5 +1,5 @@
-import type { Fields, JsonSchema } from './field.ts'
-import { bodySchema, changesOf } from './form.ts'
+import type { Field, Fields, JsonSchema } from './field.ts'
+import { bodySchema, changesOf, exampleOf } from './form.ts'
 import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { parseBody, parseId } from './parse.ts'
 import { openStore } from './resource-store.ts'
@@ -109,9 +109,13 @@ export function recordSchema({ fields, title }: DeclaredResource): JsonSchema {
     title,
     properties: { id, ...Object.fromEntries(shown) },
     required: ['id', ...Object.keys(fields)],
-    additionalProperties: false
+    additionalProperties: false,
+    examples: [{ id: 1, ...Object.fromEntries(Object.entries(fields).map(exampleEntry)) }]
   }
 }
+
+const exampleEntry = ([name, field]: [string, Field<unknown>]) =>
+  [name, field.kind === 'secret' ? '' : exampleOf(field)] as const
 
 /** What limits an input need not hold for what is shown: a secret reads "". */
 function shownSchema({ default: _default, ...schema }: JsonSchema, kind: string): JsonSchema {
