@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
+import type { Fields, ValuesOf } from '../fields/field.ts'
+import { changesOf, formOf } from '../fields/form.ts'
 import { publishAllEventually, publishEventually } from '../playout/publish.ts'
 import { recordAudit } from './audit.ts'
-import type { Fields, ValuesOf } from './field.ts'
-import { changesOf, formOf } from './form.ts'
 import { limitOf, likePattern, type ListQuery } from './list.ts'
 import { parseBody } from './parse.ts'
 import {

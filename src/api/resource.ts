@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
+import type { Fields, ValuesOf } from '../fields/field.ts'
 import type { Permission } from './access.ts'
-import type { Fields, ValuesOf } from './field.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 

@@ -1,6 +1,6 @@
+import type { JsonSchema } from '../fields/field.ts'
 import { artRoutes } from './art.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
-import type { JsonSchema } from './field.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
