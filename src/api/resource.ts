@@ -58,6 +58,14 @@ export interface Write<F extends Fields> {
   readonly reveal: Record<string, unknown>
 }
 
+/** A write that is asked for and not yet begun; `id` null: a record is to be made. */
+export interface Plan<F extends Fields> {
+  readonly services: ApiServices
+  readonly station: StationRow | null
+  readonly id: number | null
+  readonly values: Partial<ValuesOf<F>>
+}
+
 /** Where rendering happens. */
 export interface RenderContext {
   readonly services: ApiServices
@@ -66,6 +74,8 @@ export interface RenderContext {
 
 /** What is special about a resource. Every function may throw `ApiError`. */
 export interface Rules<F extends Fields> {
+  /** Precedes the transaction, for checks that wait for others than the database. Its problems join those of `prepare`. */
+  readonly ahead?: (plan: Plan<F>) => Promise<FieldError[]>
   /** Checks what no field can check alone, and completes the record. Gives every problem. */
   readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
   /** Turns a new secret into what is kept; without it a secret is sealed. */

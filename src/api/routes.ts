@@ -11,6 +11,7 @@ import { recordSchema } from './resource-routes.ts'
 import type { ApiRoute } from './route.ts'
 import { schemas } from './schemas.ts'
 import { statusRoutes } from './status.ts'
+import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
@@ -19,6 +20,7 @@ const documented: readonly ApiRoute[] = [
   ...hlsStreamRoutes,
   ...queueRoutes,
   ...playoutRoutes,
+  ...webhookRoutes,
   ...customFieldRoutes,
   ...statusRoutes
 ]
@@ -28,7 +30,8 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   Playlist: recordSchema(playlists),
   HlsStream: recordSchema(hlsStreams),
-  CustomField: recordSchema(customFields)
+  CustomField: recordSchema(customFields),
+  Webhook: recordSchema(webhooks)
 }
 
 const openApi: ApiRoute = {
