@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { integer, type JsonSchema, text } from './field.ts'
-import { changesOf } from './form.ts'
+import { integer, type JsonSchema, text } from '../fields/field.ts'
+import { changesOf } from '../fields/form.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import type { JsonSchema } from './field.ts'
+import type { JsonSchema } from '../fields/field.ts'
 import type { ApiRoute } from './route.ts'
 
 const { version }: { version: string } = JSON.parse(

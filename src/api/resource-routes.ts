@@ -1,5 +1,5 @@
-import type { Field, Fields, JsonSchema } from './field.ts'
-import { bodySchema, changesOf, exampleOf } from './form.ts'
+import type { Field, Fields, JsonSchema } from '../fields/field.ts'
+import { bodySchema, changesOf, exampleOf } from '../fields/form.ts'
 import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { parseBody, parseId } from './parse.ts'
 import { openStore } from './resource-store.ts'

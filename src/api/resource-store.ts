@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
+import type { Fields, ValuesOf } from '../fields/field.ts'
+import { changesOf, formOf } from '../fields/form.ts'
 import { publishAllEventually, publishEventually } from '../playout/publish.ts'
 import { recordAudit } from './audit.ts'
-import type { Fields, ValuesOf } from './field.ts'
-import { changesOf, formOf } from './form.ts'
 import { limitOf, likePattern, type ListQuery } from './list.ts'
 import { parseBody } from './parse.ts'
 import {
@@ -84,12 +84,13 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function create(services: ApiServices, request: ApiRequest, station: StationRow | null) {
     const values = parseBody(creation, request.body)
+    const early = (await rules.ahead?.({ services, station, id: null, values })) ?? []
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
     const id = await transact(services, async tx => {
       await lockStation(tx, station)
       const write = { tx, services, station, query: request.query, before: null, values, sent, reveal }
-      refuse((await rules.prepare?.(write)) ?? [])
+      refuse([...early, ...((await rules.prepare?.(write)) ?? [])])
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
         ...toColumns(tx, await kept(services, values, sent))
@@ -110,13 +111,15 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
     const asked = parseBody(changes, request.body)
+    const early = (await rules.ahead?.({ services, station, id, values: asked })) ?? []
     const isChanged = await transact(services, async tx => {
       const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, tx`for update`)])
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
       const write = { tx, services, station, query: request.query, before, values, sent, reveal: {} }
-      refuse([...fixedProblems(values, before), ...((await rules.prepare?.(write)) ?? [])])
+      const problems = (await rules.prepare?.(write)) ?? []
+      refuse([...fixedProblems(values, before), ...early, ...problems])
       const changed = changedFields(values, before)
       if (changed.length === 0) return false
       const row = toColumns(tx, await kept(services, values, sent, before))

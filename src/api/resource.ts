@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
+import type { Fields, ValuesOf } from '../fields/field.ts'
 import type { Permission } from './access.ts'
-import type { Fields, ValuesOf } from './field.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -69,6 +69,14 @@ export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'sta
   readonly before: Stored<F>
 }
 
+/** A write that is asked for and not yet begun; `id` null: a record is to be made. */
+export interface Plan<F extends Fields> {
+  readonly services: ApiServices
+  readonly station: StationRow | null
+  readonly id: number | null
+  readonly values: Partial<ValuesOf<F>>
+}
+
 /** Where rendering happens. */
 export interface RenderContext {
   readonly services: ApiServices
@@ -77,6 +85,8 @@ export interface RenderContext {
 
 /** What is special about a resource. Every function may throw `ApiError`. */
 export interface Rules<F extends Fields> {
+  /** Precedes the transaction, for checks that wait for others than the database. Its problems join those of `prepare`. */
+  readonly ahead?: (plan: Plan<F>) => Promise<FieldError[]>
   /** Checks what no field can check alone, and completes the record. Gives every problem. */
   readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
   /** Turns a new secret into what is kept; without it a secret is sealed. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
+import type { JsonSchema } from '../fields/field.ts'
 import type { Permission } from './access.ts'
-import type { JsonSchema } from './field.ts'
 import type { Key } from './keys.ts'
 import type { ApiServices } from './services.ts'
 

@@ -1,7 +1,7 @@
+import type { JsonSchema } from '../fields/field.ts'
 import { artRoutes } from './art.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
-import type { JsonSchema } from './field.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
@@ -17,6 +17,7 @@ import { sftpAuthRoutes } from './sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
@@ -27,6 +28,7 @@ const documented: readonly ApiRoute[] = [
   ...sftpAuthRoutes,
   ...queueRoutes,
   ...playoutRoutes,
+  ...webhookRoutes,
   ...customFieldRoutes,
   ...storageLocationRoutes,
   ...statusRoutes
@@ -38,7 +40,8 @@ export const resources: readonly DeclaredResource[] = [
   hlsStreams,
   sftpUsers,
   customFields,
-  storageLocations
+  storageLocations,
+  webhooks
 ]
 
 /** The schemas of all records, by name. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
-import { flag, integer, type JsonSchema, problem } from './field.ts'
-import { formOf } from './form.ts'
+import { flag, integer, type JsonSchema, problem } from '../fields/field.ts'
+import { formOf } from '../fields/form.ts'
 
 /** When a playlist is on, in the station's time zone. */
 export interface ScheduleItem {

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
 import { TooManyRequests } from '../errors.ts'
+import { custom, problem, secret, text } from '../fields/field.ts'
 import { hashPassword, TooBusyError } from '../sftp/password.ts'
 import { maxPublicKeysBytes, parsePublicKeys } from '../sftp/public-keys.ts'
-import { custom, problem, secret, text } from './field.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, resource } from './resource.ts'
 

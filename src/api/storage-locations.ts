@@ -1,11 +1,11 @@
 import { ApiError, type FieldError } from '../errors.ts'
+import { choice, type Field, fixed, given, integer, secret, text, webAddress } from '../fields/field.ts'
 import { StorageFault, type StorageFaultWord } from '../storage/fault.ts'
 import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../storage/location.ts'
 import { allowedRoots, openLocation, placeOf, purposeOf } from '../storage/record.ts'
 import { reach } from '../storage/remote.ts'
 import { isInsideRoots, resolvesInsideRoots } from '../storage/roots.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../storage/size.ts'
-import { choice, type Field, fixed, given, integer, secret, text, webAddress } from './field.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type RenderContext, type Rules, type Stored, resource, type Write } from './resource.ts'
 

@@ -1,19 +1,14 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+
+import { isWithin, networkList } from '../networks.ts'
 
 /**
  * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one in
  * `X-Forwarded-For` that does not. `trusted` holds addresses and networks (`10.0.0.0/8`).
  */
 export function openAddresses(trusted: readonly string[]): (connection: string, forwarded: string) => string {
-  const proxies = new BlockList()
-  for (const network of trusted) {
-    const [address = '', bits] = network.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) proxies.addAddress(address, family)
-    else proxies.addSubnet(address, Number(bits), family)
-  }
-  const isTrusted = (address: string) =>
-    isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const proxies = networkList(trusted)
+  const isTrusted = (address: string) => isWithin(proxies, address)
 
   return (connection, forwarded) => {
     const direct = plain(connection)

@@ -107,8 +107,8 @@ create table webhooks (
   type text not null,
   is_enabled boolean not null default true,
   triggers jsonb not null default '[]',
-  -- Values by key; those of secret keys are sealed.
-  config jsonb not null default '{}',
+  -- Elements {key, value} as they were sent; values of secret keys are sealed.
+  config jsonb not null default '[]',
   is_auto_disabled boolean not null default false,
   last_message_sent bigint not null default 0,
   last_status integer not null default 0,

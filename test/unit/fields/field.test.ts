@@ -2,6 +2,8 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 
+import { parseBody } from '../../../src/api/parse.ts'
+import { ApiError } from '../../../src/errors.ts'
 import {
   choice,
   type Field,
@@ -12,10 +14,8 @@ import {
   secret,
   text,
   webAddress
-} from '../../../src/api/field.ts'
-import { changesOf, formOf } from '../../../src/api/form.ts'
-import { parseBody } from '../../../src/api/parse.ts'
-import { ApiError } from '../../../src/errors.ts'
+} from '../../../src/fields/field.ts'
+import { changesOf, formOf } from '../../../src/fields/form.ts'
 
 const about = 'a field'
 
