@@ -113,7 +113,8 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const asked = parseBody(changes, request.body)
     const isChanged = await transact(services, async tx => {
       await lockStation(tx, station)
-      const before = await find(tx, station, id, tx`for update`)
+      // Records that refer to this one may be added meanwhile.
+      const before = await find(tx, station, id, tx`for no key update`)
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }

@@ -10,6 +10,7 @@ import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { ApiRoute } from './route.ts'
 import { schemas } from './schemas.ts'
+import { stationRoutes, stations } from './stations.ts'
 import { statusRoutes } from './status.ts'
 
 const documented: readonly ApiRoute[] = [
@@ -20,6 +21,7 @@ const documented: readonly ApiRoute[] = [
   ...queueRoutes,
   ...playoutRoutes,
   ...customFieldRoutes,
+  ...stationRoutes,
   ...statusRoutes
 ]
 
@@ -28,7 +30,8 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   Playlist: recordSchema(playlists),
   HlsStream: recordSchema(hlsStreams),
-  CustomField: recordSchema(customFields)
+  CustomField: recordSchema(customFields),
+  Station: recordSchema(stations)
 }
 
 const openApi: ApiRoute = {
