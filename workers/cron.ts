@@ -1,10 +1,11 @@
 import { schedule } from 'node-cron'
 
+import { clearTombstones } from '../src/playout/gone.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 
 const queueRetentionMs = 7 * 86_400_000
 
-/** Starts what runs by the clock. Every process may run it: each job is one idempotent statement. */
+/** Starts what runs by the clock. Every process may run it: each job may run twice. */
 export function startCron(services: PlayoutServices): { stop: () => Promise<void> } {
   const retention = schedule('17 * * * *', () => removeOldQueueRows(services), {
     name: 'queue retention',
@@ -12,10 +13,24 @@ export function startCron(services: PlayoutServices): { stop: () => Promise<void
     noOverlap: true,
     maxRandomDelay: 60_000
   })
+  const tombstones = schedule('47 * * * *', () => clearOldTombstones(services), {
+    name: 'tombstones of stations',
+    timezone: 'UTC',
+    noOverlap: true,
+    maxRandomDelay: 60_000
+  })
   return {
     stop: async () => {
-      await retention.destroy()
+      await Promise.all([retention.destroy(), tombstones.destroy()])
     }
+  }
+}
+
+async function clearOldTombstones(services: PlayoutServices): Promise<void> {
+  try {
+    await clearTombstones(services)
+  } catch (error) {
+    services.log.warn({ err: error }, 'tombstones of stations not removed; trying again in an hour')
   }
 }
 

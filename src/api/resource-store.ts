@@ -113,7 +113,9 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const asked = parseBody(changes, request.body)
     const early = (await rules.ahead?.({ services, station, id, values: asked })) ?? []
     const isChanged = await transact(services, async tx => {
-      const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, tx`for update`)])
+      // Records that refer to this one may be added meanwhile.
+      const locked = tx`for no key update`
+      const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
@@ -124,7 +126,8 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       if (changed.length === 0) return false
       const row = toColumns(tx, await kept(services, values, sent, before))
       await Promise.all([
-        tx`update ${tx(table)} set ${tx(row)} where id = ${id}`,
+        // Sent now, so before whatever follows from it.
+        tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
         rules.wrote?.(write, id),
         show(tx, station),
         recordAudit(tx, request, { record: resource.name, id, fields: changed })

@@ -15,6 +15,7 @@ import { schemas } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
+import { stationRoutes, stations } from './stations.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
 import { webhookRoutes, webhooks } from './webhooks.ts'
@@ -31,6 +32,7 @@ const documented: readonly ApiRoute[] = [
   ...webhookRoutes,
   ...customFieldRoutes,
   ...storageLocationRoutes,
+  ...stationRoutes,
   ...statusRoutes
 ]
 
@@ -41,7 +43,8 @@ export const resources: readonly DeclaredResource[] = [
   sftpUsers,
   customFields,
   storageLocations,
-  webhooks
+  webhooks,
+  stations
 ]
 
 /** The schemas of all records, by name. */

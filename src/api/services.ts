@@ -14,6 +14,8 @@ export interface LiveView {
   readonly document: (state: StationState) => Uint8Array
   /** The REST renderings of all public stations as one array, true at this second. */
   readonly publicDocuments: () => Uint8Array
+  /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
+  readonly catchUp: (stationId: number) => Promise<void>
   readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
 }
 

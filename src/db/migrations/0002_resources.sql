@@ -90,6 +90,24 @@ alter table playlists
   add podcasts jsonb not null default '[]';
 create sequence schedule_item_ids;
 
+-- The history tells what was played; what it names may be gone since. So it holds plain ids, and nothing that is
+-- deleted has to be looked for in a long history.
+alter table song_history
+  drop constraint song_history_media_id_fkey,
+  drop constraint song_history_playlist_id_fkey;
+alter table queue drop constraint queue_history_id_fkey;
+drop index queue_of_history;
+-- For the keys that are set to null.
+create index queue_of_playlist on queue (playlist_id);
+create index queue_of_track on queue (track_id);
+
+-- Stations that are gone, for as long as a server may still have to learn of it.
+create table deleted_stations (
+  id bigint primary key,
+  deleted_at timestamptz not null default now()
+);
+create index deleted_stations_age on deleted_stations (deleted_at);
+
 create table sftp_users (
   id bigint generated always as identity primary key,
   station_id bigint not null references stations on delete cascade,
