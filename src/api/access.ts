@@ -60,6 +60,15 @@ export function allows({ permissions, stationPermissions: byStation }: Rights, n
   return held.some(right => right !== 'administer stations' && includes(right, need))
 }
 
+/**
+ * Whether somebody with these rights may hand a right on, for a station or (null) everywhere: nobody gives away more
+ * than they hold.
+ */
+export function mayGrant(rights: Rights, permission: Permission, stationId: number | null): boolean {
+  if (stationId !== null && rights.permissions.includes('administer stations')) return true
+  return allows(rights, { permission, stationId, isRead: permission.startsWith('view ') })
+}
+
 /** Whether the rights say anything about a station: then its private pages are open to them. */
 export function mayListenTo(rights: Rights, stationId: number): boolean {
   const need: Need = { permission: 'view station management', stationId, isRead: true }

@@ -1,7 +1,11 @@
+import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
+import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import type { JsonSchema } from './field.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { articleSchema, newsRoutes } from './news.ts'
+import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
@@ -10,6 +14,7 @@ import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { ApiRoute } from './route.ts'
 import { schemas } from './schemas.ts'
+import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 
 const documented: readonly ApiRoute[] = [
@@ -20,6 +25,11 @@ const documented: readonly ApiRoute[] = [
   ...queueRoutes,
   ...playoutRoutes,
   ...customFieldRoutes,
+  ...auditLogRoutes,
+  ...apiKeyRoutes,
+  ...newsRoutes,
+  ...notificationRoutes,
+  ...statsRoutes,
   ...statusRoutes
 ]
 
@@ -28,7 +38,11 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   Playlist: recordSchema(playlists),
   HlsStream: recordSchema(hlsStreams),
-  CustomField: recordSchema(customFields)
+  CustomField: recordSchema(customFields),
+  AuditEntry: auditEntrySchema,
+  ApiKey: apiKeySchema,
+  Article: articleSchema,
+  Notification: notificationSchema
 }
 
 const openApi: ApiRoute = {
