@@ -78,7 +78,7 @@ export function mayListenTo(rights: Rights, stationId: number): boolean {
 function includes(held: string, { permission, isRead }: Need): boolean {
   if (held === permission || held === 'administer all') return true
   if (held === 'view all') return isRead
-  if (held === 'administer stations') return isStationRight(permission)
+  if (held === 'administer stations' && isStationRight(permission)) return true
   if (permission === 'view station management')
     return /^(manage|delete) station /.test(held) && isStationRight(held)
   if (permission === 'view administration') return isInstallationRight(held)
