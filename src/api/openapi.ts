@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs'
-
 import type { JsonSchema } from '../fields/field.ts'
+import { version } from '../version.ts'
 import type { ApiRoute } from './route.ts'
-
-const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-)
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The body or the query is not valid; every problem is listed.',
@@ -31,7 +26,24 @@ const parameterDocs: Readonly<Record<string, JsonSchema>> = {
     description: 'The id of the station, or its short name.',
     examples: [1, 'demo']
   },
-  id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.', examples: [1] }
+  id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.', examples: [1] },
+  key: {
+    type: 'string',
+    description: 'The first half of the key, the whole key, or its id.',
+    examples: ['0123456789abcdef']
+  },
+  article_id: {
+    type: 'string',
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
+    description: 'The id of the article.',
+    examples: ['we-are-moving']
+  },
+  notification_id: {
+    type: 'string',
+    format: 'uuid',
+    description: 'The id of the notification.',
+    examples: ['0190b1c2-6f3e-4d8a-9b7c-2f1e0d9c8b7a']
+  }
 }
 
 /** The OpenAPI 3.1 document of these routes; `records` are the schemas by name. */

@@ -1,8 +1,12 @@
 import type { JsonSchema } from '../fields/field.ts'
+import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
+import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { articleSchema, newsRoutes } from './news.ts'
+import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
@@ -16,6 +20,7 @@ import type { ApiServices } from './services.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { stationRoutes, stations } from './stations.ts'
+import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
 import { webhookRoutes, webhooks } from './webhooks.ts'
@@ -33,6 +38,11 @@ const documented: readonly ApiRoute[] = [
   ...customFieldRoutes,
   ...storageLocationRoutes,
   ...stationRoutes,
+  ...auditLogRoutes,
+  ...apiKeyRoutes,
+  ...newsRoutes,
+  ...notificationRoutes,
+  ...statsRoutes,
   ...statusRoutes
 ]
 
@@ -50,7 +60,11 @@ export const resources: readonly DeclaredResource[] = [
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
-  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)]))
+  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  AuditEntry: auditEntrySchema,
+  ApiKey: apiKeySchema,
+  Article: articleSchema,
+  Notification: notificationSchema
 }
 
 const openApi: ApiRoute = {

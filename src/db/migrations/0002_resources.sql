@@ -156,12 +156,16 @@ create table notifications (
   type text not null default 'info' check (type in ('info', 'success', 'warning', 'danger')),
   -- `operator`, or the part of the system that raised it.
   source text not null default 'operator',
-  -- One fact of the system is told once, however often it is noticed.
-  fact text unique,
   created_at timestamptz not null default now(),
   read_at timestamptz
 );
 create index notifications_newest on notifications (created_at desc, notification_id);
+
+-- What the system has told the operators of and is not over: told once, however often it is noticed.
+create table open_facts (
+  fact text primary key,
+  raised_at timestamptz not null default now()
+);
 
 create table audit_log (
   id bigint generated always as identity primary key,
@@ -182,3 +186,6 @@ create table settings (
   name text primary key,
   value text not null
 );
+
+-- Plays are counted by the day; their order in the table is that of time, so a few pages tell where to look.
+create index song_history_started on song_history using brin (started_at_ms) with (autosummarize = on);
