@@ -46,8 +46,10 @@ const paging = changesOf(parameters)
 export function parseListQuery(query: URLSearchParams, sortKeys: readonly string[]): ListQuery {
   const named = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(parameters, name))
   const given = parseBody(paging, Object.fromEntries(named))
-  const sort = sortKeys.length === 0 ? '' : (query.get('sort') ?? '')
-  const order = sortKeys.length === 0 ? '' : (query.get('sortOrder') ?? '').toUpperCase()
+  const sort = query.get('sort') ?? ''
+  const order = (query.get('sortOrder') ?? '').toUpperCase()
+  if (sort !== '' && sortKeys.length === 0)
+    refuse('sort', 'is not possible: this list has an order of its own.')
   if (sort !== '' && !sortKeys.includes(sort)) refuse('sort', `must be one of ${sortKeys.join(', ')}.`)
   if (!['', 'ASC', 'DESC'].includes(order)) refuse('sortOrder', 'must be ASC or DESC.')
   const number = given.page ?? given.current

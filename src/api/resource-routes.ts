@@ -3,7 +3,7 @@ import { bodySchema, changesOf } from '../fields/form.ts'
 import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { parseBody, parseId } from './parse.ts'
 import { openStore } from './resource-store.ts'
-import type { Resource, Rules } from './resource.ts'
+import type { DeclaredResource, Resource, Rules } from './resource.ts'
 import { actionResult, type ApiRequest, type ApiRoute, json, type StationRow } from './route.ts'
 
 /** The five routes of a resource. */
@@ -101,7 +101,7 @@ function filterSchema({ default: _default, ...schema }: JsonSchema): JsonSchema 
 }
 
 /** The JSON Schema of a record: exactly its keys, all of them there. */
-export function recordSchema<F extends Fields>({ fields, title }: Resource<F>): JsonSchema {
+export function recordSchema({ fields, title }: DeclaredResource): JsonSchema {
   const shown = Object.entries(fields).map(([name, { schema, kind }]) => [name, shownSchema(schema, kind)])
   const id = { type: 'integer', format: 'int64', readOnly: true, examples: [1] }
   return {

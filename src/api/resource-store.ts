@@ -89,7 +89,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const sent = new Set(Object.keys(values))
     const id = await transact(services, async tx => {
       await lockStation(tx, station)
-      const write = { tx, services, station, before: null, values, sent, reveal }
+      const write = { tx, services, station, query: request.query, before: null, values, sent, reveal }
       refuse([...early, ...((await rules.prepare?.(write)) ?? [])])
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
@@ -119,7 +119,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
-      const write = { tx, services, station, before, values, sent, reveal: {} }
+      const write = { tx, services, station, query: request.query, before, values, sent, reveal: {} }
       const problems = (await rules.prepare?.(write)) ?? []
       refuse([...fixedProblems(values, before), ...early, ...problems])
       const changed = changedFields(values, before)
@@ -194,7 +194,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function lockStation(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!isOfStation || !station) return
+    if (!isOfStation || !station || !resource.shows) return
     const [row] = await tx`select from stations where id = ${station.id} for no key update`
     if (!row) throw new ApiError('not-found')
   }
@@ -261,7 +261,7 @@ function refusalOf(error: unknown, unique: Readonly<Record<string, string>>, isO
     const message = `${field} is already taken.`
     return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
   }
-  // The station went away meanwhile.
-  if (error.code === '23503' && isOfStation) return new ApiError('not-found')
+  // The station went away meanwhile, or something began to use the record.
+  if (error.code === '23503') return new ApiError(isOfStation ? 'not-found' : 'conflict')
   return error
 }

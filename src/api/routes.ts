@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../fields/field.ts'
 import { artRoutes } from './art.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
+import { docsRoutes } from './docs.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
@@ -8,9 +9,14 @@ import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
 import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
-import type { ApiRoute } from './route.ts'
+import type { DeclaredResource } from './resource.ts'
+import type { ApiRoute, Route } from './route.ts'
 import { schemas } from './schemas.ts'
+import type { ApiServices } from './services.ts'
+import { sftpAuthRoutes } from './sftp-auth.ts'
+import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { statusRoutes } from './status.ts'
+import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
 import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
@@ -18,20 +24,30 @@ const documented: readonly ApiRoute[] = [
   ...artRoutes,
   ...playlistRoutes,
   ...hlsStreamRoutes,
+  ...sftpUserRoutes,
+  ...sftpAuthRoutes,
   ...queueRoutes,
   ...playoutRoutes,
   ...webhookRoutes,
   ...customFieldRoutes,
+  ...storageLocationRoutes,
   ...statusRoutes
+]
+
+/** Every declared resource. */
+export const resources: readonly DeclaredResource[] = [
+  playlists,
+  hlsStreams,
+  sftpUsers,
+  webhooks,
+  customFields,
+  storageLocations
 ]
 
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
-  Playlist: recordSchema(playlists),
-  HlsStream: recordSchema(hlsStreams),
-  CustomField: recordSchema(customFields),
-  Webhook: recordSchema(webhooks)
+  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)]))
 }
 
 const openApi: ApiRoute = {
@@ -45,11 +61,11 @@ const openApi: ApiRoute = {
     answer: { type: 'object' }
   },
   handle: (_, { config }) => ({
-    body: (document ??= JSON.stringify(describeApi(apiRoutes, records, config.BASE_URL)))
+    body: (document ??= JSON.stringify(describeApi([...documented, openApi], records, config.BASE_URL)))
   })
 }
 
 let document: string | null = null
 
 /** Every route of the API. */
-export const apiRoutes: readonly ApiRoute[] = [...documented, openApi]
+export const apiRoutes: readonly Route<ApiServices>[] = [...documented, openApi, ...docsRoutes]

@@ -51,12 +51,15 @@ create table storage_locations (
   -- 0: no quota.
   storage_quota_bytes numeric(20) not null default 0,
   -- What makes it the same place as another one: adapter, server and path.
-  place text not null,
+  place text,
   used_bytes numeric(20) not null default 0,
   files integer not null default 0,
   -- Free bytes of the volume; null where nobody can tell.
   free_bytes numeric(20),
   measured_at timestamptz,
+  -- When the workers measure it next, and why they could not.
+  measure_at timestamptz not null default now(),
+  fault text not null default '',
   constraint storage_locations_place unique (type, place)
 );
 
