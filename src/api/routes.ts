@@ -51,9 +51,9 @@ export const resources: readonly DeclaredResource[] = [
   playlists,
   hlsStreams,
   sftpUsers,
+  webhooks,
   customFields,
   storageLocations,
-  webhooks,
   stations
 ]
 

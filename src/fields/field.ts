@@ -79,10 +79,7 @@ export function text(options: TextOptions): Field<string> {
       problem('invalid_format', 'holds characters that are not allowed.')
     ),
     v.check(value => min === 0 || value !== '', problem('blank', 'must not be empty.')),
-    v.check(
-      value => value === '' || value.length >= min,
-      problem('too_short', `must have at least ${min} characters.`)
-    ),
+    v.minLength(min, problem('too_short', `must have at least ${min} characters.`)),
     v.maxLength(max, problem('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => !pattern || (value === '' && min === 0) || pattern.test(value),
@@ -120,10 +117,7 @@ export function integer({ min, max, fallback, ...about }: IntegerOptions): Field
 const wholeNumber = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,18}$/, whole()), v.transform(Number))], whole()),
   v.integer(whole()),
-  v.check(
-    value => !Number.isInteger(value) || Number.isSafeInteger(value),
-    problem('out_of_range', 'is too large.')
-  )
+  v.safeInteger(problem('out_of_range', 'is too large.'))
 )
 
 function whole() {

@@ -62,7 +62,7 @@ export function settleConfig(
       else problems.push(problemOf(key, 'unknown_key', `is no setting of the type ${type.name}.`))
       continue
     }
-    const checked = v.safeParse(field.input, value)
+    const checked = v.safeParse(field.input, value, { abortPipeEarly: true })
     const isUnset = value === '' && field.fallback !== undefined
     if (checked.success)
       config.push({ key, value: isSecret ? sealed(key, checked.output, old, seals) : checked.output })
