@@ -81,7 +81,7 @@ function includes(held: string, { permission, isRead }: Need): boolean {
   if (held === 'administer stations' && isStationRight(permission)) return true
   if (permission === 'view station management')
     return /^(manage|delete) station /.test(held) && isStationRight(held)
-  if (permission === 'view administration') return isInstallationRight(held)
+  if (permission === 'view administration') return held.startsWith('administer ') && isInstallationRight(held)
   return false
 }
 

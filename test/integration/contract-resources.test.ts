@@ -382,6 +382,8 @@ describe('streams', () => {
     expectStatus(made, 200)
     const path = `/api/station/${made.body.id}`
     const add = async (body: Body) => (await call('POST', `${path}/hls_streams`, { body })).body
+    for (const { id } of (await call('GET', `${path}/hls_streams`)).body)
+      expectStatus(await call('DELETE', `${path}/hls_stream/${id}`), 200)
     const defaults = async () => {
       const { body } = await call('GET', `${path}/hls_streams`)
       return body

@@ -153,7 +153,7 @@ describe('a right opens what it says and nothing else', () => {
     held === wanted ||
     (isRead && wanted === 'any') ||
     (wanted === 'view station management' && /^(manage|delete) station /.test(held)) ||
-    (wanted === 'view administration' && installationRights.includes(held))
+    (wanted === 'view administration' && held.startsWith('administer ') && installationRights.includes(held))
 
   /** What a key with the right is refused of these groups. */
   const closed = (held: string, groups: readonly Group[]) =>
