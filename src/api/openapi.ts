@@ -165,8 +165,7 @@ function failuresOf(
 
 function failure(status: number) {
   // The library that reads the request refuses it before there is anything to answer in our way.
-  if (status === 431)
-    return { description: failures[status], content: { 'text/html': { schema: { type: 'string' } } } }
+  if (status === 431) return { description: failures[status] }
   return {
     description: failures[status] ?? 'Error',
     headers: {
