@@ -13,15 +13,14 @@ import {
   problem,
   text
 } from '../fields/field.ts'
-import { networkList } from '../networks.ts'
 import { type Trigger, triggers } from '../station/triggers.ts'
 import { type Config, isDraft, settleConfig, shownConfig, withMade } from '../webhooks/config.ts'
 import { describeSettings } from '../webhooks/described.ts'
 import type { HookType } from '../webhooks/hook-type.ts'
 import { hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
-import { checkTarget } from '../webhooks/look-up.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Plan, type Rules, resource, type Stored } from './resource.ts'
+import { targetProblems } from './target-problems.ts'
 import { readMetadata } from './webhook-metadata.ts'
 
 /** Whom to tell when something happens at a station. */
@@ -118,18 +117,12 @@ async function urlProblems(plan: Plan<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
   const typeName = values.type ?? (await storedType(plan))
   if (typeName === null) return []
-  const allowed = networkList(services.config.WEBHOOK_ALLOWED_NETWORKS)
   const { urls } = hookTypeOf(typeName)
   const targets = values.config.filter(({ key }) => urls.includes(key))
-  const found = await Promise.all(
-    targets.map(async ({ key, value }) => {
-      const url = String(value).trim()
-      const refused = URL.canParse(url) ? await checkTarget(url, allowed) : null
-      const field = `config.${key}`
-      return refused ? [{ field, code: refused.code, message: `${field} ${refused.sentence}` }] : []
-    })
+  return targetProblems(
+    services,
+    targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))
   )
-  return found.flat()
 }
 
 /** The type of the hook that is to be changed; it never changes itself. */
