@@ -111,25 +111,20 @@ function triggerProblems(type: HookType, asked: readonly Trigger[]): FieldError[
   })
 }
 
-/** Looks up where a config's URLs lead. Those that are none are found by the settings themselves. */
-async function urlProblems(plan: Plan<HookFields>): Promise<FieldError[]> {
-  const { values, services } = plan
+/** Judges where the URLs of a config lead, those that were there already left out. */
+async function urlProblems({ services, station, id, values }: Plan<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
-  const typeName = values.type ?? (await storedType(plan))
-  if (typeName === null) return []
+  const [stored] = await services.sql<{ type: string; config: Config }[]>`
+    select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
+  const typeName = stored?.type ?? values.type
+  if (typeName === undefined) return []
+  const before = new Map(stored?.config.map(({ key, value }) => [key, value]))
   const { urls } = hookTypeOf(typeName)
-  const targets = values.config.filter(({ key }) => urls.includes(key))
+  const targets = values.config.filter(({ key, value }) => urls.includes(key) && value !== before.get(key))
   return targetProblems(
     services,
     targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))
   )
-}
-
-/** The type of the hook that is to be changed; it never changes itself. */
-async function storedType({ services, station, id }: Plan<HookFields>): Promise<string | null> {
-  const [row] = await services.sql<{ type: string }[]>`
-    select type from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
-  return row?.type ?? null
 }
 
 export const webhookRoutes = resourceRoutes(webhooks, rules)

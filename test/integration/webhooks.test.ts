@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process'
 import { describe, expect } from 'vitest'
 
 import { freePort } from '../../src/embedded/free-port.ts'
-import { test as base } from '../support/fixtures.ts'
+import { test as inProgram } from '../support/fixtures.ts'
 import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-const test = base.extend('stationId', async ({ program }) => seedStation(program.sql))
+const test = inProgram.extend('stationId', async ({ program }) => seedStation(program.sql))
 
 const url = 'https://hooks.invalid/radio'
 /** Every secret that is sent here begins so. */
@@ -459,6 +459,40 @@ describe('a body is refused', () => {
     expect([answer.status, errorsOf(answer)]).toEqual([400, [`config.${key} unsafe_url`]])
     expect((await hooks.get(id)).body.config.length).toBeGreaterThan(0)
   })
+})
+
+test('a URL that is there may stay, although it would be refused now', async ({ program, stationId }) => {
+  const hooks = hooksOf(program, stationId)
+  const { id } = await hooks.make(full)
+  await program.sql`
+    update webhooks set config = replace(config::text, ${url}, 'http://127.0.0.1/')::jsonb where id = ${id}`
+  const { body } = await hooks.get(id)
+  expect(valueOf(body.config, 'webhook_url')).toBe('http://127.0.0.1/')
+  expect((await hooks.put(id, { ...body, name: 'Other' })).status).toBe(200)
+  expect((await hooks.put(id, { config: { webhook_url: 'http://127.0.0.2/' } })).status).toBe(400)
+})
+
+test('where a station fetches sound from is judged likewise', async ({ program, stationId }) => {
+  const station = `/api/station/${stationId}`
+  const bad = 'http://169.254.169.254/live'
+  const remote = { name: 'Remote', source: 'remote_url', remote_url: bad }
+  const { body: kept } = await program.ask('POST', `${station}/playlists`, {
+    body: { ...remote, source: 'songs' }
+  })
+  expect(kept.remote_url).toBe(bad)
+  const refused = [
+    ['remote_url', await program.ask('POST', `${station}/playlists`, { body: remote })],
+    [
+      'remote_url',
+      await program.ask('PUT', `${station}/playlist/${kept.id}`, { body: { source: 'remote_url' } })
+    ],
+    [
+      'relay_url',
+      await program.ask('POST', `${station}/hls_streams`, { body: { name: '/x', relay_url: bad } })
+    ]
+  ] as const
+  for (const [field, answer] of refused)
+    expect([answer.status, errorsOf(answer)]).toEqual([400, [`${field} unsafe_url`]])
 })
 
 test('fixed types take no triggers, or the one they have', async ({ program, stationId }) => {
