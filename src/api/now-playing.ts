@@ -35,7 +35,9 @@ async function respondPrivately(
   apiKey: string,
   services: ApiServices
 ) {
-  if (!(await services.keys.mayListen(apiKey, state.stationId))) throw new ApiError('not-found')
+  const mayListen = await services.keys.mayListen(apiKey, state.stationId)
+  // It may have been deleted meanwhile.
+  if (!mayListen || !services.live.get(String(state.stationId))) throw new ApiError('not-found')
   return { ...respond(state, services), headers: { 'Cache-Control': 'private, no-store' } }
 }
 
@@ -89,7 +91,8 @@ async function visible({ apiKey }: ApiRequest, { live, keys }: ApiServices): Pro
   const isVisible = await Promise.all(
     states.map(async ({ profile, stationId }) => profile.isPublic || keys.mayListen(apiKey, stationId))
   )
-  return states.filter((_, index) => isVisible[index])
+  // One may have been deleted meanwhile.
+  return states.filter(({ stationId }, index) => isVisible[index] && live.get(String(stationId)))
 }
 
 export const nowPlayingRoutes = [

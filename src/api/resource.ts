@@ -64,17 +64,17 @@ export interface Write<F extends Fields> {
   readonly reveal: Record<string, unknown>
 }
 
+/** A deletion on its way, likewise. */
+export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'station'> & {
+  readonly before: Stored<F>
+}
+
 /** A write that is asked for and not yet begun; `id` null: a record is to be made. */
 export interface Plan<F extends Fields> {
   readonly services: ApiServices
   readonly station: StationRow | null
   readonly id: number | null
   readonly values: Partial<ValuesOf<F>>
-}
-
-/** A deletion on its way, likewise. */
-export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'station'> & {
-  readonly before: Stored<F>
 }
 
 /** Where rendering happens. */

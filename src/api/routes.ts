@@ -1,8 +1,12 @@
 import type { JsonSchema } from '../fields/field.ts'
+import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
+import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { articleSchema, newsRoutes } from './news.ts'
+import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
@@ -15,6 +19,8 @@ import { schemas } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
+import { stationRoutes, stations } from './stations.ts'
+import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
 import { webhookRoutes, webhooks } from './webhooks.ts'
@@ -31,6 +37,12 @@ const documented: readonly ApiRoute[] = [
   ...webhookRoutes,
   ...customFieldRoutes,
   ...storageLocationRoutes,
+  ...stationRoutes,
+  ...auditLogRoutes,
+  ...apiKeyRoutes,
+  ...newsRoutes,
+  ...notificationRoutes,
+  ...statsRoutes,
   ...statusRoutes
 ]
 
@@ -41,13 +53,18 @@ export const resources: readonly DeclaredResource[] = [
   sftpUsers,
   webhooks,
   customFields,
-  storageLocations
+  storageLocations,
+  stations
 ]
 
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
-  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)]))
+  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  AuditEntry: auditEntrySchema,
+  ApiKey: apiKeySchema,
+  Article: articleSchema,
+  Notification: notificationSchema
 }
 
 const openApi: ApiRoute = {

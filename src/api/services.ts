@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Sql } from '../db/sql.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { StationState } from '../station/state.ts'
 import type { Keys } from './keys.ts'
@@ -13,6 +14,8 @@ export interface LiveView {
   readonly document: (state: StationState) => Uint8Array
   /** The REST renderings of all public stations as one array, true at this second. */
   readonly publicDocuments: () => Uint8Array
+  /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
+  readonly catchUp: (stationId: number) => Promise<void>
   readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
 }
 
@@ -25,6 +28,8 @@ export interface Secrets {
 /** What the handlers of the API work with. */
 export interface ApiServices extends PlayoutServices {
   readonly config: Config
+  /** Connections of their own for reads, which then never wait for writes. */
+  readonly reads: Sql
   readonly live: LiveView
   readonly keys: Keys
   readonly secrets: Secrets

@@ -86,7 +86,7 @@ const login: ApiRoute = {
   }
 }
 
-async function findUser({ sql }: ApiServices, username: string): Promise<UserRow | undefined> {
+async function findUser({ reads: sql }: ApiServices, username: string): Promise<UserRow | undefined> {
   const [user] = await sql<UserRow[]>`
     select u.username, u.password, u.public_keys as "publicKeys", s.id as "stationId", s.short_name as "shortName",
       l.adapter, l.path, l.s3_bucket as bucket, l.storage_quota_bytes as "quotaBytes"

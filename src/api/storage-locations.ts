@@ -201,9 +201,9 @@ function blamed(adapter: StorageLocation['adapter'], word: StorageFaultWord): st
 async function render(rows: readonly Stored<StorageFields>[], { services }: RenderContext) {
   const ids = rows.map(({ id }) => id)
   const [measured, stations] = await Promise.all([
-    services.sql<{ id: number; used: string; free: string | null }[]>`
+    services.reads<{ id: number; used: string; free: string | null }[]>`
       select id, used_bytes as used, free_bytes as free from storage_locations where id = any(${ids}::bigint[])`,
-    stationsOf(services.sql, rows)
+    stationsOf(services.reads, rows)
   ])
   const usage = new Map(measured.map(row => [row.id, row]))
   return rows.map(row => {

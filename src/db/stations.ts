@@ -7,6 +7,9 @@ export interface NewStation {
   description?: string
 }
 
+/** The stream that a new station begins with. */
+export const firstStream = '/radio.mp3'
+
 /**
  * Creates a station with its default mount `/radio.mp3` and gives its id, or null when the short name is taken.
  * Part of the caller's transaction when given one; run alone, a fault between the two inserts leaves neither.
@@ -19,7 +22,7 @@ export async function createStation(sql: Sql | Tx, station: NewStation): Promise
       on conflict (short_name) do nothing
       returning id
     ), mount as (
-      insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true from station
+      insert into hls_streams (station_id, name, is_default) select id, ${firstStream}, true from station
     )
     select id from station`
   return row?.id ?? null

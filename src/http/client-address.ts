@@ -13,9 +13,17 @@ export function openAddresses(trusted: readonly string[]): (connection: string, 
   return (connection, forwarded) => {
     const direct = plain(connection)
     if (forwarded === '' || !isTrusted(direct)) return direct
-    const hops = forwarded.split(',').map(hop => plain(hop.trim()))
-    return hops.findLast(hop => !isTrusted(hop) && isIP(hop) !== 0) ?? direct
+    const hops = forwarded.split(',').map(hop => plain(withoutPort(hop.trim())))
+    // What stands before the first stranger was written by the stranger.
+    const stranger = hops.findLast(hop => !isTrusted(hop))
+    return stranger !== undefined && isIP(stranger) !== 0 ? stranger : direct
   }
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/.exec(hop) ?? []
+  return ipv4 ?? ipv6 ?? hop
 }
 
 /** An IPv4 address that came over an IPv6 socket, as the IPv4 address it is. */

@@ -24,13 +24,12 @@ export function openCatalogue(baseUrl: string): Catalogue {
   let sorted: LiveStation[] | null = null
   let list: { readonly second: number; readonly bytes: Buffer } | null = null
 
-  function forget(station: LiveStation): void {
-    const { stationId, profile } = station.state
-    byId.delete(stationId)
-    // Another station may have taken the name meanwhile.
-    if (idByName.get(profile.shortName) === stationId) idByName.delete(profile.shortName)
-    sorted = null
-    list = null
+  /** Gives a name up, to another station where one has it: the two changes may come in any order. */
+  function releaseName({ stationId, profile: { shortName } }: StationState): void {
+    if (idByName.get(shortName) !== stationId) return
+    idByName.delete(shortName)
+    for (const { state } of byId.values())
+      if (state.profile.shortName === shortName) idByName.set(shortName, state.stationId)
   }
 
   const all = () => (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
@@ -45,16 +44,22 @@ export function openCatalogue(baseUrl: string): Catalogue {
     put: state => {
       const known = byId.get(state.stationId)
       if (known !== undefined && !isNews(state, known.state)) return false
-      if (known !== undefined) forget(known)
       byId.set(state.stationId, openLiveStation(state, baseUrl))
-      idByName.set(state.profile.shortName, state.stationId)
+      if (known?.state.profile.shortName !== state.profile.shortName) {
+        if (known !== undefined) releaseName(known.state)
+        idByName.set(state.profile.shortName, state.stationId)
+      }
       sorted = null
       list = null
       return true
     },
     remove: stationId => {
       const known = byId.get(stationId)
-      if (known !== undefined) forget(known)
+      if (known === undefined) return
+      byId.delete(stationId)
+      releaseName(known.state)
+      sorted = null
+      list = null
     },
     publicList: nowSeconds => {
       if (list?.second !== nowSeconds) {

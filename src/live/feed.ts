@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 
 import type { Logger } from '../log.ts'
-import { changesChannel, shards } from '../redis/keys.ts'
+import { changesChannel, shardOf, shards } from '../redis/keys.ts'
 import {
   type Change,
   parseChange,
@@ -34,6 +34,8 @@ export interface FeedHealth {
 export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList'> {
   /** Calls `listener` after every change of a station; gives the function that ends this. */
   readonly onChange: (listener: ChangeListener) => () => void
+  /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
+  readonly catchUp: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
   readonly close: () => Promise<void>
 }
@@ -59,6 +61,8 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   const listeners = new Set<ChangeListener>()
   /** Stations to read, with the triggers their listeners have to hear of. */
   const pending = new Map<number, Set<Trigger>>()
+  /** Stations that were forgotten while a read was under way, which may have found them still there. */
+  const forgotten = new Set<number>()
   let reading: Promise<void> | null = null
   let checking: Promise<void> | null = null
   let isAway = false
@@ -93,11 +97,17 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     pending.set(stationId, wanted)
   }
 
+  function forget(stationId: number): void {
+    pending.delete(stationId)
+    forgotten.add(stationId)
+    catalogue.remove(stationId)
+  }
+
   function heard(message: string): void {
     const change = changeOf(message)
     if (change === null) return
     const { stationId, position, triggers } = change
-    if (position === '') return catalogue.remove(stationId)
+    if (position === '') return forget(stationId)
     const known = catalogue.get(stationId)
     // A check may have been faster than the message; then only its triggers are still news.
     if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
@@ -120,6 +130,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     while (pending.size > 0) {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
+      forgotten.clear()
       try {
         const states = await readStates(
           redis,
@@ -139,6 +150,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   }
 
   function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
+    if (forgotten.has(stationId)) return
     const isNews = state !== null && catalogue.put(state)
     const station = catalogue.get(stationId)
     if (station !== undefined && (isNews || triggers.size > 0)) tell(station, [...triggers])
@@ -150,7 +162,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     for (const positions of found) {
       for (const [stationId, position] of positions) {
         const known = catalogue.get(stationId)
-        if (position === '') catalogue.remove(stationId)
+        if (position === '') forget(stationId)
         else if (known === undefined || renderPosition(known.state) !== position) wish(stationId, [])
       }
     }
@@ -199,6 +211,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    catchUp: stationId => compare([shardOf(stationId)]).then(noteBack, noteAway),
     health: () => ({
       connected: !isAway && subscriber.status === 'ready',
       lastCheckMs,

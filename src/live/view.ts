@@ -8,6 +8,7 @@ export interface FeedView {
   /** The REST rendering; of the newest version, should the station have changed since `state` was taken. */
   readonly document: (state: StationState) => Uint8Array
   readonly publicDocuments: () => Uint8Array
+  readonly catchUp: (stationId: number) => Promise<void>
   /** `isCurrent`: Redis is there, and was looked at within the last 5 seconds. */
   readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
 }
@@ -23,6 +24,7 @@ export function viewOf(feed: Feed): FeedView {
     all: () => feed.all().map(({ state }) => state),
     document: state => newest(state).restBytes(nowInSeconds()),
     publicDocuments: () => feed.publicList(nowInSeconds()),
+    catchUp: feed.catchUp,
     health: () => {
       const { connected, lastCheckMs, stations } = feed.health()
       return { isCurrent: connected && Date.now() - lastCheckMs < 5_000, stations }

@@ -109,7 +109,8 @@ function nextRow(queued: NextRow | undefined, inserted: Inserted | undefined): N
   return { seq, ...track, playlistId: playlist.id, isOfNextPass: true }
 }
 
-function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number) {
+/** Closes the history row of a play. */
+export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number) {
   return tx`update song_history set ended_at_ms = ${atMs}, listeners_end = ${station.listenersTotal}
     where id = ${play.id}`
 }
@@ -140,7 +141,8 @@ function startPlay(tx: Tx, station: LockedStation, row: NextRow, inserted: numbe
     where id = ${station.id}`
 }
 
-function goSilent(tx: Tx, station: LockedStation) {
+/** Marks that nothing plays any more. */
+export function goSilent(tx: Tx, station: LockedStation) {
   return tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${station.id}`
 }
 

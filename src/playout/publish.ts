@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import { readFacts, type StationFacts } from '../db/facts.ts'
 import { type AdvancePayload, scheduleAdvances } from '../jobs.ts'
-import { commitOver, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
+import { commitOver, forgetStation, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
 import type { StationEvent } from '../station/event.ts'
 import { reduce } from '../station/reduce.ts'
 import { emptyState, newestRevision, type StationState } from '../station/state.ts'
@@ -16,14 +16,18 @@ const nothing: Stored = { position: '', state: null }
  * Brings a station's live state up to the facts in Postgres and schedules its next step. Whatever changed the facts
  * calls this afterwards; whoever is late, doubled or restarted calls it again, and nothing happens twice. A missing
  * state, or one that knows more than Postgres (which was restored from a backup), is rebuilt under a new epoch.
- * Returns the newest state, null if there is no such station. Throws if a store is away: then the sweep repairs.
+ * Returns the newest state; null if the station is gone, and then its live state is gone as well. Throws if a store is
+ * away: then the sweep repairs.
  */
 export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     // The state first: facts read after it can only be newer.
     const [stored = nothing] = await readStored(services.redis, [stationId])
     const [facts] = await readFacts(services.sql, [stationId])
-    if (!facts) return null
+    if (!facts) {
+      await forgetStation(services.redis, stationId)
+      return null
+    }
     const result = await applyFacts(services, stored, facts)
     await scheduleAdvances(services.advances, result.advances)
     if (result.isCommitted) return result.state
@@ -41,10 +45,47 @@ export async function publishEventually(
 ): Promise<StationState | null> {
   if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
   try {
-    return await publish(services, stationId)
+    return await publishShared(services, stationId)
   } catch (error) {
     services.log.warn({ err: error, station: stationId }, 'live state not updated yet')
     return null
+  }
+}
+
+interface Shared {
+  running: Promise<unknown>
+  next: Promise<StationState | null> | null
+}
+
+/** What is being published, by station. */
+const shared = new WeakMap<PlayoutServices['redis'], Map<number, Shared>>()
+
+/**
+ * Many writes to one station at once share what they have in common: whoever comes while a publish is under way waits
+ * for one more, which starts after it and so sees the facts of all who wait for it.
+ */
+async function publishShared(services: PlayoutServices, stationId: number): Promise<StationState | null> {
+  const stations = shared.get(services.redis) ?? new Map<number, Shared>()
+  shared.set(services.redis, stations)
+  const known = stations.get(stationId)
+  if (known) {
+    known.next ??= known.running.then(
+      () => publishNow(),
+      () => publishNow()
+    )
+    return known.next
+  }
+  return publishNow()
+
+  async function publishNow(): Promise<StationState | null> {
+    const running = publish(services, stationId)
+    const entry: Shared = { running, next: null }
+    stations.set(stationId, entry)
+    try {
+      return await running
+    } finally {
+      if (stations.get(stationId) === entry && entry.next === null) stations.delete(stationId)
+    }
   }
 }
 

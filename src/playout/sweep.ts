@@ -1,6 +1,7 @@
 import { shards } from '../redis/keys.ts'
-import { readPositions, parsePosition } from '../redis/station-store.ts'
+import { dropPosition, parsePosition, readPositions } from '../redis/station-store.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
+import { forgetGone } from './gone.ts'
 import { publishMany } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -14,8 +15,8 @@ const rounds = 10
 
 /**
  * The safety net under the jobs: ends plays whose job was lost, wakes silent stations that have something to play,
- * and brings live states up to the facts where a process died in between or Redis lost them. `previous` holds the
- * stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
+ * and brings live states up to the facts where a process died in between or Redis lost them; those of deleted stations
+ * go. `previous` holds the stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
  * every second; it may run in any number of processes. Rejects between two steps once `signal` is aborted.
  */
 export async function sweep(
@@ -87,10 +88,13 @@ async function findDiffering(services: PlayoutServices, previous: ReadonlySet<nu
       select id, revision from stations where id % ${shards.length} = ${shard}`
     for (const { id, revision } of rows) {
       const position = positions.get(id)
-      if (position !== undefined && parsePosition(position).revision === revision) continue
-      if (position === undefined || previous.has(id)) lasting.push(id)
+      // Deleted, and back again: Postgres was restored from a backup.
+      if (position === '') await dropPosition(services.redis, id)
+      else if (position !== undefined && parsePosition(position).revision === revision) continue
+      if (!position || previous.has(id)) lasting.push(id)
       else fresh.add(id)
     }
+    await forgetGone(services, shard, positions, new Set(rows.map(({ id }) => id)))
   }
   return { lasting, fresh }
 }

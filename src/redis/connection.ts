@@ -5,10 +5,10 @@ import { Redis, type RedisOptions, type Result } from 'ioredis'
 /** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
 export function openRedis(url: string, name: string): Redis {
   const redis = new Redis(url, { ...common(name), commandTimeout: 5_000, maxRetriesPerRequest: 2 })
-  redis.defineCommand('commitStation', {
-    numberOfKeys: 2,
-    lua: readFileSync(new URL('./lua/commitStation-2.lua', import.meta.url), 'utf8')
-  })
+  for (const command of ['commitStation', 'forgetStation']) {
+    const lua = readFileSync(new URL(`./lua/${command}-2.lua`, import.meta.url), 'utf8')
+    redis.defineCommand(command, { numberOfKeys: 2, lua })
+  }
   return redis
 }
 
@@ -51,5 +51,13 @@ declare module 'ioredis' {
       channel: string,
       message: string
     ): Result<number, Context>
+    /** See `lua/forgetStation-2.lua`. */
+    forgetStation(
+      stationKey: string,
+      positionsKey: string,
+      stationId: number,
+      channel: string,
+      message: string
+    ): Result<null, Context>
   }
 }

@@ -3,7 +3,7 @@
  * carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{N}:station:ID`  hash: `position`, `schema`, `state` (see `station-store.ts`)
- * - `cuewire:{N}:positions`   hash: station id -> position, for all stations of the shard
+ * - `cuewire:{N}:positions`   hash: station id -> position, for all stations of the shard; '' where one was deleted
  * - `cuewire:changes`         channel: one `Change` per commit
  */
 export const shardCount = 16

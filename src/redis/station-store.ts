@@ -14,7 +14,10 @@ export interface Position {
   readonly revision: number
 }
 
-/** What a commit tells the servers: station `stationId` stands at `position`, and which edges it crossed. */
+/**
+ * What a commit tells the servers: station `stationId` stands at `position`, and which edges it crossed. The position
+ * is empty when the station was deleted.
+ */
 export interface Change {
   readonly stationId: number
   readonly position: string
@@ -97,12 +100,29 @@ export async function commitOver(
   return committed === 1
 }
 
+/** Removes the state of a deleted station and tells the servers. Nothing is committed for it from then on. */
+export async function forgetStation(redis: Redis, stationId: number): Promise<void> {
+  const change: Change = { stationId, position: '', triggers: [] }
+  await redis.forgetStation(
+    stationKey(stationId),
+    positionsKey(shardOf(stationId)),
+    stationId,
+    changesChannel,
+    JSON.stringify(change)
+  )
+}
+
+/** Takes the entry of a deleted station out of its shard's positions. */
+export async function dropPosition(redis: Redis, stationId: number): Promise<void> {
+  await redis.hdel(positionsKey(shardOf(stationId)), String(stationId))
+}
+
 /** Enters the station into its shard's positions again, where that entry was lost. */
 export async function repairPosition(redis: Redis, state: StationState): Promise<void> {
   await redis.hset(positionsKey(shardOf(state.stationId)), String(state.stationId), renderPosition(state))
 }
 
-/** Positions of all stations of a shard, by station id. */
+/** Positions of all stations of a shard, by station id; empty where a station was deleted. */
 export async function readPositions(redis: Redis, shard: number): Promise<Map<number, string>> {
   const positions = await redis.hgetall(positionsKey(shard))
   return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))

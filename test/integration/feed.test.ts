@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { openRedis } from '../../src/redis/connection.ts'
 import { changesChannel, positionsKey, stationKey } from '../../src/redis/keys.ts'
-import { commitState, renderPosition } from '../../src/redis/station-store.ts'
+import { commitState, forgetStation, renderPosition } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -60,7 +60,7 @@ test('a change whose message was lost is found all the same', async ({ redisUrl 
   const { feed, redis } = await followRedis(redisUrl)
   const state = aStation()
   const position = renderPosition(state)
-  await redis.hset(stationKey(1), { position, schema: '1', state: JSON.stringify(state) })
+  await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: position })
   await waitFor(() => feed.get(1), soon)
 })
@@ -90,7 +90,7 @@ test('after a FLUSHALL the newest known state stays, until a new epoch comes', a
 
 test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  await redis.hset(stationKey(3), { position: 'x:9:9', schema: '1', state: '{"stationId":3,' })
+  await redis.hset(stationKey(3), { position: 'x:9:9', schema: '2', state: '{"stationId":3,' })
   await redis.hset(positionsKey(3), { 3: 'x:9:9' })
   await redis.publish(changesChannel, 'nonsense')
   await redis.publish(changesChannel, '{"stationId":"1","position":7}')
@@ -114,6 +114,37 @@ test('a station without a position any more is forgotten', async ({ redisUrl }) 
   await redis.hset(positionsKey(2), { 2: '' })
   await waitFor(() => feed.all().length === 0, soon)
   expect(feed.find('s1')).toBeUndefined()
+})
+
+test('a read that was under way does not bring a deleted station back', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  const told: number[] = []
+  feed.onChange(({ state }) => told.push(state.stationId))
+  const state = aStation()
+  const position = renderPosition(state)
+  const change = { stationId: 1, position, triggers: [] }
+  // The state can still be read when both messages are there.
+  await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(state) })
+  await redis.hset(positionsKey(1), { 1: '' })
+  await redis
+    .pipeline()
+    .publish(changesChannel, JSON.stringify(change))
+    .publish(changesChannel, JSON.stringify({ ...change, position: '' }))
+    .exec()
+  await commitState(redis, null, aStation({ stationId: 2 }), [])
+  await waitFor(() => feed.get(2), soon)
+  expect([feed.get(1), told]).toEqual([undefined, [2]])
+})
+
+test('who cannot wait for the message catches up', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  await commitState(redis, null, aStation(), [])
+  await feed.catchUp(1)
+  expect(feed.get(1)?.state.version).toBe(1)
+  await forgetStation(redis, 1)
+  await feed.catchUp(1)
+  expect(feed.get(1)).toBeUndefined()
 })
 
 test('a Redis that hangs is waited out', async ({ redisUrl }) => {

@@ -60,6 +60,14 @@ const routes: Route<Services>[] = [
       throw new Error('the secret of the house')
     }
   },
+  {
+    method: 'POST',
+    path: '/broken/:key',
+    access: 'public',
+    handle: () => {
+      throw new Error('nothing to say')
+    }
+  },
   { method: 'GET', path: '/never', access: 'public', handle: async () => new Promise(() => {}) },
   {
     method: 'POST',
@@ -251,6 +259,15 @@ test.each(['/broken', '/rejected'])('a bug on %s is logged and answered 500 with
     path,
     err: { message: 'the secret of the house' }
   })
+})
+
+test('a key that a path names is logged without its secret', async () => {
+  const { base, lines } = await serve()
+  const secret = 'fedcba98765432100123456789abcdef'
+  for (const colon of [':', '%3A'])
+    await fetch(`${base}/broken/0123456789abcdef${colon}${secret}`, { method: 'POST' })
+  expect(lines.map(line => JSON.parse(line).path)).toEqual(Array(2).fill('/broken/0123456789abcdef'))
+  expect(lines.join('')).not.toContain(secret)
 })
 
 test('a handler that never answers is answered for', async () => {

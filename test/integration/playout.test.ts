@@ -3,12 +3,14 @@ import { expect } from 'vitest'
 import { readFacts } from '../../src/db/facts.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
+import { clearTombstones } from '../../src/playout/gone.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
 import { publish } from '../../src/playout/publish.ts'
 import { removeFromQueue } from '../../src/playout/queue.ts'
+import type { PlayoutServices } from '../../src/playout/services.ts'
 import { sweep } from '../../src/playout/sweep.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
-import { readStates } from '../../src/redis/station-store.ts'
+import { commitState, forgetStation, readPositions, readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
@@ -293,6 +295,63 @@ test('facts restored from a backup win over a live state that knows more', async
   const rebuilt = await publish(playout, stationId)
   expect(rebuilt?.profile.name).toBe('Older')
   expect(rebuilt?.epoch).not.toBe(state?.epoch)
+})
+
+const positionOf = async (playout: PlayoutServices, stationId: number) =>
+  (await readPositions(playout.redis, shardOf(stationId))).get(stationId)
+
+test('a station that is gone from Postgres is forgotten by the next sweep, and stays forgotten', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [gone = 0, other = 0] = (await seedStations(sql, { stations: 2 })).map(({ id }) => id)
+  const { state } = await advance(playout, wake(gone))
+  await advance(playout, wake(other))
+  await sql`delete from stations where id = ${gone}`
+  await sweep(playout, new Set())
+  expect(await positionOf(playout, gone)).toBe('')
+  expect(await playout.redis.exists(stationKey(gone))).toBe(0)
+  expect(await positionOf(playout, other)).not.toBe('')
+  // Whoever read it before it went away is late, and so is the job that ends its song.
+  if (state) expect(await commitState(playout.redis, null, state, [])).toBe(false)
+  const late = await advance(playout, {
+    stationId: gone,
+    endedShId: state?.current?.shId ?? 0,
+    cause: 'due'
+  })
+  expect(late).toEqual({ outcome: 'gone', state: null })
+  expect(await publish(playout, gone)).toBeNull()
+  await sweep(playout, new Set([gone]))
+  expect(await readStates(playout.redis, [gone])).toEqual([null])
+})
+
+test('that a station was deleted survives the loss of Redis, and ends after a week', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await publish(playout, stationId)
+  await sql`delete from stations where id = ${stationId}`
+  await sweep(playout, new Set())
+  await playout.redis.flushall()
+  await sweep(playout, new Set())
+  expect(await positionOf(playout, stationId)).toBe('')
+  expect(await clearTombstones(playout)).toBe(0)
+  await sql`update deleted_stations set deleted_at = now() - interval '8 days'`
+  expect(await clearTombstones(playout)).toBe(1)
+  await sweep(playout, new Set())
+  expect(await positionOf(playout, stationId)).toBeUndefined()
+})
+
+test('a deleted station that a backup brought back shows again', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql, { tracks: 0 })
+  await publish(playout, stationId)
+  await forgetStation(playout.redis, stationId)
+  await sweep(playout, new Set())
+  expect(await readStates(playout.redis, [stationId])).toMatchObject([{ stationId }])
 })
 
 test('a jingle is played but not shown', async ({ sql, redisUrl }) => {

@@ -24,14 +24,23 @@ export interface RunningProgram extends AsyncDisposable {
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Answer = any
 
-const server = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+type Ask = RunningProgram['ask']
 
-/** Starts a server and a worker process on a test's own database and Redis, as production does. */
-export async function startProgram(
+const serverFile = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+
+/** A server process on a free port. Several may share one database and Redis. */
+export interface RunningServer extends Disposable {
+  readonly baseUrl: string
+  readonly process: ChildProcess
+  readonly ask: Ask
+}
+
+/** Starts a server on a test's own database and Redis, as production does. */
+export async function startServer(
   databaseUrl: string,
   redisUrl: string,
   dataDir: string
-): Promise<RunningProgram> {
+): Promise<RunningServer> {
   const port = await freePort()
   const baseUrl = `http://127.0.0.1:${port}`
   const env = {
@@ -44,36 +53,55 @@ export async function startProgram(
     ADMIN_API_KEY: adminKey,
     LOG_LEVEL: 'fatal'
   }
-  const child = spawn(process.execPath, ['--import', 'tsx', server], {
+  const child = spawn(process.execPath, ['--import', 'tsx', serverFile], {
     env,
     stdio: ['ignore', 'inherit', 'inherit']
   })
-  const workers = startWorkers(databaseUrl, redisUrl)
-  workers.stderr?.pipe(process.stderr)
   await waitFor(async () => (await fetch(`${baseUrl}/api/status`)).ok, {
     deadlineMs: 20_000,
     what: 'the server'
   })
-  const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {
     baseUrl,
+    process: child,
+    ask: askAt(baseUrl),
+    [Symbol.dispose]: () => void child.kill('SIGKILL')
+  }
+}
+
+/** Starts a server and a worker process on a test's own database and Redis. */
+export async function startProgram(
+  databaseUrl: string,
+  redisUrl: string,
+  dataDir: string
+): Promise<RunningProgram> {
+  const workers = startWorkers(databaseUrl, redisUrl)
+  workers.stderr?.pipe(process.stderr)
+  const server = await startServer(databaseUrl, redisUrl, dataDir)
+  const sql = openSql(databaseUrl, { max: 3, name: 'test' })
+  return {
+    baseUrl: server.baseUrl,
     sql,
-    server: child,
-    ask: async (method, path, { body, key = adminKey } = {}) => {
-      const answer = await fetch(baseUrl + path, {
-        method,
-        redirect: 'manual',
-        headers: { ...(key === '' ? {} : { 'X-API-Key': key }), 'Content-Type': 'application/json' },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
-      })
-      const text = await answer.text()
-      const isJson = text !== '' && answer.headers.get('content-type')?.startsWith('application/json')
-      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
-    },
+    server: server.process,
+    ask: server.ask,
     async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
+      server.process.kill('SIGKILL')
       workers.kill('SIGKILL')
       await sql.end({ timeout: 5 })
     }
+  }
+}
+
+function askAt(baseUrl: string): Ask {
+  return async (method, path, { body, key = adminKey } = {}) => {
+    const answer = await fetch(baseUrl + path, {
+      method,
+      redirect: 'manual',
+      headers: { ...(key === '' ? {} : { 'X-API-Key': key }), 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    const isJson = text !== '' && answer.headers.get('content-type')?.startsWith('application/json')
+    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
   }
 }

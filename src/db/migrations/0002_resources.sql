@@ -90,6 +90,24 @@ alter table playlists
   add podcasts jsonb not null default '[]';
 create sequence schedule_item_ids;
 
+-- The history tells what was played; what it names may be gone since. So it holds plain ids, and nothing that is
+-- deleted has to be looked for in a long history.
+alter table song_history
+  drop constraint song_history_media_id_fkey,
+  drop constraint song_history_playlist_id_fkey;
+alter table queue drop constraint queue_history_id_fkey;
+drop index queue_of_history;
+-- For the keys that are set to null.
+create index queue_of_playlist on queue (playlist_id);
+create index queue_of_track on queue (track_id);
+
+-- Stations that are gone, for as long as a server may still have to learn of it.
+create table deleted_stations (
+  id bigint primary key,
+  deleted_at timestamptz not null default now()
+);
+create index deleted_stations_age on deleted_stations (deleted_at);
+
 create table sftp_users (
   id bigint generated always as identity primary key,
   station_id bigint not null references stations on delete cascade,
@@ -138,12 +156,16 @@ create table notifications (
   type text not null default 'info' check (type in ('info', 'success', 'warning', 'danger')),
   -- `operator`, or the part of the system that raised it.
   source text not null default 'operator',
-  -- One fact of the system is told once, however often it is noticed.
-  fact text unique,
   created_at timestamptz not null default now(),
   read_at timestamptz
 );
 create index notifications_newest on notifications (created_at desc, notification_id);
+
+-- What the system has told the operators of and is not over: told once, however often it is noticed.
+create table open_facts (
+  fact text primary key,
+  raised_at timestamptz not null default now()
+);
 
 create table audit_log (
   id bigint generated always as identity primary key,
@@ -164,3 +186,6 @@ create table settings (
   name text primary key,
   value text not null
 );
+
+-- Plays are counted by the day.
+create index song_history_started on song_history (started_at_ms);

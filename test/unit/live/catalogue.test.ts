@@ -57,6 +57,17 @@ test('names follow their stations, also when two of them swap', () => {
   expect(catalogue.all().map(({ state }) => state.stationId)).toEqual([1])
 })
 
+test('a name that passes to another station stays found, whichever change is seen first', () => {
+  const catalogue = openCatalogue(baseUrl)
+  catalogue.put(named(2, 'north', 1))
+  catalogue.put(named(1, 'north', 1))
+  catalogue.put(named(1, 'south', 2))
+  expect(catalogue.find('north')?.state.stationId).toBe(2)
+  catalogue.put(named(3, 'north', 1))
+  catalogue.remove(3)
+  expect(catalogue.find('north')?.state.stationId).toBe(2)
+})
+
 test('the list has the public stations in id order, and moves with time and changes', () => {
   const catalogue = openCatalogue(baseUrl)
   const list = (nowSeconds: number) => JSON.parse(String(catalogue.publicList(nowSeconds)))

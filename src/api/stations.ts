@@ -1,0 +1,215 @@
+import * as v from 'valibot'
+
+import type { Tx } from '../db/sql.ts'
+import { firstStream } from '../db/stations.ts'
+import { withDeadline } from '../deadline.ts'
+import type { FieldError } from '../errors.ts'
+import { choice, custom, type Field, flag, integer, problem, text, webAddress } from '../fields/field.ts'
+import { advance } from '../playout/advance.ts'
+import { giveToClock, switchOff } from '../playout/driver.ts'
+import { buryStations } from '../playout/gone.ts'
+import { publishEventually } from '../playout/publish.ts'
+import { refillQueue } from '../playout/queue.ts'
+import { shortNameOf, shortNamePattern } from '../station/short-name.ts'
+import { resourceRoutes } from './resource-routes.ts'
+import { resource, type Rules, type Stored, type Write } from './resource.ts'
+import type { ApiServices } from './services.ts'
+
+/** A name of the IANA time zone database in its own spelling; null for any other text. Offsets (`+01:00`) are none. */
+function timezoneOf(name: string): string | null {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return null
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
+    // An older name of a zone stays what it is.
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
+  } catch {
+    return null
+  }
+}
+
+const timezone = v.pipe(
+  v.string(problem('invalid_type', 'must be text.')),
+  v.trim(),
+  v.check(
+    name => timezoneOf(name) !== null,
+    problem('invalid_format', 'must be a time zone like Europe/Berlin.')
+  ),
+  v.transform(name => timezoneOf(name) ?? name)
+)
+
+/** A storage location by its id; none is kept as null and shown as 0. */
+function storageLocation(about: string): Field<number | null> {
+  const { input, schema } = integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about })
+  const kept = v.pipe(
+    input,
+    v.transform(id => (id === 0 ? null : id))
+  )
+  return { ...custom<number | null>(kept, { fallback: null, schema, about }), schema }
+}
+
+export const stations = resource({
+  name: 'Station',
+  title: 'station',
+  tag: 'Stations',
+  table: 'stations',
+  paths: { list: '/api/admin/stations', one: '/api/admin/station/:id' },
+  access: { read: 'administer stations', write: 'administer stations' },
+  fields: {
+    name: text({ min: 1, max: 100, isTrimmed: true, about: 'What listeners read.', example: 'Harbour FM' }),
+    short_name: text({
+      max: 100,
+      fallback: '',
+      isTrimmed: true,
+      pattern: shortNamePattern,
+      says: 'may hold letters, digits and - _ . only, and not digits alone.',
+      about: 'What paths and channels call it, unique; made from the name when empty.',
+      example: 'harbour_fm'
+    }),
+    description: text({ max: 2_000, fallback: '', isLong: true, about: 'A few words for listeners.' }),
+    url: webAddress({ max: 255, about: 'Its website.' }),
+    timezone: custom(timezone, {
+      fallback: 'UTC',
+      schema: { type: 'string' },
+      about: 'The time zone of its schedules, by its IANA name.',
+      example: 'Europe/Berlin'
+    }),
+    frontend: choice(['icecast', 'shoutcast2', 'rsas', 'remote'], {
+      fallback: 'icecast',
+      about: 'The streaming server that listeners connect to.'
+    }),
+    backend: choice(['clock', 'liquidsoap', 'none'], {
+      fallback: 'clock',
+      about: 'Who says what plays: the clock of Cuewire, Liquidsoap, or reports of a broadcaster.'
+    }),
+    is_public: flag({ fallback: true, about: 'Whether it is shown without a key.' }),
+    is_enabled: flag({ fallback: true, about: 'Whether it plays; a station that is off is silent.' }),
+    hls_enabled: flag({ fallback: false, about: 'Whether it is sent as HLS.' }),
+    hls_is_default: flag({ fallback: false, about: 'Whether players should choose HLS.' }),
+    queue_length: integer({ min: 2, max: 25, fallback: 3, about: 'Songs that are queued ahead.' }),
+    history_length: integer({ min: 0, max: 50, fallback: 5, about: 'Ended songs that are shown.' }),
+    offline_text: text({
+      max: 255,
+      fallback: 'Station Offline',
+      isTrimmed: true,
+      about: 'The title that is shown while nothing plays.'
+    }),
+    live_text: text({
+      max: 255,
+      fallback: 'Live Broadcast',
+      isTrimmed: true,
+      about: 'The title that is shown while a streamer is live and sends none.'
+    }),
+    max_bitrate: integer({ min: 0, max: 10_000, fallback: 0, about: 'kbit/s of a stream; 0: no limit.' }),
+    max_hls_streams: integer({ min: 0, max: 1_000, fallback: 0, about: 'Streams it may have; 0: no limit.' }),
+    media_storage_location_id: storageLocation('Where its media are, a location of type station_media.'),
+    recordings_storage_location_id: storageLocation(
+      'Where recordings go, a location of type station_recordings.'
+    ),
+    podcasts_storage_location_id: storageLocation('Where podcasts are, a location of type station_podcasts.')
+  },
+  search: ['name', 'short_name'],
+  sort: ['id', 'name', 'short_name'],
+  order: 'name',
+  unique: { stations_short_name_key: 'short_name' }
+})
+
+type StationFields = typeof stations.fields
+
+const purposes = [
+  ['media_storage_location_id', 'station_media'],
+  ['recordings_storage_location_id', 'station_recordings'],
+  ['podcasts_storage_location_id', 'station_podcasts']
+] as const
+
+const isClocked = ({ is_enabled, backend }: Pick<Stored<StationFields>, 'is_enabled' | 'backend'>) =>
+  is_enabled && backend === 'clock'
+
+const rules: Rules<StationFields> = {
+  async prepare(write) {
+    const { tx, before, values } = write
+    const problems = await storageProblems(write)
+    if (problems.length === 0 && values.short_name === '')
+      values.short_name = await freeShortName(tx, values.name, before?.id ?? 0)
+    return problems
+  },
+  async wrote({ tx, before, values }, id) {
+    const isHistoryMeant = before !== null && before.history_length !== values.history_length
+    await tx`update stations set revision = revision + 1, station_revision = revision + 1,
+      playback_revision = case when ${isHistoryMeant} then revision + 1 else playback_revision end
+      where id = ${id}`
+    if (!before) {
+      await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`
+      return
+    }
+    if (before.is_enabled && !values.is_enabled) await switchOff(tx, id)
+    if (!isClocked(before) && isClocked(values)) await giveToClock(tx, id)
+    if (before.queue_length !== values.queue_length) await refillQueue(tx, id)
+  },
+  async deleting({ tx, before }) {
+    // First what others refer to by keys that would each be looked for.
+    await tx`delete from queue where station_id = ${before.id}`
+    await deleteHistory(tx, before.id)
+  },
+  async deleted({ tx, before }) {
+    await buryStations(tx, [before.id])
+    const id = String(before.id)
+    await tx`update api_keys set station_permissions = station_permissions - ${id}::text
+      where station_permissions ? ${id}::text`
+  },
+  committed: show,
+  shown: rows => rows.map(row => Object.fromEntries(purposes.map(([field]) => [field, row[field] ?? 0])))
+}
+
+async function storageProblems({ tx, values, sent }: Write<StationFields>): Promise<FieldError[]> {
+  const meant = purposes.filter(([field]) => sent.has(field) && values[field] !== null)
+  if (meant.length === 0) return []
+  // Held, so that none of them is deleted before this write is done.
+  const known = await tx<{ id: number; type: string }[]>`
+    select id, type from storage_locations where id = any(${meant.map(([field]) => values[field])}::bigint[])
+    order by id for key share`
+  return meant.flatMap(([field, type]): FieldError[] => {
+    const location = known.find(({ id }) => id === values[field])
+    if (!location) return [{ field, code: 'not_found', message: `${field} is no storage location.` }]
+    if (location.type === type) return []
+    return [{ field, code: 'not_in_enum', message: `${field} must be a location of type ${type}.` }]
+  })
+}
+
+const mostNames = 1_000
+
+/** The short name made from a name, or the first of `_2`, `_3`, ... that no other station has. */
+async function freeShortName(tx: Tx, name: string, ownId: number): Promise<string> {
+  const names = Array.from({ length: mostNames }, (_, index) => shortNameOf(name, index + 1))
+  const rows = await tx<{ name: string }[]>`
+    select short_name as name from stations where short_name = any(${names}::text[]) and id <> ${ownId}`
+  const taken = new Set(rows.map(row => row.name))
+  return names.find(each => !taken.has(each)) ?? shortNameOf(name)
+}
+
+const historyChunk = 50_000
+
+/** In parts, because a statement has a time limit. */
+async function deleteHistory(tx: Tx, stationId: number): Promise<void> {
+  for (let count = historyChunk; count === historyChunk;) {
+    const deleted = await tx`
+      delete from song_history where id in (
+        select id from song_history where station_id = ${stationId} order by id desc limit ${historyChunk})`
+    count = deleted.count
+  }
+}
+
+const patienceMs = 2_000
+
+/** Starts it where it was switched on, and shows what was written: on this server before the answer is sent. */
+async function show(services: ApiServices, stationId: number): Promise<void> {
+  const { live, log } = services
+  try {
+    await advance(services, { stationId, endedShId: 0, cause: 'wake' })
+    await publishEventually(services, stationId)
+    await withDeadline(patienceMs, 'showing the station', () => live.catchUp(stationId))
+  } catch (error) {
+    log.warn({ err: error, station: stationId }, 'a change of the station does not show yet')
+  }
+}
+
+export const stationRoutes = resourceRoutes(stations, rules)

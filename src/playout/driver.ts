@@ -1,0 +1,22 @@
+import type { Tx } from '../db/sql.ts'
+import { endPlay, goSilent } from './advance.ts'
+import { lockStation, readOpenPlay } from './rows.ts'
+
+/** Ends what is on air because the station is switched off. */
+export async function switchOff(tx: Tx, stationId: number): Promise<void> {
+  const station = await lockStation(tx, stationId)
+  const play = await readOpenPlay(tx, stationId)
+  if (!station || !play) return
+  const endMs = Math.min(Date.now(), play.dueAtMs ?? Infinity)
+  await endPlay(tx, station, play, Math.max(endMs, play.startedAtMs))
+  await goSilent(tx, station)
+}
+
+/** The clock takes a station over: what a broadcaster reported last gets an end, since no report will tell it. */
+export async function giveToClock(tx: Tx, stationId: number): Promise<void> {
+  const { count } = await tx`
+    update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${Date.now()}::bigint)
+    where station_id = ${stationId} and ended_at_ms is null and due_at_ms is null`
+  if (count > 0)
+    await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${stationId}`
+}

@@ -1,0 +1,44 @@
+import type { Sql, Tx } from '../db/sql.ts'
+import { shards } from '../redis/keys.ts'
+import { dropPosition, forgetStation } from '../redis/station-store.ts'
+import type { PlayoutServices } from './services.ts'
+
+/*
+ * Deleting a station leaves a tombstone in Postgres and an empty position in Redis. A server that was paused or cut off
+ * meanwhile finds the empty position when it is back; where Redis lost it, it is written again from the tombstone.
+ */
+
+/** So long a server may be away and still learn of a deletion. */
+const tombstoneDays = 7
+
+/** Remembers that stations were deleted. */
+export async function buryStations(sql: Sql | Tx, stationIds: readonly number[]): Promise<void> {
+  await sql`insert into deleted_stations (id) select unnest(${[...stationIds]}::bigint[]) on conflict do nothing`
+}
+
+/**
+ * Makes the servers forget the stations of a shard that are gone from Postgres, where the process that deleted one died
+ * before it could do so. `positions` has to be read before `stationIds`, the stations of the shard that are there.
+ */
+export async function forgetGone(
+  services: PlayoutServices,
+  shard: number,
+  positions: ReadonlyMap<number, string>,
+  stationIds: ReadonlySet<number>
+): Promise<void> {
+  const rows = await services.sql<{ id: number }[]>`
+    select id from deleted_stations where id % ${shards.length} = ${shard}`
+  const buried = new Set(rows.map(({ id }) => id))
+  const gone = [...new Set([...positions.keys(), ...buried])].filter(id => !stationIds.has(id))
+  for (const id of gone) if (positions.get(id) !== '') await forgetStation(services.redis, id)
+  const unburied = gone.filter(id => !buried.has(id))
+  if (unburied.length > 0) await buryStations(services.sql, unburied)
+}
+
+/** Removes what was kept of stations that were deleted long ago. */
+export async function clearTombstones({ sql, redis }: PlayoutServices): Promise<number> {
+  const rows = await sql<{ id: number }[]>`
+    delete from deleted_stations where deleted_at < now() - make_interval(days => ${tombstoneDays}) returning id`
+  for (const { id } of rows) await dropPosition(redis, id)
+  return rows.length
+}

@@ -1,0 +1,342 @@
+import { describe, expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import { isDisconnect, isPub, type Publication, subscribeLive } from '../support/live-client.ts'
+import type { Answer, RunningProgram } from '../support/program.ts'
+import { readHistory, seedStation, type Shape } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
+
+const keys = `
+  id name short_name description url timezone frontend backend is_public is_enabled hls_enabled hls_is_default
+  queue_length history_length offline_text live_text max_bitrate max_hls_streams media_storage_location_id
+  recordings_storage_location_id podcasts_storage_location_id`
+  .trim()
+  .split(/\s+/)
+
+let made = 0
+
+/** Creates a station under a name of its own, unless given, and gives its record. */
+async function create(program: RunningProgram, body: object = {}): Promise<Answer> {
+  const answer = await program.ask('POST', '/api/admin/stations', {
+    body: { name: `Made ${++made}`, ...body }
+  })
+  expect([answer.status, answer.body.message]).toEqual([200, undefined])
+  return answer.body
+}
+
+async function put(program: RunningProgram, id: number, body: object): Promise<void> {
+  const answer = await program.ask('PUT', `/api/admin/station/${id}`, { body })
+  expect([answer.status, answer.body.message]).toEqual([200, 'Record updated successfully.'])
+}
+
+const shown = (program: RunningProgram, name: number | string) =>
+  program.ask('GET', `/api/nowplaying/${name}`, { key: '' })
+
+/** A station that plays. */
+async function playing(program: RunningProgram, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
+  const id = await seedStation(program.sql, shape)
+  await becomesOnline(program, id)
+  return id
+}
+
+function becomesOnline(program: RunningProgram, id: number) {
+  return waitFor(async () => (await shown(program, id)).body.is_online, {
+    deadlineMs: 5_000,
+    what: `station ${id} to play`
+  })
+}
+
+const socketOf = (program: RunningProgram) =>
+  `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
+
+describe('a station', () => {
+  test('is created from its name alone, read, changed field by field, and deleted', async ({ program }) => {
+    const record = await create(program, { name: 'Café del Sól', id: 4711 })
+    expect(Object.keys(record)).toEqual(keys)
+    expect(record).toMatchObject({
+      name: 'Café del Sól',
+      short_name: 'cafe_del_sol',
+      timezone: 'UTC',
+      frontend: 'icecast',
+      backend: 'clock',
+      is_public: true,
+      is_enabled: true,
+      queue_length: 3,
+      history_length: 5,
+      offline_text: 'Station Offline',
+      max_bitrate: 0,
+      media_storage_location_id: 0
+    })
+    const path = `/api/admin/station/${record.id}`
+    expect((await program.ask('GET', path)).body).toEqual(record)
+    const changed = { ...record, description: 'By the sea.\nAlways.', timezone: 'America/New_York' }
+    await put(program, record.id, { description: 'By the sea.\nAlways.', timezone: 'america/new_york' })
+    expect((await program.ask('GET', path)).body).toEqual(changed)
+    const list = await program.ask('GET', '/api/admin/stations?searchPhrase=del_sol')
+    expect(list.body).toEqual([changed])
+    expect((await program.ask('DELETE', path)).body.message).toBe('Record deleted successfully.')
+    for (const method of ['GET', 'DELETE', 'PUT']) expect((await program.ask(method, path)).status).toBe(404)
+  })
+
+  test('sent back as it was read is not changed at all', async ({ program }) => {
+    const record = await create(program, { is_public: false, hls_enabled: true, url: 'https://example.com' })
+    const revisions = () => program.sql`select revision from stations where id = ${record.id}`
+    const before = await revisions()
+    await put(program, record.id, record)
+    expect(await revisions()).toEqual(before)
+    expect((await program.ask('GET', `/api/admin/station/${record.id}`)).body).toEqual(record)
+  })
+
+  test('keeps a given short name to itself, and a made one makes way', async ({ program }) => {
+    const first = await create(program, { name: 'Rock', short_name: 'Rock.FM' })
+    const taken = await program.ask('POST', '/api/admin/stations', {
+      body: { name: 'Other', short_name: 'Rock.FM' }
+    })
+    expect([taken.status, taken.body.extra_data.errors[0].code]).toEqual([409, 'duplicate'])
+    const second = await create(program, { name: 'Jazz' })
+    const third = await create(program, { name: 'Jazz' })
+    expect([second.short_name, third.short_name]).toEqual(['jazz', 'jazz_2'])
+    const conflict = await program.ask('PUT', `/api/admin/station/${third.id}`, {
+      body: { name: 'Never', short_name: 'Rock.FM' }
+    })
+    expect(conflict.status).toBe(409)
+    expect((await program.ask('GET', `/api/admin/station/${third.id}`)).body).toEqual(third)
+    await put(program, first.id, { name: '1984', short_name: '' })
+    expect((await program.ask('GET', `/api/admin/station/${first.id}`)).body.short_name).toBe('station_1984')
+  })
+
+  const bad: [field: string, value: unknown, code: string][] = [
+    ['name', '  ', 'blank'],
+    ['name', 'x'.repeat(101), 'too_long'],
+    ['name', 7, 'invalid_type'],
+    ['short_name', '1984', 'invalid_format'],
+    ['short_name', '..', 'invalid_format'],
+    ['short_name', 'a b', 'invalid_format'],
+    ['short_name', 'a/b', 'invalid_format'],
+    ['short_name', 'x'.repeat(101), 'too_long'],
+    ['url', 'javascript:alert(1)', 'invalid_url'],
+    ['timezone', 'Mars/Olympus', 'invalid_format'],
+    ['timezone', '+01:00', 'invalid_format'],
+    ['timezone', '', 'invalid_format'],
+    ['timezone', 1, 'invalid_type'],
+    ['frontend', 'icecast3', 'not_in_enum'],
+    ['backend', 'robot', 'not_in_enum'],
+    ['is_enabled', 'maybe', 'invalid_type'],
+    ['queue_length', 1, 'out_of_range'],
+    ['queue_length', 26, 'out_of_range'],
+    ['history_length', -1, 'out_of_range'],
+    ['history_length', 51, 'out_of_range'],
+    ['max_bitrate', 10_001, 'out_of_range'],
+    ['max_hls_streams', 1_001, 'out_of_range'],
+    ['media_storage_location_id', 987_654, 'not_found'],
+    ['media_storage_location_id', -1, 'out_of_range'],
+    ['podcasts_storage_location_id', '9999999999999999999', 'invalid_type']
+  ]
+  test.for(bad)('is refused with %s %j', async ([field, value, code], { program }) => {
+    const { status, body } = await program.ask('POST', '/api/admin/stations', {
+      body: { name: 'Bad', [field]: value }
+    })
+    expect([status, body.extra_data.errors[0]]).toMatchObject([400, { field, code }])
+  })
+
+  test('refers to storage locations of the right type only', async ({ program }) => {
+    const [media = { id: 0 }, podcasts = { id: 0 }] = await program.sql<{ id: number }[]>`
+      insert into storage_locations (type, adapter, place)
+      values ('station_media', 'local', '/a'), ('station_podcasts', 'local', '/b') returning id`
+    const record = await create(program, {
+      media_storage_location_id: media.id,
+      podcasts_storage_location_id: String(podcasts.id)
+    })
+    expect(record).toMatchObject({
+      media_storage_location_id: media.id,
+      recordings_storage_location_id: 0,
+      podcasts_storage_location_id: podcasts.id
+    })
+    const { status, body } = await program.ask('PUT', `/api/admin/station/${record.id}`, {
+      body: { media_storage_location_id: podcasts.id, recordings_storage_location_id: 987_654 }
+    })
+    expect([status, body.extra_data.errors]).toMatchObject([
+      400,
+      [
+        { field: 'media_storage_location_id', code: 'not_in_enum' },
+        { field: 'recordings_storage_location_id', code: 'not_found' }
+      ]
+    ])
+    await expect(program.sql`delete from storage_locations where id = ${media.id}`).rejects.toThrow(
+      /foreign key/
+    )
+    await put(program, record.id, { media_storage_location_id: 0, podcasts_storage_location_id: null })
+    await program.sql`delete from storage_locations where id in (${media.id}, ${podcasts.id})`
+  })
+
+  test('needs the right to administer stations', async ({ program }) => {
+    const { id } = await create(program)
+    const weak = 'abababababababab:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
+    await program.sql`
+      insert into api_keys (name, identifier, verifier, permissions, station_permissions)
+      values ('weak', 'abababababababab', sha256('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'),
+        '["view administration", "manage station media"]', ${program.sql.json({ [id]: ['administer all'] })})`
+    for (const [method, path] of [
+      ['GET', '/api/admin/stations'],
+      ['POST', '/api/admin/stations'],
+      ['GET', `/api/admin/station/${id}`],
+      ['PUT', `/api/admin/station/${id}`],
+      ['DELETE', `/api/admin/station/${id}`]
+    ] as const) {
+      const { status, body } = await program.ask(method, path, { key: weak })
+      expect([method, status, body.type]).toEqual([method, 403, 'PermissionDeniedException'])
+    }
+    await program.ask('DELETE', `/api/admin/station/${id}`)
+    const [key] = await program.sql`select station_permissions from api_keys where name = 'weak'`
+    expect(key?.['station_permissions']).toEqual({})
+  })
+})
+
+describe('what is changed', () => {
+  test('shows before the answer comes: a new station, its stream, its new name', async ({ program }) => {
+    for (let round = 0; round < 10; round++) {
+      const { id, short_name } = await create(program)
+      const byId = await shown(program, id)
+      expect([byId.status, byId.body.station.shortcode]).toEqual([200, short_name])
+      expect(byId.body.station.mounts).toMatchObject([{ path: '/radio.mp3', is_default: true }])
+      const streams = await program.ask('GET', `/api/station/${short_name}/hls_streams`)
+      expect(streams.body).toHaveLength(1)
+      await put(program, id, { name: `Renamed ${round}`, short_name: `renamed_${round}` })
+      expect((await shown(program, short_name)).status).toBe(404)
+      expect((await shown(program, `renamed_${round}`)).body.station.name).toBe(`Renamed ${round}`)
+      await put(program, id, { is_public: false })
+      expect((await shown(program, id)).status).toBe(404)
+      await program.ask('DELETE', `/api/admin/station/${id}`)
+      expect((await program.ask('GET', `/api/nowplaying/${id}`)).status).toBe(404)
+    }
+  })
+
+  test('reaches sockets under the id; a former short name falls silent until it is taken', async ({
+    program
+  }) => {
+    const { id, short_name } = await create(program)
+    const message = { subs: { [`station:${short_name}`]: { recover: true } } }
+    const former = await subscribeLive(socketOf(program), message)
+    const both = await subscribeLive(socketOf(program), {
+      subs: { [`station:${id}`]: { recover: true }, 'station:renamed_live': { recover: true } }
+    })
+    await put(program, id, { short_name: 'renamed_live' })
+    const channels = [await both.until(isPub), await both.until(isPub)]
+    expect(channels.map(({ pub }) => pub.data.np.station.shortcode)).toEqual(['renamed_live', 'renamed_live'])
+    expect(channels.map(({ channel }) => channel)).toEqual([`station:${id}`, 'station:renamed_live'])
+    expect(former.frames.filter(isPub)).toEqual([])
+    // Whoever saw the first station under this name has to begin anew.
+    const heir = await create(program, { short_name })
+    expect((await former.until(isDisconnect)).disconnect.code).toBe(3010)
+    const again = await subscribeLive(socketOf(program), message)
+    const [publication] = again.connect.subs?.[`station:${short_name}`]?.publications ?? []
+    expect(publication?.data.np.station.id).toBe(heir.id)
+  })
+
+  test('at the length of the history shows at once, and starts no song', async ({ program }) => {
+    const id = await playing(program)
+    for (let play = 0; play < 3; play++) await program.ask('POST', `/api/station/${id}/backend/skip`)
+    await waitFor(async () => (await shown(program, id)).body.song_history.length === 3, {
+      deadlineMs: 5_000,
+      what: 'three ended songs'
+    })
+    const { body } = await shown(program, id)
+    await put(program, id, { history_length: 1 })
+    const after = (await shown(program, id)).body
+    expect(after.song_history).toEqual(body.song_history.slice(0, 1))
+    expect(after.now_playing.sh_id).toBe(body.now_playing.sh_id)
+  })
+
+  test('at the length of the queue fills it up, or lets it run down', async ({ program }) => {
+    const id = await playing(program, { queueLength: 3 })
+    const queue = async (): Promise<Answer[]> => (await program.ask('GET', `/api/station/${id}/queue`)).body
+    const before = await queue()
+    await put(program, id, { queue_length: 6 })
+    const longer = await queue()
+    expect(longer).toHaveLength(6)
+    expect(longer.slice(0, 3)).toEqual(before)
+    await put(program, id, { queue_length: 2 })
+    expect(await queue()).toEqual(longer)
+  })
+})
+
+describe('a station that is switched off', () => {
+  test('ends its play, keeps its queue and goes on when it is switched on', async ({ program }) => {
+    const id = await playing(program)
+    const queue = (await program.ask('GET', `/api/station/${id}/queue`)).body
+    await put(program, id, { is_enabled: false })
+    expect((await shown(program, id)).body).toMatchObject({ is_online: false })
+    const [play] = await readHistory(program.sql, id)
+    expect(Math.abs((play?.endedAtMs ?? 0) - Date.now())).toBeLessThan(2_000)
+    expect((await program.ask('GET', `/api/station/${id}/queue`)).body).toEqual(queue)
+    expect((await program.ask('POST', `/api/station/${id}/backend/skip`)).status).toBe(409)
+    await put(program, id, { is_enabled: true })
+    const { body } = await shown(program, id)
+    expect([body.is_online, body.now_playing.song]).toEqual([true, queue[0].song])
+    expect(await readHistory(program.sql, id)).toHaveLength(2)
+  })
+
+  test('may be made so, and plays nothing', async ({ program }) => {
+    const { id } = await create(program, { is_enabled: false, offline_text: 'Soon' })
+    expect((await shown(program, id)).body).toMatchObject({
+      is_online: false,
+      now_playing: { song: { title: 'Soon' } }
+    })
+  })
+
+  test('or leaves the clock, ends with its song; back with the clock it plays on', async ({ program }) => {
+    const id = await playing(program)
+    const { body } = await shown(program, id)
+    await put(program, id, { backend: 'none' })
+    expect((await shown(program, id)).body.now_playing.sh_id).toBe(body.now_playing.sh_id)
+    await program.ask('POST', `/api/station/${id}/backend/skip`)
+    await waitFor(async () => !(await shown(program, id)).body.is_online, {
+      deadlineMs: 2_000,
+      what: 'silence'
+    })
+    await put(program, id, { backend: 'clock' })
+    expect((await shown(program, id)).body.is_online).toBe(true)
+  })
+
+  test('a play without an end gets one from the clock', async ({ program }) => {
+    const id = await playing(program, { songMs: 60_000 })
+    await put(program, id, { backend: 'none' })
+    await program.sql`update song_history set due_at_ms = null, started_at_ms = started_at_ms - 59000
+      where station_id = ${id}`
+    await put(program, id, { backend: 'clock' })
+    await waitFor(async () => (await readHistory(program.sql, id)).length === 2, {
+      deadlineMs: 5_000,
+      what: 'the next song'
+    })
+  })
+})
+
+test('a deleted station leaves nothing behind, and its neighbours alone', async ({ program }) => {
+  const id = await playing(program)
+  const neighbour = await playing(program)
+  await program.sql`insert into sftp_users (station_id, username) values (${id}, ${`user${id}`})`
+  await program.sql`insert into webhooks (station_id, type) values (${id}, 'generic')`
+  const { connect: _connect, ...client } = await subscribeLive(socketOf(program), {
+    subs: { [`station:${id}`]: { recover: true }, [`station:${neighbour}`]: { recover: true } }
+  })
+  const { status } = await program.ask('DELETE', `/api/admin/station/${id}`)
+  expect(status).toBe(200)
+  for (const path of [`/api/nowplaying/${id}`, `/api/station/${id}`, `/api/station/${id}/queue`])
+    expect([path, (await program.ask('GET', path)).status]).toEqual([path, 404])
+  for (const path of ['/api/nowplaying', '/api/stations'])
+    expect(JSON.stringify((await program.ask('GET', path)).body)).not.toContain(`/api/station/${id}/`)
+  const tables = await program.sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+    where column_name = 'station_id' and table_schema = 'public' and table_name <> 'audit_log'`
+  expect(tables.length).toBeGreaterThan(6)
+  for (const { name } of tables) {
+    const [left] = await program.sql`select count(*) from ${program.sql(name)} where station_id = ${id}`
+    expect([name, left?.['count']]).toEqual([name, 0])
+  }
+  // The session lives on; of the deleted station it hears nothing.
+  await program.ask('POST', `/api/station/${neighbour}/backend/skip`)
+  const isSkipped = (frame: unknown): frame is Publication =>
+    isPub(frame) && frame.pub.data.triggers.includes('song_changed')
+  expect((await client.until(isSkipped)).channel).toBe(`station:${neighbour}`)
+  expect(client.frames.filter(isPub).map(({ channel }) => channel)).not.toContain(`station:${id}`)
+})
