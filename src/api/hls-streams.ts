@@ -16,6 +16,7 @@ import {
 import { mountName } from '../station/now-playing.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource, type Write } from './resource.ts'
+import { targetProblems } from './target-problems.ts'
 
 /** A mount's path as people type it: exactly one slash at its beginning is enforced. */
 const mountPath = v.pipe(
@@ -122,6 +123,12 @@ const shownName = (stream: StreamName) =>
   })
 
 const rules: Rules<HlsFields> = {
+  async ahead({ services, station, id, values: { relay_url: url } }) {
+    if (!url) return []
+    const [same] = await services.sql`
+      select from hls_streams where id = ${id} and station_id = ${station?.id ?? null} and relay_url = ${url}`
+    return same ? [] : targetProblems(services, [{ field: 'relay_url', url }])
+  },
   async prepare(write) {
     const { values, before } = write
     // The made name that was read and sent back is not a name of its own.

@@ -5,6 +5,7 @@ import { refillQueue, withdrawPlaylist } from '../playout/queue.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
 import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
+import { targetProblems } from './target-problems.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
 const most = 32_767
@@ -112,7 +113,17 @@ const isPlayable = ({
 }: Pick<Stored<PlaylistFields>, 'is_enabled' | 'type' | 'source'>) =>
   is_enabled && type !== 'custom' && source === 'songs'
 
+const emptySource = { source: 'songs', remote_url: '' }
+
 const rules: Rules<PlaylistFields> = {
+  async ahead({ services, station, id, values }) {
+    const [stored] = await services.sql<Pick<Stored<PlaylistFields>, 'source' | 'remote_url'>[]>`
+      select source, remote_url from playlists where id = ${id} and station_id = ${station?.id ?? null}`
+    const { source, remote_url: url } = { ...emptySource, ...stored, ...values }
+    const isNew = url !== stored?.remote_url || source !== stored.source
+    const isJudged = source === 'remote_url' && isNew && isWebAddress(url)
+    return isJudged ? targetProblems(services, [{ field: 'remote_url', url }]) : []
+  },
   async prepare({ tx, before, values }) {
     if (values.weight === 0) values.weight = 3
     if (values.source === 'remote_url') values.type = 'default'

@@ -13,15 +13,14 @@ import {
   problem,
   text
 } from '../fields/field.ts'
-import { networkList } from '../networks.ts'
 import { type Trigger, triggers } from '../station/triggers.ts'
 import { type Config, isDraft, settleConfig, shownConfig, withMade } from '../webhooks/config.ts'
 import { describeSettings } from '../webhooks/described.ts'
 import type { HookType } from '../webhooks/hook-type.ts'
 import { hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
-import { checkTarget } from '../webhooks/look-up.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Plan, type Rules, resource, type Stored } from './resource.ts'
+import { targetProblems } from './target-problems.ts'
 import { readMetadata } from './webhook-metadata.ts'
 
 /** Whom to tell when something happens at a station. */
@@ -112,31 +111,20 @@ function triggerProblems(type: HookType, asked: readonly Trigger[]): FieldError[
   })
 }
 
-/** Looks up where a config's URLs lead. Those that are none are found by the settings themselves. */
-async function urlProblems(plan: Plan<HookFields>): Promise<FieldError[]> {
-  const { values, services } = plan
+/** Judges where the URLs of a config lead, those that were there already left out. */
+async function urlProblems({ services, station, id, values }: Plan<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
-  const typeName = values.type ?? (await storedType(plan))
-  if (typeName === null) return []
-  const allowed = networkList(services.config.WEBHOOK_ALLOWED_NETWORKS)
+  const [stored] = await services.sql<{ type: string; config: Config }[]>`
+    select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
+  const typeName = stored?.type ?? values.type
+  if (typeName === undefined) return []
+  const before = new Map(stored?.config.map(({ key, value }) => [key, value]))
   const { urls } = hookTypeOf(typeName)
-  const targets = values.config.filter(({ key }) => urls.includes(key))
-  const found = await Promise.all(
-    targets.map(async ({ key, value }) => {
-      const url = String(value).trim()
-      const refused = URL.canParse(url) ? await checkTarget(url, allowed) : null
-      const field = `config.${key}`
-      return refused ? [{ field, code: refused.code, message: `${field} ${refused.sentence}` }] : []
-    })
+  const targets = values.config.filter(({ key, value }) => urls.includes(key) && value !== before.get(key))
+  return targetProblems(
+    services,
+    targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))
   )
-  return found.flat()
-}
-
-/** The type of the hook that is to be changed; it never changes itself. */
-async function storedType({ services, station, id }: Plan<HookFields>): Promise<string | null> {
-  const [row] = await services.sql<{ type: string }[]>`
-    select type from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
-  return row?.type ?? null
 }
 
 export const webhookRoutes = resourceRoutes(webhooks, rules)

@@ -83,8 +83,17 @@ function sealed(
   seals: Seals
 ): string {
   const text = String(value)
-  if (typeof old === 'string' && seals.open(old, purposeOf(key)) === text) return old
+  if (typeof old === 'string' && openedOrNull(old, purposeOf(key), seals) === text) return old
   return seals.seal(text, purposeOf(key))
+}
+
+/** A sealed text that was damaged can only be replaced. */
+function openedOrNull(text: string, purpose: string, seals: Seals): string | null {
+  try {
+    return seals.open(text, purpose)
+  } catch {
+    return null
+  }
 }
 
 function missing(type: HookType, config: Config, problems: readonly FieldError[]): FieldError[] {

@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process'
+
 import { describe, expect } from 'vitest'
 
-import { test as base } from '../support/fixtures.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { test as inProgram } from '../support/fixtures.ts'
+import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
 
-const test = base.extend('stationId', async ({ program }) => seedStation(program.sql))
+const test = inProgram.extend('stationId', async ({ program }) => seedStation(program.sql))
 
 const url = 'https://hooks.invalid/radio'
 /** Every secret that is sent here begins so. */
@@ -39,8 +44,49 @@ const state = ({ metadata }: Answer) => valueOf(metadata, 'state')
 const errorsOf = ({ body }: { body: Answer }) =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 
+/** A server that logs all it has to say, and what it said. */
+async function startLoggingServer(databaseUrl: string, redisUrl: string) {
+  const port = await freePort()
+  const folder = await openTempFolder()
+  const { PATH } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
+    env: {
+      PATH,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      DATA_DIR: folder.path,
+      PORT: String(port),
+      ADMIN_API_KEY: adminKey,
+      LOG_LEVEL: 'trace'
+    }
+  })
+  let log = ''
+  child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  const baseUrl = `http://127.0.0.1:${port}`
+  await waitFor(async () => (await fetch(`${baseUrl}/api/status`)).ok, {
+    deadlineMs: 20_000,
+    what: 'the server'
+  })
+  return {
+    log: () => log,
+    ask: async (method: string, path: string, { body }: { body?: unknown } = {}) => {
+      const answer = await fetch(baseUrl + path, {
+        method,
+        headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      return { status: answer.status, headers: answer.headers, body: await answer.json() }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+}
+
 /** The calls of one station; no answer may hold a secret that was sent. */
-function hooksOf({ ask }: RunningProgram, stationId: number) {
+function hooksOf({ ask }: Pick<RunningProgram, 'ask'>, stationId: number) {
   const call = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(method, `/api/station/${stationId}/${path}`, { body })
     expect(JSON.stringify(answer.body)).not.toContain(word)
@@ -210,6 +256,26 @@ describe('secrets', () => {
       'config.timeout invalid_type',
       'config.webhook_url unsafe_url'
     ])
+  })
+
+  test('are in no line of the log, not even when the database refuses the row', async ({
+    databaseUrl,
+    redisUrl,
+    sql
+  }) => {
+    await using server = await startLoggingServer(databaseUrl, redisUrl)
+    const hooks = hooksOf(server, await seedStation(sql))
+    const { id } = await hooks.make(full)
+    await sql`alter table webhooks add constraint broken check (name <> 'Broken')`
+    const config = { webhook_url: url, basic_auth_password: `${word} three`, headers: `A: ${word}` }
+    expect((await hooks.put(id, { name: 'Broken', config })).status).toBe(500)
+    expect((await hooks.post({ ...full, name: 'Broken' })).status).toBe(500)
+    expect((await hooks.put(id, { config: { ...config, headers: word } })).status).toBe(400)
+    const log = await waitFor(() => server.log().split('broken').length > 2 && server.log(), {
+      deadlineMs: 5_000,
+      what: 'two errors in the log'
+    })
+    expect(log).not.toContain(word)
   })
 
   test('of a discord hook: its very URL', async ({ program, stationId }) => {
@@ -393,6 +459,40 @@ describe('a body is refused', () => {
     expect([answer.status, errorsOf(answer)]).toEqual([400, [`config.${key} unsafe_url`]])
     expect((await hooks.get(id)).body.config.length).toBeGreaterThan(0)
   })
+})
+
+test('a URL that is there may stay, although it would be refused now', async ({ program, stationId }) => {
+  const hooks = hooksOf(program, stationId)
+  const { id } = await hooks.make(full)
+  await program.sql`
+    update webhooks set config = replace(config::text, ${url}, 'http://127.0.0.1/')::jsonb where id = ${id}`
+  const { body } = await hooks.get(id)
+  expect(valueOf(body.config, 'webhook_url')).toBe('http://127.0.0.1/')
+  expect((await hooks.put(id, { ...body, name: 'Other' })).status).toBe(200)
+  expect((await hooks.put(id, { config: { webhook_url: 'http://127.0.0.2/' } })).status).toBe(400)
+})
+
+test('where a station fetches sound from is judged likewise', async ({ program, stationId }) => {
+  const station = `/api/station/${stationId}`
+  const bad = 'http://169.254.169.254/live'
+  const remote = { name: 'Remote', source: 'remote_url', remote_url: bad }
+  const { body: kept } = await program.ask('POST', `${station}/playlists`, {
+    body: { ...remote, source: 'songs' }
+  })
+  expect(kept.remote_url).toBe(bad)
+  const refused = [
+    ['remote_url', await program.ask('POST', `${station}/playlists`, { body: remote })],
+    [
+      'remote_url',
+      await program.ask('PUT', `${station}/playlist/${kept.id}`, { body: { source: 'remote_url' } })
+    ],
+    [
+      'relay_url',
+      await program.ask('POST', `${station}/hls_streams`, { body: { name: '/x', relay_url: bad } })
+    ]
+  ] as const
+  for (const [field, answer] of refused)
+    expect([answer.status, errorsOf(answer)]).toEqual([400, [`${field} unsafe_url`]])
 })
 
 test('fixed types take no triggers, or the one they have', async ({ program, stationId }) => {

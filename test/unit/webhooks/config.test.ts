@@ -352,6 +352,14 @@ test('no value of a secret is in the problems it has, nor in what is kept', () =
     }
 })
 
+test('a sealed text that was damaged can be replaced', () => {
+  const stored = Object.entries({ webhook_url: url, basic_auth_password: 'v1.damaged' }).map(
+    ([key, value]) => ({ key, value })
+  )
+  const { config } = settle('generic', { webhook_url: url, basic_auth_password: 'word' }, stored)
+  expect(opened(config)).toEqual({ webhook_url: url, basic_auth_password: 'word' })
+})
+
 test('an empty text is a value where text may be empty, and leaves the default elsewhere', () => {
   const sent = { webhook_url: url, basic_auth_username: '', timeout: '', rate_limit: '', signing_secret: '' }
   expect(settle('generic', sent)).toEqual({
