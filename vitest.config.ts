@@ -7,10 +7,14 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {
+        // openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does
+        // not have. A second package `typescript` would take the place of `tsc`; this one only carries the library.
+        resolve: { alias: { typescript: '@ts-morph/common/dist/typescript.js' } },
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/support/services.ts'],
+          server: { deps: { inline: ['openapi-typescript'] } },
           testTimeout: 30_000,
           hookTimeout: 60_000
         }

@@ -20,18 +20,26 @@ export function cpuSeconds(rootPid: number): Record<string, number> {
   return totals
 }
 
+/** CPU seconds of the processes this one started and saw the end of. Linux only. */
+export function endedChildrenSeconds(): number {
+  const fields = fieldsOf(readFileSync('/proc/self/stat', 'utf8'))
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond
+}
+
 function readProcess(pid: string) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    // The name in parentheses may itself hold blanks and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const fields = fieldsOf(stat)
     const seconds = (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
     return [{ pid: Number(pid), parent: Number(fields[1]), role: roleOf(command), seconds }]
   } catch {
     return []
   }
 }
+
+/** The fields after the name, which stands in parentheses and may itself hold blanks and parentheses. */
+const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 
 function roleOf(command: string): string {
   if (command.includes('workers/main')) return 'workers'

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { pinned } from './pin.ts'
+
 export interface Program {
   readonly pid: number
   readonly baseUrl: string
@@ -14,12 +16,20 @@ export interface Program {
 
 const startMs = 60_000
 
+export interface ProgramOptions {
+  /** The one core that the program and everything it starts keep to. */
+  readonly core?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Starts the whole program, embedded services included, on an empty folder, and waits until it answers. */
-export async function startProgram(port: number): Promise<Program> {
+export async function startProgram(port: number, { core, env = {} }: ProgramOptions = {}): Promise<Program> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), DEMO: 'off', LOG_LEVEL: 'warn' },
+  const words: [string, ...string[]] = [process.execPath, '--import', 'tsx', main]
+  const [command, ...args] = core === undefined ? words : pinned(core, words)
+  const child = spawn(command, args, {
+    env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), DEMO: 'off', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'inherit', 'inherit']
   })
   const baseUrl = `http://127.0.0.1:${port}`

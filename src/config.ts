@@ -1,9 +1,9 @@
-import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
 
 import * as v from 'valibot'
 
 import { OperatorError } from './errors.ts'
+import { isNetwork } from './networks.ts'
 
 const port = v.pipe(
   v.string(),
@@ -38,13 +38,10 @@ const list = v.pipe(
   )
 )
 
-/** An address, or a network like 10.0.0.0/8. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
-}
+const networks = v.pipe(
+  list,
+  v.check(texts => texts.every(isNetwork), 'holds something that is no address or network')
+)
 
 const schema = v.object({
   PORT: v.optional(port, '8080'),
@@ -68,13 +65,8 @@ const schema = v.object({
     'on'
   ),
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
-  TRUSTED_PROXIES: v.optional(
-    v.pipe(
-      list,
-      v.check(networks => networks.every(isNetwork), 'holds something that is no address or network')
-    ),
-    ''
-  ),
+  TRUSTED_PROXIES: v.optional(networks, ''),
+  WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
   STORAGE_ROOTS: v.optional(
     v.pipe(
       list,

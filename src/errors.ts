@@ -36,12 +36,13 @@ export type ErrorKind = keyof typeof kinds
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly status: number
+  /** On 400 and 409 with a list `errors`, empty where no field is to blame. */
   readonly extraData: Record<string, unknown>
 
   constructor(
     kind: ErrorKind,
     message: string = kinds[kind].message,
-    extraData: Record<string, unknown> = {}
+    extraData: Record<string, unknown> = kind === 'invalid' || kind === 'conflict' ? { errors: [] } : {}
   ) {
     super(message)
     this.kind = kind

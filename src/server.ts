@@ -7,6 +7,7 @@ import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
 import { tellReady } from './children.ts'
 import { migrate } from './db/migrate.ts'
+import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
@@ -32,16 +33,18 @@ await runService('server', async ({ config, log, opened }) => {
   const feed = await openFeed({ redis: stores.redis, subscriber, baseUrl: config.BASE_URL, log })
   opened.defer('feed', () => feed.close())
 
-  const keys = openKeys(stores.sql)
+  const reads = openSql(stores.databaseUrl, { max: 6, name: 'server reads' })
+  opened.defer('reads', () => reads.end({ timeout: 1 }))
+  const keys = openKeys(reads)
   const audience = openAudience({ feed, mayListen: (key, stationId) => keys.mayListen(key, stationId), log })
   opened.defer('audience', () => audience.close())
   const app = App()
   serveSockets(app, audience)
   const live = viewOf(feed)
-  const services: ApiServices = { ...stores, config, live, keys, secrets }
+  const services: ApiServices = { ...stores, config, reads, live, keys, secrets }
   serveRoutes(app, apiRoutes, {
     services,
-    authorise: openAuthoriser({ keys, live, sql: stores.sql }),
+    authorise: openAuthoriser({ keys, live, sql: reads }),
     addressOf: openAddresses(config.TRUSTED_PROXIES),
     corsOrigins: config.CORS_ALLOWED_ORIGINS,
     log

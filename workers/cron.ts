@@ -2,45 +2,74 @@ import { schedule } from 'node-cron'
 
 import { clearTombstones } from '../src/playout/gone.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
+import { watchSilence } from '../src/playout/silence.ts'
+import { removeOldAudit, removeOldNotifications } from '../src/retention.ts'
 
 const queueRetentionMs = 7 * 86_400_000
 
-/** Starts what runs by the clock. Every process may run it: each job may run twice. */
+/** What runs by the clock, in UTC; gives how many records it touched. */
+interface Task {
+  readonly name: string
+  /** Seconds (optional), minutes, hours, days, months, days of the week. */
+  readonly at: string
+  readonly maxRandomDelay: number
+  readonly run: (services: PlayoutServices) => Promise<number>
+}
+
+const tasks: readonly Task[] = [
+  { name: 'queue retention', at: '17 * * * *', maxRandomDelay: 60_000, run: removeOldQueueRows },
+  {
+    name: 'notification retention',
+    at: '23 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldNotifications(sql, Date.now())
+  },
+  {
+    name: 'audit retention',
+    at: '29 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldAudit(sql, Date.now())
+  },
+  { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
+  {
+    name: 'silence watch',
+    at: '*/10 * * * * *',
+    maxRandomDelay: 3_000,
+    run: ({ sql }) => watchSilence(sql, Date.now())
+  }
+]
+
+/** Starts what runs by the clock. Every process may run it: each task can be repeated at any time. */
 export function startCron(services: PlayoutServices): { stop: () => Promise<void> } {
-  const retention = schedule('17 * * * *', () => removeOldQueueRows(services), {
-    name: 'queue retention',
-    timezone: 'UTC',
-    noOverlap: true,
-    maxRandomDelay: 60_000
-  })
-  const tombstones = schedule('47 * * * *', () => clearOldTombstones(services), {
-    name: 'tombstones of stations',
-    timezone: 'UTC',
-    noOverlap: true,
-    maxRandomDelay: 60_000
-  })
+  const started = tasks.map(({ name, at, maxRandomDelay, run }) =>
+    schedule(at, logged(name, run, services), { name, timezone: 'UTC', noOverlap: true, maxRandomDelay })
+  )
   return {
     stop: async () => {
-      await Promise.all([retention.destroy(), tombstones.destroy()])
+      await Promise.all(started.map(async task => task.destroy()))
     }
   }
 }
 
-async function clearOldTombstones(services: PlayoutServices): Promise<void> {
-  try {
-    await clearTombstones(services)
-  } catch (error) {
-    services.log.warn({ err: error }, 'tombstones of stations not removed; trying again in an hour')
+/** One line when there was something to do, one when it begins to fail. */
+function logged(name: string, run: Task['run'], services: PlayoutServices): () => Promise<void> {
+  const { log } = services
+  let isFailing = false
+  return async () => {
+    try {
+      const records = await run(services)
+      if (records > 0) log.info({ records }, name)
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) log.warn({ err: error }, `${name} failed; trying again the next time`)
+      isFailing = true
+    }
   }
 }
 
 /** Played and removed rows of the queue can be read for a week. */
-async function removeOldQueueRows({ sql, log }: PlayoutServices): Promise<void> {
-  try {
-    const { count } = await sql`
-      delete from queue where coalesce(played_at_ms, skipped_at_ms) < ${Date.now() - queueRetentionMs}`
-    if (count > 0) log.info({ rows: count }, 'old queue rows removed')
-  } catch (error) {
-    log.warn({ err: error }, 'old queue rows not removed; trying again in an hour')
-  }
+async function removeOldQueueRows({ sql }: PlayoutServices): Promise<number> {
+  const { count } = await sql`
+    delete from queue where coalesce(played_at_ms, skipped_at_ms) < ${Date.now() - queueRetentionMs}`
+  return count
 }

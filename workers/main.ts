@@ -3,10 +3,12 @@ import { join } from 'node:path'
 
 import { tellReady } from '../src/children.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { openKeptSecrets } from '../src/kept-secrets.ts'
 import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
+import { startStorage } from './storage.ts'
 import { startSweep } from './sweep.ts'
 
 await runService('workers', async ({ config, log, opened }) => {
@@ -18,6 +20,8 @@ await runService('workers', async ({ config, log, opened }) => {
   await mkdir(config.DATA_DIR, { recursive: true })
   const sweep = startSweep(services, join(config.DATA_DIR, 'workers-alive'))
   opened.defer('sweep', () => sweep.stop())
+  const storage = startStorage({ ...services, config, secrets: await openKeptSecrets(services.sql, config) })
+  opened.defer('storage', () => storage.stop())
   const advances = startAdvanceWorker(services, services.redisUrl)
   opened.defer('advance worker', () => advances.close())
   tellReady()

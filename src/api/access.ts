@@ -60,6 +60,15 @@ export function allows({ permissions, stationPermissions: byStation }: Rights, n
   return held.some(right => right !== 'administer stations' && includes(right, need))
 }
 
+/**
+ * Whether somebody with these rights may hand a right on, for a station or (null) everywhere: nobody gives away more
+ * than they hold.
+ */
+export function mayGrant(rights: Rights, permission: Permission, stationId: number | null): boolean {
+  if (stationId !== null && rights.permissions.includes('administer stations')) return true
+  return allows(rights, { permission, stationId, isRead: permission.startsWith('view ') })
+}
+
 /** Whether the rights say anything about a station: then its private pages are open to them. */
 export function mayListenTo(rights: Rights, stationId: number): boolean {
   const need: Need = { permission: 'view station management', stationId, isRead: true }
@@ -69,7 +78,7 @@ export function mayListenTo(rights: Rights, stationId: number): boolean {
 function includes(held: string, { permission, isRead }: Need): boolean {
   if (held === permission || held === 'administer all') return true
   if (held === 'view all') return isRead
-  if (held === 'administer stations') return isStationRight(permission)
+  if (held === 'administer stations' && isStationRight(permission)) return true
   if (permission === 'view station management')
     return /^(manage|delete) station /.test(held) && isStationRight(held)
   if (permission === 'view administration') return isInstallationRight(held)

@@ -36,7 +36,13 @@ const cover: ApiRoute = {
   method: 'GET',
   path: '/api/station/:station_id/art/:art',
   access: 'public',
-  operation: { id: 'getArt', tag: 'Now playing', summary: "A song's cover", ...picture },
+  operation: {
+    id: 'getArt',
+    tag: 'Now playing',
+    summary: "A song's cover",
+    redirectsTo: 'To the built-in picture, where there is no cover.',
+    ...picture
+  },
   async handle({ params, apiKey }, { sql, live, config, keys }) {
     const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(params['art'] ?? '') ?? []
     const station = live.get(params['station_id'] ?? '')

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts'
+import { withoutSecret } from './keys.ts'
 import type { ApiRequest } from './route.ts'
 
 /** What was changed: the kind of record, its id, and the names of the fields. Values never get here. */
@@ -13,11 +14,6 @@ export async function recordAudit(tx: Sql | Tx, request: ApiRequest, change: Cha
   const { caller, method, path } = request
   await tx`
     insert into audit_log (key_id, key_name, method, path, record, record_id, station_id, fields)
-    values (${caller?.key.id ?? null}, ${caller?.key.name ?? ''}, ${method}, ${pathWithoutKey(path)}, ${change.record},
+    values (${caller?.key.id ?? null}, ${caller?.key.name ?? ''}, ${method}, ${withoutSecret(path).slice(0, 500)}, ${change.record},
       ${String(change.id)}, ${caller?.station?.id ?? null}, ${tx.json([...(change.fields ?? [])])})`
-}
-
-/** A key can be named in a path to revoke it; its second half is a secret. */
-function pathWithoutKey(path: string): string {
-  return path.slice(0, 500).replace(/([0-9a-f]{16})(?::|%3a)[0-9a-f]{32}/gi, '$1')
 }

@@ -37,7 +37,10 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
 
   async function validKey({ apiKey, address }: ApiRequest): Promise<Key> {
     if (apiKey === '') throw new ApiError('not-logged-in')
-    const key = refusals.peek(address) === 0 ? await keys.find(apiKey) : keys.remembered(apiKey)
+    // Where too much was refused, only a key that was valid a moment ago is looked at: somebody else may share the
+    // address. Whether it is valid still has to be asked, or a flood would keep a revoked key alive.
+    const isHeard = refusals.peek(address) === 0 || keys.remembered(apiKey) !== null
+    const key = isHeard ? await keys.find(apiKey) : null
     if (key) return key
     const wait = refusals.take(address)
     throw wait === 0 ? new ApiError('not-logged-in') : new TooManyRequests(wait)

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import { text } from './field.ts'
+import { text } from '../fields/field.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, resource } from './resource.ts'
 

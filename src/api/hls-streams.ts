@@ -2,8 +2,18 @@ import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
+import {
+  choice,
+  custom,
+  flag,
+  given,
+  integer,
+  namedValues,
+  problem,
+  text,
+  webAddress
+} from '../fields/field.ts'
 import { mountName } from '../station/now-playing.ts'
-import { choice, custom, flag, given, integer, namedValues, problem, text, webAddress } from './field.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource, type Write } from './resource.ts'
 

@@ -10,6 +10,31 @@ import { mayListenTo, type Permission, type Rights } from './access.ts'
  */
 const shape = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
+/**
+ * A path as it may be written down: a key can be named in it to revoke it, and the second half of a key is a secret.
+ * It is found under any spelling of the path.
+ */
+export function withoutSecret(path: string): string {
+  const decoded = path.includes('%') ? decode(path) : path
+  const hidden = decoded.replace(/([0-9a-f]{16}):[0-9a-f]{32}/gi, '$1')
+  return hidden === decoded ? path : hidden
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // Nobody is named by such a path, but somebody may have tried.
+    return path.replace(/%3a/gi, ':')
+  }
+}
+
+/** Which row a text names that is a whole key: its identifier, and the hash of its secret. Null for another text. */
+export function rowOfKey(text: string): { readonly identifier: string; readonly verifier: Buffer } | null {
+  const [, identifier, secret] = shape.exec(text) ?? []
+  return identifier && secret ? { identifier, verifier: verifierOf(secret) } : null
+}
+
 /** A valid key and its rights. */
 export interface Key extends Rights {
   readonly id: number
@@ -39,11 +64,11 @@ export function generateKey(): string {
  * stays revoked, however often it is stored.
  */
 export async function storeKey(tx: Sql | Tx, key: string, of: NewKey): Promise<number | null> {
-  const [, identifier, secret] = shape.exec(key) ?? []
-  if (!identifier || !secret) throw new Error('a key of the wrong shape')
+  const row = rowOfKey(key)
+  if (!row) throw new Error('a key of the wrong shape')
   const [stored] = await tx<{ id: number }[]>`
     insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at)
-    values (${of.name}, ${identifier}, ${verifierOf(secret)}, ${tx.json([...of.permissions])},
+    values (${of.name}, ${row.identifier}, ${row.verifier}, ${tx.json([...of.permissions])},
       ${tx.json(mutable(of.stationPermissions ?? {}))}, ${of.expiresAt ?? null})
     on conflict (identifier) do nothing returning id`
   return stored?.id ?? null
@@ -73,12 +98,12 @@ export function openKeys(sql: Sql) {
   const notedAtMs = new Map<number, number>()
 
   async function read(text: string): Promise<Key | null> {
-    const [, identifier, secret] = shape.exec(text) ?? []
-    if (!identifier || !secret) return null
+    const named = rowOfKey(text)
+    if (!named) return null
     const [row] = await sql<(Key & { verifier: Uint8Array })[]>`
       select id, name, permissions, station_permissions as "stationPermissions", verifier from api_keys
-      where identifier = ${identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
-    if (!row || !timingSafeEqual(row.verifier, verifierOf(secret))) return null
+      where identifier = ${named.identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
+    if (!row || !timingSafeEqual(row.verifier, named.verifier)) return null
     const { verifier: _verifier, ...key } = row
     noteUse(key.id)
     return key

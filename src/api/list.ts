@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { integer, type JsonSchema, text } from './field.ts'
-import { changesOf } from './form.ts'
+import { integer, type JsonSchema, text } from '../fields/field.ts'
+import { changesOf } from '../fields/form.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
 
@@ -46,8 +46,10 @@ const paging = changesOf(parameters)
 export function parseListQuery(query: URLSearchParams, sortKeys: readonly string[]): ListQuery {
   const named = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(parameters, name))
   const given = parseBody(paging, Object.fromEntries(named))
-  const sort = sortKeys.length === 0 ? '' : (query.get('sort') ?? '')
-  const order = sortKeys.length === 0 ? '' : (query.get('sortOrder') ?? '').toUpperCase()
+  const sort = query.get('sort') ?? ''
+  const order = (query.get('sortOrder') ?? '').toUpperCase()
+  if (sort !== '' && sortKeys.length === 0)
+    refuse('sort', 'is not possible: this list has an order of its own.')
   if (sort !== '' && !sortKeys.includes(sort)) refuse('sort', `must be one of ${sortKeys.join(', ')}.`)
   if (!['', 'ASC', 'DESC'].includes(order)) refuse('sortOrder', 'must be ASC or DESC.')
   const number = given.page ?? given.current
@@ -96,6 +98,12 @@ export function listReply(
   request: ApiRequest,
   baseUrl: string
 ): Reply {
+  const { page, headers } = describePage(total, list, request, baseUrl)
+  return { body: JSON.stringify(page ? { ...page, rows } : rows), headers }
+}
+
+/** What is said about the records of a list: the envelope without its rows (null: none was asked for) and headers. */
+export function describePage(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)
     for (const name of ['page', 'current', 'per_page', 'rowCount']) query.delete(name)
@@ -107,11 +115,11 @@ export function listReply(
   if (list.page === null) {
     const more: Record<string, string> =
       total > bareMost ? { Link: `<${link(bareMost / perPageMost + 1, perPageMost)}>; rel="next"` } : {}
-    return { body: JSON.stringify(rows), headers: { ...count, ...more } }
+    return { page: null, headers: { ...count, ...more } }
   }
   const { number, size } = list.page
   const pages = size === 0 ? 1 : Math.max(1, Math.ceil(total / size))
-  const body = {
+  const page = {
     page: number,
     per_page: size === 0 ? total : size,
     total,
@@ -121,30 +129,33 @@ export function listReply(
       previous: link(Math.max(1, Math.min(number - 1, pages)), size),
       next: link(Math.min(number + 1, pages), size),
       last: link(pages, size)
-    },
-    rows
+    }
   }
-  return { body: JSON.stringify(body), headers: count }
+  return { page, headers: count }
+}
+
+const url = { type: 'string', format: 'uri' }
+
+/** The schemas of what an envelope says beside its rows. */
+export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
+  page: { type: 'integer' },
+  per_page: { type: 'integer' },
+  total: { type: 'integer' },
+  total_pages: { type: 'integer' },
+  links: {
+    type: 'object',
+    properties: { first: url, previous: url, next: url, last: url },
+    required: ['first', 'previous', 'next', 'last']
+  }
 }
 
 /** The schema of a list's answer: an array, or the envelope where pages were asked for. */
 export function listSchema(record: JsonSchema): JsonSchema {
-  const url = { type: 'string', format: 'uri' }
+  const rows = { type: 'array', items: record }
   const envelope = {
     type: 'object',
-    properties: {
-      page: { type: 'integer' },
-      per_page: { type: 'integer' },
-      total: { type: 'integer' },
-      total_pages: { type: 'integer' },
-      links: {
-        type: 'object',
-        properties: { first: url, previous: url, next: url, last: url },
-        required: ['first', 'previous', 'next', 'last']
-      },
-      rows: { type: 'array', items: record }
-    },
-    required: ['page', 'per_page', 'total', 'total_pages', 'links', 'rows']
+    properties: { ...pageSchemas, rows },
+    required: [...Object.keys(pageSchemas), 'rows']
   }
-  return { oneOf: [{ type: 'array', items: record }, envelope] }
+  return { oneOf: [rows, envelope] }
 }

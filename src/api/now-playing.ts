@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
+import type { JsonSchema } from '../fields/field.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
-import type { JsonSchema } from './field.ts'
 import { type ApiRequest, type ApiRoute, json, type Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 

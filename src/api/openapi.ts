@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs'
-
-import type { JsonSchema } from './field.ts'
+import type { JsonSchema } from '../fields/field.ts'
+import { version } from '../version.ts'
 import type { ApiRoute } from './route.ts'
-
-const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-)
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The body or the query is not valid; every problem is listed.',
@@ -15,6 +10,7 @@ const failures: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   429: 'Too many requests; Retry-After says when to try again.',
+  431: 'The address and the headers are longer than 4 KB together.',
   500: 'A generic exception has occurred.'
 }
 
@@ -26,11 +22,28 @@ const everyAnswer = {
 
 const parameterDocs: Readonly<Record<string, JsonSchema>> = {
   station_id: {
-    type: 'string',
+    type: ['integer', 'string'],
     description: 'The id of the station, or its short name.',
-    examples: ['1', 'demo']
+    examples: [1, 'demo']
   },
-  id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.', examples: [1] }
+  id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.', examples: [1] },
+  key: {
+    type: 'string',
+    description: 'The first half of the key, the whole key, or its id.',
+    examples: ['0123456789abcdef']
+  },
+  article_id: {
+    type: 'string',
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
+    description: 'The id of the article.',
+    examples: ['we-are-moving']
+  },
+  notification_id: {
+    type: 'string',
+    format: 'uuid',
+    description: 'The id of the notification.',
+    examples: ['0190b1c2-6f3e-4d8a-9b7c-2f1e0d9c8b7a']
+  }
 }
 
 /** The OpenAPI 3.1 document of these routes; `records` are the schemas by name. */
@@ -81,7 +94,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     body,
     answer,
     contentType = 'application/json',
-    status = 200
+    redirectsTo
   } = operation
   const isKeyed = access !== 'public'
   const named = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
@@ -110,7 +123,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
     responses: {
-      [status]: {
+      200: {
         description: 'Success.',
         headers: {
           ...everyAnswer,
@@ -118,6 +131,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
         },
         content: { [contentType]: { schema: answer } }
       },
+      ...(redirectsTo ? { 302: { description: redirectsTo, headers: everyAnswer } } : {}),
       ...failuresOf(isKeyed, method, named, operation)
     }
   }
@@ -141,6 +155,7 @@ function failuresOf(
     ...(isKeyed ? [403, 429] : []),
     ...(named.length > 0 ? [404] : []),
     ...errors,
+    431,
     500
   ])
   return Object.fromEntries(
@@ -149,6 +164,9 @@ function failuresOf(
 }
 
 function failure(status: number) {
+  // The library that reads the request refuses it before there is anything to answer in our way.
+  if (status === 431)
+    return { description: failures[status], content: { 'text/html': { schema: { type: 'string' } } } }
   return {
     description: failures[status] ?? 'Error',
     headers: {

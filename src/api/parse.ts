@@ -1,32 +1,15 @@
 import * as v from 'valibot'
 
 import type { Sql } from '../db/sql.ts'
-import { ApiError, type FieldError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
+import { problemsOf } from '../fields/problems.ts'
 import type { StationRow } from './route.ts'
 
-/** A problem's code word: that of the schema's own check, else what kind of problem it is. */
-const codes: Record<string, string> = {
-  min_value: 'out_of_range',
-  max_value: 'out_of_range',
-  min_length: 'too_short',
-  max_length: 'too_long',
-  picklist: 'not_in_enum',
-  partial_check: 'out_of_range',
-  raw_check: 'required'
-}
-
-/** Checks a body against its schema. Throws a 400 that lists every problem with its field. */
+/** Checks a body against its schema. Throws a 400 that names every field with its first problem. */
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
-  const result = v.safeParse(schema, body ?? {})
+  const result = v.safeParse(schema, body ?? {}, { abortPipeEarly: true })
   if (result.success) return result.output
-  const [first, ...others] = result.issues.map((issue): FieldError => {
-    const field = v.getDotPath(issue) ?? ''
-    const isMissing = (issue.input === undefined || issue.input === null) && issue.kind === 'schema'
-    const [, said, sentence] = /^([a-z_]+): (.*)$/s.exec(issue.message) ?? []
-    const code = isMissing ? 'required' : (said ?? codes[issue.type] ?? 'invalid_type')
-    const reason = isMissing ? 'is required.' : (sentence ?? issue.message)
-    return { field, code, message: field === '' ? `The body ${reason}` : `${field} ${reason}` }
-  })
+  const [first, ...others] = problemsOf(result.issues)
   if (!first) throw new ApiError('invalid')
   throw ApiError.ofFields([first, ...others])
 }

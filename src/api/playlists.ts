@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
+import { choice, custom, flag, integer, isWebAddress, listOf, problem, text } from '../fields/field.ts'
 import { refillQueue, withdrawPlaylist } from '../playout/queue.ts'
-import { choice, custom, flag, integer, isWebAddress, listOf, problem, text } from './field.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
 import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'

@@ -67,7 +67,7 @@ const list: ApiRoute = {
     query: listParameters([]),
     answer: listSchema(item)
   },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
@@ -90,7 +90,7 @@ const read: ApiRoute = {
   path: '/api/station/:station_id/queue/:id',
   access: 'view station management',
   operation: { id: 'getQueueItem', tag: 'Queue', summary: 'Read a row of the queue', answer: item },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const station = stationOf(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
       where q.station_id = ${station.id} and q.id = ${parseId(request.params['id'])} and q.skipped_at_ms is null

@@ -1,9 +1,10 @@
-import type { Fields, JsonSchema } from './field.ts'
-import { bodySchema, changesOf } from './form.ts'
+import type { Field, Fields, JsonSchema } from '../fields/field.ts'
+import { bodySchema, exampleOf } from '../fields/form.ts'
+import { filtersOf } from './filters.ts'
 import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
-import { parseBody, parseId } from './parse.ts'
+import { parseId } from './parse.ts'
 import { openStore } from './resource-store.ts'
-import type { Resource, Rules } from './resource.ts'
+import type { DeclaredResource, Resource, Rules } from './resource.ts'
 import { actionResult, type ApiRequest, type ApiRoute, json, type StationRow } from './route.ts'
 
 /** The five routes of a resource. */
@@ -14,9 +15,9 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
   const done = { $ref: '#/components/schemas/ActionResult' }
   const conflicts = resource.unique ? [409] : []
   const filterFields = Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
-  const filterForm = changesOf(filterFields)
+  const filter = filtersOf(filterFields)
   const filterSchemas = Object.fromEntries(
-    Object.entries(filterFields).map(([key, { schema }]): [string, JsonSchema] => [key, filterSchema(schema)])
+    Object.entries(filter.schemas).map(([key, schema]) => [key, { ...schema, description: onlyThese }])
   )
 
   return [
@@ -33,11 +34,8 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
       },
       async handle(request, services) {
         const query = parseListQuery(request.query, sort)
-        const named = [...request.query].filter(
-          ([key, value]) => value !== '' && Object.hasOwn(filterFields, key)
-        )
-        const filter = parseBody(filterForm, Object.fromEntries(named))
-        const { rows, total } = await store.list(services, stationNamed(request), query, filter)
+        const wanted = filter.parse(request.query)
+        const { rows, total } = await store.list(services, stationNamed(request), query, wanted)
         return listReply(rows, total, query, request, services.config.BASE_URL)
       }
     },
@@ -93,15 +91,11 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
   ]
 }
 
+const onlyThese = 'Only records with this value.'
 const stationNamed = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
 
-/** As a filter a field has no default. */
-function filterSchema({ default: _default, ...schema }: JsonSchema): JsonSchema {
-  return { ...schema, description: 'Only records with this value.' }
-}
-
 /** The JSON Schema of a record: exactly its keys, all of them there. */
-export function recordSchema<F extends Fields>({ fields, title }: Resource<F>): JsonSchema {
+export function recordSchema({ fields, title }: DeclaredResource): JsonSchema {
   const shown = Object.entries(fields).map(([name, { schema, kind }]) => [name, shownSchema(schema, kind)])
   const id = { type: 'integer', format: 'int64', readOnly: true, examples: [1] }
   return {
@@ -109,9 +103,13 @@ export function recordSchema<F extends Fields>({ fields, title }: Resource<F>): 
     title,
     properties: { id, ...Object.fromEntries(shown) },
     required: ['id', ...Object.keys(fields)],
-    additionalProperties: false
+    additionalProperties: false,
+    examples: [{ id: 1, ...Object.fromEntries(Object.entries(fields).map(exampleEntry)) }]
   }
 }
+
+const exampleEntry = ([name, field]: [string, Field<unknown>]) =>
+  [name, field.kind === 'secret' ? '' : exampleOf(field)] as const
 
 /** What limits an input need not hold for what is shown: a secret reads "". */
 function shownSchema({ default: _default, ...schema }: JsonSchema, kind: string): JsonSchema {

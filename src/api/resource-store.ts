@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
+import type { Fields, ValuesOf } from '../fields/field.ts'
+import { changesOf, formOf } from '../fields/form.ts'
 import { publishAllEventually, publishEventually } from '../playout/publish.ts'
 import { recordAudit } from './audit.ts'
-import type { Fields, ValuesOf } from './field.ts'
-import { changesOf, formOf } from './form.ts'
 import { limitOf, likePattern, type ListQuery } from './list.ts'
 import { parseBody } from './parse.ts'
 import {
@@ -50,7 +50,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function list(services: ApiServices, station: StationRow | null, query: ListQuery, filter: object) {
-    const { sql } = services
+    const { reads: sql } = services
     const conditions = [
       scope(sql, station),
       ...Object.entries(filter).map(([name, value]) => sql`${sql(columnOf(name))} = ${value}`),
@@ -77,32 +77,32 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function read(services: ApiServices, station: StationRow | null, id: number) {
-    const row = await find(services.sql, station, id, services.sql``)
+    const row = await find(services.reads, station, id, services.reads``)
     const [record] = await render([row], { services, station })
     return record
   }
 
   async function create(services: ApiServices, request: ApiRequest, station: StationRow | null) {
     const values = parseBody(creation, request.body)
+    const early = (await rules.ahead?.({ services, station, id: null, values })) ?? []
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
     const id = await transact(services, async tx => {
       await lockStation(tx, station)
-      const write = { tx, services, station, before: null, values, sent, reveal }
-      refuse((await rules.prepare?.(write)) ?? [])
+      const write = { tx, services, station, query: request.query, before: null, values, sent, reveal }
+      refuse([...early, ...((await rules.prepare?.(write)) ?? [])])
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
         ...toColumns(tx, await kept(services, values, sent))
       }
       const [inserted] = await tx<{ id: number }[]>`insert into ${tx(table)} ${tx(row)} returning id`
       if (!inserted) throw new Error('insert gave no row')
-      await rules.wrote?.(write, inserted.id)
-      await show(tx, station)
-      await recordAudit(tx, request, {
-        record: resource.name,
-        id: inserted.id,
-        fields: changedFields(values, null)
-      })
+      const change = { record: resource.name, id: inserted.id, fields: changedFields(values, null) }
+      await Promise.all([
+        rules.wrote?.(write, inserted.id),
+        show(tx, station),
+        recordAudit(tx, request, change)
+      ])
       return inserted.id
     })
     await committed(services, station, id)
@@ -111,22 +111,27 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
     const asked = parseBody(changes, request.body)
+    const early = (await rules.ahead?.({ services, station, id, values: asked })) ?? []
     const isChanged = await transact(services, async tx => {
-      await lockStation(tx, station)
       // Records that refer to this one may be added meanwhile.
-      const before = await find(tx, station, id, tx`for no key update`)
+      const locked = tx`for no key update`
+      const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
-      const write = { tx, services, station, before, values, sent, reveal: {} }
-      refuse([...fixedProblems(values, before), ...((await rules.prepare?.(write)) ?? [])])
+      const write = { tx, services, station, query: request.query, before, values, sent, reveal: {} }
+      const problems = (await rules.prepare?.(write)) ?? []
+      refuse([...fixedProblems(values, before), ...early, ...problems])
       const changed = changedFields(values, before)
       if (changed.length === 0) return false
       const row = toColumns(tx, await kept(services, values, sent, before))
-      await tx`update ${tx(table)} set ${tx(row)} where id = ${id}`
-      await rules.wrote?.(write, id)
-      await show(tx, station)
-      await recordAudit(tx, request, { record: resource.name, id, fields: changed })
+      await Promise.all([
+        // Sent now, so before whatever follows from it.
+        tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
+        rules.wrote?.(write, id),
+        show(tx, station),
+        recordAudit(tx, request, { record: resource.name, id, fields: changed })
+      ])
       return true
     })
     if (isChanged) await committed(services, station, id)
@@ -134,14 +139,15 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function remove(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
     await transact(services, async tx => {
-      await lockStation(tx, station)
-      const before = await find(tx, station, id, tx`for update`)
+      const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, tx`for update`)])
       const write = { tx, services, station, before }
       await rules.deleting?.(write)
       await tx`delete from ${tx(table)} where id = ${id}`
-      await rules.deleted?.(write)
-      await show(tx, station)
-      await recordAudit(tx, request, { record: resource.name, id })
+      await Promise.all([
+        rules.deleted?.(write),
+        show(tx, station),
+        recordAudit(tx, request, { record: resource.name, id })
+      ])
     })
     await committed(services, station, id)
   }
@@ -192,7 +198,11 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function lockStation(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!isOfStation || !station) return
+    if (!resource.shows) return
+    // Writes that all stations show come one after the other, or they would wait for each other's stations.
+    if (!isOfStation)
+      return void (await tx`select pg_advisory_xact_lock(hashtext('cuewire shown everywhere'))`)
+    if (!station) return
     const [row] = await tx`select from stations where id = ${station.id} for no key update`
     if (!row) throw new ApiError('not-found')
   }
@@ -262,7 +272,7 @@ function refusalOf(error: unknown, unique: Readonly<Record<string, string>>, isO
   // Somebody else changes it and takes long, or each waits for the other.
   if (error.code === '55P03' || error.code === '40P01')
     return new ApiError('conflict', 'The record is being changed by somebody else: try again.')
-  // The station went away meanwhile.
-  if (error.code === '23503' && isOfStation) return new ApiError('not-found')
+  // The station went away meanwhile, or something began to use the record.
+  if (error.code === '23503') return new ApiError(isOfStation ? 'not-found' : 'conflict')
   return error
 }

@@ -1,18 +1,15 @@
 import type { Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
+import type { Fields, ValuesOf } from '../fields/field.ts'
 import type { Permission } from './access.ts'
-import type { Fields, ValuesOf } from './field.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** The parts of a station's live state that a write may touch. */
 export type Shown = 'station' | 'queue'
 
-/**
- * One resource of the REST interface, as data: validation, record type, routes, columns and documentation follow from
- * it. A record has an id, and the fields in the order of their declaration.
- */
-export interface Resource<F extends Fields> {
+/** What is known of every resource. */
+export interface DeclaredResource {
   /** The name of a record's schema: `Playlist`. */
   readonly name: string
   /** What a person calls one, and where the documentation groups it. */
@@ -22,6 +19,18 @@ export interface Resource<F extends Fields> {
   /** Paths of the list and of one record (`:id`); with `:station_id` the records belong to a station. */
   readonly paths: { readonly list: string; readonly one: string }
   readonly access: { readonly read: Permission; readonly write: Permission }
+  readonly fields: Fields
+  /** Unique constraints, and the field that is to blame. */
+  readonly unique?: Readonly<Record<string, string>>
+  /** What a write shows on the now-playing surfaces: of its station, or of all where it belongs to none. */
+  readonly shows?: Shown
+}
+
+/**
+ * One resource of the REST interface, as data: validation, record type, routes, columns and documentation follow from
+ * it. A record has an id, and the fields in the order of their declaration.
+ */
+export interface Resource<F extends Fields> extends DeclaredResource {
   readonly fields: F
   /** Fields that `searchPhrase` looks in, that `sort` may name, and that are filters by their own name. */
   readonly search: readonly (keyof F & string)[]
@@ -29,10 +38,6 @@ export interface Resource<F extends Fields> {
   readonly filters?: readonly (keyof F & string)[]
   /** The order without `sort`. */
   readonly order: (keyof F & string) | 'id'
-  /** Unique constraints, and the field that is to blame. */
-  readonly unique?: Readonly<Record<string, keyof F & string>>
-  /** What a write shows on the now-playing surfaces: of its station, or of all where it belongs to none. */
-  readonly shows?: Shown
 }
 
 /** Declares a resource; the declaration is its only argument and result, so that its types are known. */
@@ -48,6 +53,7 @@ export interface Write<F extends Fields> {
   readonly tx: Tx
   readonly services: ApiServices
   readonly station: StationRow | null
+  readonly query: URLSearchParams
   /** The record as it was; null: it is being made. */
   readonly before: Stored<F> | null
   /** The record as it will be; may be changed. A new secret is in clear, another one as it is kept. */
@@ -58,6 +64,19 @@ export interface Write<F extends Fields> {
   readonly reveal: Record<string, unknown>
 }
 
+/** A deletion on its way, likewise. */
+export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'station'> & {
+  readonly before: Stored<F>
+}
+
+/** A write that is asked for and not yet begun; `id` null: a record is to be made. */
+export interface Plan<F extends Fields> {
+  readonly services: ApiServices
+  readonly station: StationRow | null
+  readonly id: number | null
+  readonly values: Partial<ValuesOf<F>>
+}
+
 /** Where rendering happens. */
 export interface RenderContext {
   readonly services: ApiServices
@@ -66,6 +85,8 @@ export interface RenderContext {
 
 /** What is special about a resource. Every function may throw `ApiError`. */
 export interface Rules<F extends Fields> {
+  /** Precedes the transaction, for checks that wait for others than the database. Its problems join those of `prepare`. */
+  readonly ahead?: (plan: Plan<F>) => Promise<FieldError[]>
   /** Checks what no field can check alone, and completes the record. Gives every problem. */
   readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
   /** Turns a new secret into what is kept; without it a secret is sealed. */
@@ -73,13 +94,9 @@ export interface Rules<F extends Fields> {
   /** Follows a write in its transaction. */
   readonly wrote?: (write: Write<F>, id: number) => Promise<void>
   /** Precedes a deletion in its transaction. */
-  readonly deleting?: (
-    write: Omit<Write<F>, 'values' | 'sent' | 'reveal' | 'before'> & { readonly before: Stored<F> }
-  ) => Promise<void>
+  readonly deleting?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a deletion in its transaction. */
-  readonly deleted?: (
-    write: Omit<Write<F>, 'values' | 'sent' | 'reveal' | 'before'> & { readonly before: Stored<F> }
-  ) => Promise<void>
+  readonly deleted?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a committed write or deletion. */
   readonly committed?: (services: ApiServices, id: number) => Promise<void> | void
   /** The computed fields of records, and those that are shown otherwise than they are kept; in the order of `rows`. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
+import type { JsonSchema } from '../fields/field.ts'
 import type { Permission } from './access.ts'
-import type { JsonSchema } from './field.ts'
 import type { Key } from './keys.ts'
 import type { ApiServices } from './services.ts'
 
@@ -53,8 +53,8 @@ export interface Operation {
   /** The schema of the answer's body, with its content type where that is not JSON. */
   readonly answer: JsonSchema
   readonly contentType?: string
-  /** The status of success, 200 unless given. */
-  readonly status?: number
+  /** What a 302 leads to, where that is an answer as well. */
+  readonly redirectsTo?: string
   /** Statuses of errors that only this route has (409, 404 of a body's references, ...). */
   readonly errors?: readonly number[]
 }

@@ -1,37 +1,70 @@
+import type { JsonSchema } from '../fields/field.ts'
+import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
+import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
-import type { JsonSchema } from './field.ts'
+import { docsRoutes } from './docs.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { articleSchema, newsRoutes } from './news.ts'
+import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
 import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
-import type { ApiRoute } from './route.ts'
+import type { DeclaredResource } from './resource.ts'
+import type { ApiRoute, Route } from './route.ts'
 import { schemas } from './schemas.ts'
+import type { ApiServices } from './services.ts'
+import { sftpAuthRoutes } from './sftp-auth.ts'
+import { sftpUserRoutes, sftpUsers } from './sftp-users.ts'
 import { stationRoutes, stations } from './stations.ts'
+import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
+import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
   ...artRoutes,
   ...playlistRoutes,
   ...hlsStreamRoutes,
+  ...sftpUserRoutes,
+  ...sftpAuthRoutes,
   ...queueRoutes,
   ...playoutRoutes,
+  ...webhookRoutes,
   ...customFieldRoutes,
+  ...storageLocationRoutes,
   ...stationRoutes,
+  ...auditLogRoutes,
+  ...apiKeyRoutes,
+  ...newsRoutes,
+  ...notificationRoutes,
+  ...statsRoutes,
   ...statusRoutes
+]
+
+/** Every declared resource. */
+export const resources: readonly DeclaredResource[] = [
+  playlists,
+  hlsStreams,
+  sftpUsers,
+  customFields,
+  storageLocations,
+  webhooks,
+  stations
 ]
 
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
-  Playlist: recordSchema(playlists),
-  HlsStream: recordSchema(hlsStreams),
-  CustomField: recordSchema(customFields),
-  Station: recordSchema(stations)
+  ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  AuditEntry: auditEntrySchema,
+  ApiKey: apiKeySchema,
+  Article: articleSchema,
+  Notification: notificationSchema
 }
 
 const openApi: ApiRoute = {
@@ -45,11 +78,11 @@ const openApi: ApiRoute = {
     answer: { type: 'object' }
   },
   handle: (_, { config }) => ({
-    body: (document ??= JSON.stringify(describeApi(apiRoutes, records, config.BASE_URL)))
+    body: (document ??= JSON.stringify(describeApi([...documented, openApi], records, config.BASE_URL)))
   })
 }
 
 let document: string | null = null
 
 /** Every route of the API. */
-export const apiRoutes: readonly ApiRoute[] = [...documented, openApi]
+export const apiRoutes: readonly Route<ApiServices>[] = [...documented, openApi, ...docsRoutes]

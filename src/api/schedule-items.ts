@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
-import { flag, integer, type JsonSchema, problem } from './field.ts'
-import { formOf } from './form.ts'
+import { flag, integer, type JsonSchema, problem } from '../fields/field.ts'
+import { formOf } from '../fields/form.ts'
 
 /** When a playlist is on, in the station's time zone. */
 export interface ScheduleItem {
@@ -22,10 +22,7 @@ const timeOfDay = {
   ...integer({ min: 0, max: 2359, about: 'HHMM' }),
   input: v.pipe(
     integer({ min: 0, max: 2359, about: 'HHMM' }).input,
-    v.check(
-      time => time < 0 || time > 2359 || time % 100 < 60,
-      problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).')
-    )
+    v.check(time => time % 100 < 60, problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).'))
   )
 }
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './field.ts'
+import type { JsonSchema } from '../fields/field.ts'
 
 const text: JsonSchema = { type: 'string' }
 const whole: JsonSchema = { type: 'integer', format: 'int64' }

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Sql } from '../db/sql.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { StationState } from '../station/state.ts'
 import type { Keys } from './keys.ts'
@@ -27,6 +28,8 @@ export interface Secrets {
 /** What the handlers of the API work with. */
 export interface ApiServices extends PlayoutServices {
   readonly config: Config
+  /** Connections of their own for reads, which then never wait for writes. */
+  readonly reads: Sql
   readonly live: LiveView
   readonly keys: Keys
   readonly secrets: Secrets

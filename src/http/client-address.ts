@@ -1,26 +1,29 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+
+import { isWithin, networkList } from '../networks.ts'
 
 /**
  * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one in
  * `X-Forwarded-For` that does not. `trusted` holds addresses and networks (`10.0.0.0/8`).
  */
 export function openAddresses(trusted: readonly string[]): (connection: string, forwarded: string) => string {
-  const proxies = new BlockList()
-  for (const network of trusted) {
-    const [address = '', bits] = network.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) proxies.addAddress(address, family)
-    else proxies.addSubnet(address, Number(bits), family)
-  }
-  const isTrusted = (address: string) =>
-    isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const proxies = networkList(trusted)
+  const isTrusted = (address: string) => isWithin(proxies, address)
 
   return (connection, forwarded) => {
     const direct = plain(connection)
     if (forwarded === '' || !isTrusted(direct)) return direct
-    const hops = forwarded.split(',').map(hop => plain(hop.trim()))
-    return hops.findLast(hop => !isTrusted(hop) && isIP(hop) !== 0) ?? direct
+    const hops = forwarded.split(',').map(hop => plain(withoutPort(hop.trim())))
+    // What stands before the first stranger was written by the stranger.
+    const stranger = hops.findLast(hop => !isTrusted(hop))
+    return stranger !== undefined && isIP(stranger) !== 0 ? stranger : direct
   }
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/.exec(hop) ?? []
+  return ipv4 ?? ipv6 ?? hop
 }
 
 /** An IPv4 address that came over an IPv6 socket, as the IPv4 address it is. */

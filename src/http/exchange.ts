@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
+import { withoutSecret } from '../api/keys.ts'
 import type { Reply } from '../api/route.ts'
 import { ApiError, renderError, TooManyRequests } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -62,17 +63,22 @@ export function fail(
   error: unknown,
   { headers = [], close = false }: { headers?: Headers; close?: boolean } = {}
 ): void {
-  const { requestId: request, method, path } = exchange.asked
+  const { requestId: request, path } = exchange.asked
   const known = error instanceof ApiError && error.kind !== 'internal' ? error : internal(request)
-  if (known !== error) exchange.log.error({ err: error, request, method, path }, 'request failed')
+  if (known !== error) logFailure(exchange, error)
   const retryAfter: Headers =
     known instanceof TooManyRequests ? [['Retry-After', String(known.retryAfterSeconds)]] : []
   write(exchange, {
     status: known.status,
     headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
-    body: renderError(known, { hasStatus: path.startsWith('/api/v1/main/') }),
+    body: renderError(known, { hasStatus: `${path}/`.startsWith('/api/v1/main/') }),
     close
   })
+}
+
+function logFailure({ asked, log }: Exchange, error: unknown): void {
+  const { requestId: request, method, path } = asked
+  log.error({ err: error, request, method, path: withoutSecret(path) }, 'request failed')
 }
 
 interface Answer {

@@ -28,21 +28,25 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new ApiError('invalid', 'The body is not valid UTF-8.')
+    throw malformed('The body is not valid UTF-8.')
   }
+}
+
+function malformed(message: string): ApiError {
+  return ApiError.ofFields([{ field: '', code: 'invalid_format', message }])
 }
 
 function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiError('invalid', 'The body is not valid JSON.')
+    throw malformed('The body is not valid JSON.')
   }
 }
 
 function cleanse(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return
-  if (depth > maxDepth) throw new ApiError('invalid', `The body is nested more than ${maxDepth} levels deep.`)
+  if (depth > maxDepth) throw malformed(`The body is nested more than ${maxDepth} levels deep.`)
   if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
   for (const member of Object.values(value)) cleanse(member, depth + 1)
 }

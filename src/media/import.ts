@@ -61,6 +61,8 @@ export async function importMedia(sql: Sql, options: ImportOptions): Promise<Imp
     if (options.signal?.aborted) return counts
   }
   await importBatch(sql, options, batch, counts)
+  await sql`update storage_locations set measure_at = now()
+    where id = (select media_storage_location_id from stations where id = ${options.stationId})`
   return counts
 }
 

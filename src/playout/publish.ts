@@ -45,10 +45,47 @@ export async function publishEventually(
 ): Promise<StationState | null> {
   if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
   try {
-    return await publish(services, stationId)
+    return await publishShared(services, stationId)
   } catch (error) {
     services.log.warn({ err: error, station: stationId }, 'live state not updated yet')
     return null
+  }
+}
+
+interface Shared {
+  running: Promise<unknown>
+  next: Promise<StationState | null> | null
+}
+
+/** What is being published, by station. */
+const shared = new WeakMap<PlayoutServices['redis'], Map<number, Shared>>()
+
+/**
+ * Many writes to one station at once share what they have in common: whoever comes while a publish is under way waits
+ * for one more, which starts after it and so sees the facts of all who wait for it.
+ */
+async function publishShared(services: PlayoutServices, stationId: number): Promise<StationState | null> {
+  const stations = shared.get(services.redis) ?? new Map<number, Shared>()
+  shared.set(services.redis, stations)
+  const known = stations.get(stationId)
+  if (known) {
+    known.next ??= known.running.then(
+      () => publishNow(),
+      () => publishNow()
+    )
+    return known.next
+  }
+  return publishNow()
+
+  async function publishNow(): Promise<StationState | null> {
+    const running = publish(services, stationId)
+    const entry: Shared = { running, next: null }
+    stations.set(stationId, entry)
+    try {
+      return await running
+    } finally {
+      if (stations.get(stationId) === entry && entry.next === null) stations.delete(stationId)
+    }
   }
 }
 

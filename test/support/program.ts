@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { waitFor } from './wait.ts'
-import { startWorkers } from './worker-process.ts'
+import { shared, startWorkers } from './worker-process.ts'
 
 export const adminKey = '0123456789abcdef:0123456789abcdef0123456789abcdef'
 
@@ -44,6 +44,7 @@ export async function startServer(
   const port = await freePort()
   const baseUrl = `http://127.0.0.1:${port}`
   const env = {
+    ...shared,
     PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,

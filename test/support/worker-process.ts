@@ -1,5 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+
+/** What the processes of a test have in common: the key of secrets, and a place where folders may lie. */
+export const shared = {
+  SECRETS_KEY: 'ab'.repeat(32),
+  STORAGE_ROOTS: `/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast,${tmpdir()}`
+}
 
 const main = fileURLToPath(new URL('../../workers/main.ts', import.meta.url))
 
@@ -7,7 +14,13 @@ const main = fileURLToPath(new URL('../../workers/main.ts', import.meta.url))
 export function startWorkers(databaseUrl: string, redisUrl: string): ChildProcess {
   return spawn(process.execPath, ['--import', 'tsx', main], {
     // Not all of ours: the test runner sets BASE_URL for itself.
-    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, LOG_LEVEL: 'fatal' },
+    env: {
+      ...shared,
+      PATH: process.env['PATH'],
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      LOG_LEVEL: 'fatal'
+    },
     stdio: ['ignore', 'inherit', 'pipe']
   })
 }

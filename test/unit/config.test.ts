@@ -14,6 +14,7 @@ test('an empty environment gives the documented defaults', () => {
     DEMO: true,
     CORS_ALLOWED_ORIGINS: ['*'],
     TRUSTED_PROXIES: [],
+    WEBHOOK_ALLOWED_NETWORKS: [],
     STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
     LOG_LEVEL: 'info'
   })
@@ -22,6 +23,11 @@ test('an empty environment gives the documented defaults', () => {
 test('links begin with the port that is used, or with BASE_URL without its slash', () => {
   expect(parseConfig({ PORT: '9000' }).BASE_URL).toBe('http://localhost:9000')
   expect(parseConfig({ BASE_URL: 'https://radio.example.com/' }).BASE_URL).toBe('https://radio.example.com')
+})
+
+test('networks are addresses with or without a length', () => {
+  const networks = parseConfig({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8,192.168.1.7' })
+  expect(networks.WEBHOOK_ALLOWED_NETWORKS).toEqual(['10.0.0.0/8', 'fd00::/8', '192.168.1.7'])
 })
 
 test('an empty variable counts as unset', () => {
@@ -36,7 +42,9 @@ test('every bad variable is named in one line, and no value is repeated', () => 
     ADMIN_API_KEY: 'hunter2',
     LOG_LEVEL: 'loud',
     SERVER_PROCESSES: '0',
-    DEMO: 'perhaps'
+    DEMO: 'perhaps',
+    TRUSTED_PROXIES: 'loopback',
+    WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, 10.0.0.0/33'
   }
   let message = ''
   try {

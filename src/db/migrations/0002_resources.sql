@@ -51,12 +51,15 @@ create table storage_locations (
   -- 0: no quota.
   storage_quota_bytes numeric(20) not null default 0,
   -- What makes it the same place as another one: adapter, server and path.
-  place text not null,
+  place text,
   used_bytes numeric(20) not null default 0,
   files integer not null default 0,
   -- Free bytes of the volume; null where nobody can tell.
   free_bytes numeric(20),
   measured_at timestamptz,
+  -- When the workers measure it next, and why they could not.
+  measure_at timestamptz not null default now(),
+  fault text not null default '',
   constraint storage_locations_place unique (type, place)
 );
 
@@ -122,8 +125,8 @@ create table webhooks (
   type text not null,
   is_enabled boolean not null default true,
   triggers jsonb not null default '[]',
-  -- Values by key; those of secret keys are sealed.
-  config jsonb not null default '{}',
+  -- Elements {key, value} as they were sent; values of secret keys are sealed.
+  config jsonb not null default '[]',
   is_auto_disabled boolean not null default false,
   last_message_sent bigint not null default 0,
   last_status integer not null default 0,
@@ -153,12 +156,16 @@ create table notifications (
   type text not null default 'info' check (type in ('info', 'success', 'warning', 'danger')),
   -- `operator`, or the part of the system that raised it.
   source text not null default 'operator',
-  -- One fact of the system is told once, however often it is noticed.
-  fact text unique,
   created_at timestamptz not null default now(),
   read_at timestamptz
 );
 create index notifications_newest on notifications (created_at desc, notification_id);
+
+-- What the system has told the operators of and is not over: told once, however often it is noticed.
+create table open_facts (
+  fact text primary key,
+  raised_at timestamptz not null default now()
+);
 
 create table audit_log (
   id bigint generated always as identity primary key,
@@ -179,3 +186,6 @@ create table settings (
   name text primary key,
   value text not null
 );
+
+-- Plays are counted by the day; their order in the table is that of time, so a few pages tell where to look.
+create index song_history_started on song_history using brin (started_at_ms) with (autosummarize = on);

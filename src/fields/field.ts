@@ -79,7 +79,10 @@ export function text(options: TextOptions): Field<string> {
       problem('invalid_format', 'holds characters that are not allowed.')
     ),
     v.check(value => min === 0 || value !== '', problem('blank', 'must not be empty.')),
-    v.minLength(min, problem('too_short', `must have at least ${min} characters.`)),
+    v.check(
+      value => value === '' || value.length >= min,
+      problem('too_short', `must have at least ${min} characters.`)
+    ),
     v.maxLength(max, problem('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => !pattern || (value === '' && min === 0) || pattern.test(value),
@@ -117,7 +120,10 @@ export function integer({ min, max, fallback, ...about }: IntegerOptions): Field
 const wholeNumber = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,18}$/, whole()), v.transform(Number))], whole()),
   v.integer(whole()),
-  v.safeInteger(problem('out_of_range', 'is too large.'))
+  v.check(
+    value => !Number.isInteger(value) || Number.isSafeInteger(value),
+    problem('out_of_range', 'is too large.')
+  )
 )
 
 function whole() {
@@ -210,49 +216,68 @@ export const namedValueSchema: JsonSchema = {
   additionalProperties: false
 }
 
-const namedValue = v.object(
-  {
-    key: v.pipe(
-      v.string(problem('invalid_type', 'must be text.')),
-      v.minLength(1, problem('blank', 'must not be empty.')),
-      v.maxLength(255, problem('too_long', 'must have at most 255 characters.')),
-      v.check(
-        value => !/[\0\p{Surrogate}]/u.test(value),
-        problem('invalid_format', 'holds characters that are not allowed.')
-      )
-    ),
-    value: v.union(
-      [
-        v.pipe(
-          v.string(),
-          v.maxLength(20_000, problem('too_long', 'must have at most 20000 characters.')),
-          v.check(
-            value => !/[\0\p{Surrogate}]/u.test(value),
-            problem('invalid_format', 'holds characters that are not allowed.')
-          )
-        ),
-        v.number(),
-        v.boolean()
-      ],
-      problem('invalid_type', 'must be text, a number, true or false.')
-    )
-  },
-  problem('invalid_type', 'must be an object with key and value.')
-)
+/** A named value on its way in: null unsets it. */
+export interface NamedChange {
+  readonly key: string
+  readonly value: NamedValue['value'] | null
+}
 
-/** Named values with distinct names. */
-export function namedValues({ max, ...about }: About & { readonly max: number }): Field<NamedValue[]> {
-  const { input, schema } = listOf(namedValue, { max, items: namedValueSchema, ...about })
+const noNul = v.check<string, string>(
+  value => !/[\0\p{Surrogate}]/u.test(value),
+  problem('invalid_format', 'holds characters that are not allowed.')
+)
+const nameOfValue = v.pipe(
+  v.string(problem('invalid_type', 'must be text.')),
+  v.minLength(1, problem('blank', 'must not be empty.')),
+  v.maxLength(255, problem('too_long', 'must have at most 255 characters.')),
+  noNul
+)
+const scalar = v.union(
+  [
+    v.pipe(
+      v.string(),
+      v.maxLength(20_000, problem('too_long', 'must have at most 20000 characters.')),
+      noNul
+    ),
+    v.number(),
+    v.boolean()
+  ],
+  problem('invalid_type', 'must be text, a number, true or false.')
+)
+const noObject = problem('invalid_type', 'must be an object with key and value.')
+const namedValue = v.object({ key: nameOfValue, value: scalar }, noObject)
+const namedChange = v.object({ key: nameOfValue, value: v.nullable(scalar) }, noObject)
+
+/** Named values with distinct names. In an object in their place, what is empty is dropped. */
+export function namedValues(options: About & { readonly max: number }): Field<NamedValue[]> {
+  return distinctNames(namedValue, options, isEmpty)
+}
+
+/** The same on the way to a record that merges them: null unsets one, and empty text is a value. */
+export function namedChanges(options: About & { readonly max: number }): Field<NamedChange[]> {
+  return distinctNames(
+    namedChange,
+    options,
+    value => typeof value === 'object' && value !== null && isEmpty(value)
+  )
+}
+
+function distinctNames<Item extends NamedChange>(
+  item: v.GenericSchema<unknown, Item>,
+  options: About & { readonly max: number },
+  isDropped: (value: unknown) => boolean
+): Field<Item[]> {
+  const { input, schema } = listOf(item, { items: namedValueSchema, ...options })
   const accepted = v.pipe(
     v.unknown(),
-    v.transform(value => (isObject(value) ? namedValuesOf(value) : value)),
+    v.transform(value => (isObject(value) ? namedItemsOf(value, isDropped) : value)),
     input,
     v.check(
       values => new Set(values.map(({ key }) => key)).size === values.length,
       problem('duplicate', 'holds a name twice.')
     )
   )
-  return plain<NamedValue[]>(accepted, [], schema)
+  return plain<Item[]>(accepted, [], schema)
 }
 
 /** A field checked by a schema of its own. */
@@ -265,15 +290,13 @@ export function custom<Value>(
 
 /** Text that is taken in and never given out: it reads `""`, and `""` in a body keeps what is stored. */
 export function secret(options: TextOptions): Field<string> {
-  const { input, schema } = text({ ...options, fallback: '' })
-  return {
-    input,
-    fallback: '',
-    schema: { ...schema, description: `${options.about} Write-only: reads "".` },
-    kind: 'secret',
-    isStored: true,
-    isFixed: false
-  }
+  return hidden(text({ ...options, fallback: '' }))
+}
+
+/** The same field as a secret. */
+export function hidden<Value>(field: Field<Value>): Field<Value> {
+  const description = `${String(field.schema['description'])} Write-only: reads "".`
+  return { ...field, schema: { ...field.schema, description }, kind: 'secret' }
 }
 
 /** A field the server computes; what a body says of it is ignored. `isStored`: from a column of that name. */
@@ -309,8 +332,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function namedValuesOf(values: Readonly<Record<string, unknown>>) {
+function namedItemsOf(values: Readonly<Record<string, unknown>>, isDropped: (value: unknown) => boolean) {
   return Object.entries(values)
-    .filter(([, value]) => !isEmpty(value))
+    .filter(([, value]) => !isDropped(value))
     .map(([key, value]) => ({ key, value }))
 }

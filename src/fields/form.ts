@@ -36,6 +36,16 @@ function copyOf(fallback: unknown) {
   return () => structuredClone(fallback)
 }
 
+/** A value of a field that shows a reader what is meant. */
+export function exampleOf({ schema }: Field<unknown>): unknown {
+  const { examples, default: fallback, enum: options, type } = schema
+  if (Array.isArray(examples)) return examples[0]
+  if (fallback !== undefined) return fallback
+  if (Array.isArray(options)) return options[0]
+  const empty: Readonly<Record<string, unknown>> = { integer: 0, boolean: false, array: [], object: {} }
+  return empty[String(type)] ?? ''
+}
+
 /** The JSON Schema of a body of these fields. */
 export function bodySchema(fields: Fields, { isPartial = false } = {}): JsonSchema {
   const accepted = Object.entries(fields).filter(([, { kind }]) => kind !== 'given')
@@ -43,6 +53,7 @@ export function bodySchema(fields: Fields, { isPartial = false } = {}): JsonSche
   return {
     type: 'object',
     properties: Object.fromEntries(accepted.map(([name, { schema }]) => [name, schema])),
-    ...(isPartial || required.length === 0 ? {} : { required })
+    ...(isPartial || required.length === 0 ? {} : { required }),
+    examples: [Object.fromEntries(accepted.map(([name, field]) => [name, exampleOf(field)]))]
   }
 }

@@ -1,0 +1,178 @@
+import type { Sql, Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import type { JsonSchema } from '../fields/field.ts'
+import { bodySchema } from '../fields/form.ts'
+import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
+import { recordAudit } from './audit.ts'
+import { generateKey, rowOfKey, storeKey } from './keys.ts'
+import { likePattern, limitOf, listParameters, parseListQuery } from './list.ts'
+import { newKeyFields, parseNewKey } from './new-key.ts'
+import { parseId } from './parse.ts'
+import type { ApiRoute } from './route.ts'
+import { exactly } from './schemas.ts'
+
+const path = '/api/v1/main/api-keys'
+const access = 'administer api keys'
+const tag = 'API keys'
+interface KeyRow {
+  id: number
+  name: string
+  identifier: string
+  permissions: string[]
+  stationPermissions: Record<string, string[]>
+  createdAt: number
+  expiresAt: number
+  lastUsedAt: number
+  revokedAt: number
+}
+
+const selectKeys = (sql: Sql | Tx) => sql`
+  select id, name, identifier, permissions, station_permissions as "stationPermissions",
+    floor(extract(epoch from created_at))::bigint as "createdAt",
+    coalesce(floor(extract(epoch from expires_at)), 0)::bigint as "expiresAt",
+    coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as "lastUsedAt",
+    coalesce(floor(extract(epoch from revoked_at)), 0)::bigint as "revokedAt"
+  from api_keys`
+
+function renderKey(row: KeyRow) {
+  const byStation = Object.entries(row.stationPermissions).map(([id, permissions]) => ({
+    station: Number(id),
+    permissions
+  }))
+  return {
+    id: row.id,
+    name: row.name,
+    identifier: row.identifier,
+    permissions: row.permissions,
+    station_permissions: byStation,
+    created_at: row.createdAt,
+    expires_at: row.expiresAt,
+    last_used_at: row.lastUsedAt,
+    revoked_at: row.revokedAt
+  }
+}
+
+const whole: JsonSchema = { type: 'integer', format: 'int64' }
+const seconds = (about: string): JsonSchema => ({ ...whole, description: `Unix seconds; ${about}` })
+const rights: JsonSchema = { type: 'array', items: { type: 'string' } }
+
+/** What is told of a key; its secret never is. */
+export const apiKeySchema = exactly({
+  id: whole,
+  name: { type: 'string' },
+  identifier: { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'The first half of the key.' },
+  permissions: rights,
+  station_permissions: { type: 'array', items: exactly({ station: whole, permissions: rights }) },
+  created_at: seconds('when it was made.'),
+  expires_at: seconds('0: it does not expire.'),
+  last_used_at: seconds('exact to half a minute; 0: never used.'),
+  revoked_at: seconds('0: it is not revoked.')
+})
+const record = { $ref: '#/components/schemas/ApiKey' }
+
+const list: ApiRoute = {
+  method: 'GET',
+  path,
+  access,
+  operation: {
+    id: 'listApiKeys',
+    tag,
+    summary: 'All API keys, without their secrets',
+    query: listParameters(['id', 'name']),
+    answer: successListSchema('api_keys', record)
+  },
+  async handle(request, { sql, config }) {
+    const query = parseListQuery(request.query, ['id', 'name'])
+    const pattern = likePattern(query.search)
+    const where = sql`where name ilike ${pattern} or identifier ilike ${pattern}`
+    const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
+    const [rows, [counted]] = await Promise.all([
+      sql<KeyRow[]>`${selectKeys(sql)} ${where} ${order} ${limitOf(sql, query)}`,
+      sql<{ total: number }[]>`select count(*) as total from api_keys ${where}`
+    ])
+    const total = counted?.total ?? 0
+    return succeededList('api_keys', rows.map(renderKey), total, query, request, config.BASE_URL)
+  }
+}
+
+const create: ApiRoute = {
+  method: 'POST',
+  path,
+  access,
+  operation: {
+    id: 'createApiKey',
+    tag,
+    summary: 'Make an API key; only this answer shows it',
+    body: bodySchema(newKeyFields),
+    answer: successSchema({
+      key: { type: 'string', pattern: '^[0-9a-f]{16}:[0-9a-f]{32}$', description: 'Shown once.' },
+      api_key: record
+    })
+  },
+  async handle(request, { sql }) {
+    const asked = await parseNewKey(sql, request)
+    const key = generateKey()
+    const row = await sql.begin(async tx => {
+      const id = await storeKey(tx, key, asked.key)
+      const [stored] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${id}`
+      if (!stored) throw new Error('a key that was made now is not there')
+      await recordAudit(tx, request, { record: 'ApiKey', id: stored.id, fields: asked.fields })
+      return stored
+    })
+    return succeeded({ key, api_key: renderKey(row) })
+  }
+}
+
+const revoke: ApiRoute = {
+  method: 'POST',
+  path: `${path}/revoke/:key`,
+  access,
+  operation: {
+    id: 'revokeApiKey',
+    tag,
+    summary: 'End an API key, named by its first half, the whole key or its id; again changes nothing',
+    answer: successSchema({ api_key: record }),
+    errors: [409]
+  },
+  async handle(request, { sql, keys }) {
+    const row = await sql.begin(async tx => {
+      // The last keys with all rights must not end each other at the same time.
+      await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
+      const found = await findKey(tx, request.params['key'] ?? '')
+      if (found.revokedAt !== 0) return found
+      await keepLastAdministrator(tx, found.id)
+      await tx`update api_keys set revoked_at = now() where id = ${found.id}`
+      await recordAudit(tx, request, { record: 'ApiKey', id: found.id, fields: ['revoked_at'] })
+      const [revoked] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${found.id}`
+      return revoked ?? found
+    })
+    keys.forget(row.id)
+    return succeeded({ api_key: renderKey(row) })
+  }
+}
+
+/** By the whole key, its first half or its id. Throws 404. */
+async function findKey(tx: Tx, name: string): Promise<KeyRow> {
+  const named = rowOfKey(name)
+  const [row] = named
+    ? await tx<KeyRow[]>`
+        ${selectKeys(tx)} where identifier = ${named.identifier} and verifier = ${named.verifier} for update`
+    : /^[0-9a-f]{16}$/.test(name)
+      ? await tx<KeyRow[]>`${selectKeys(tx)} where identifier = ${name} for update`
+      : await tx<KeyRow[]>`${selectKeys(tx)} where id = ${parseId(name)} for update`
+  if (!row) throw new ApiError('not-found')
+  return row
+}
+
+/** Throws a 409 for the only valid key with all rights: nobody could make another one. */
+async function keepLastAdministrator(tx: Tx, id: number): Promise<void> {
+  const administrators = await tx<{ id: number }[]>`
+    select id from api_keys
+    where permissions ? 'administer all' and revoked_at is null and (expires_at is null or expires_at > now())
+    limit 2`
+  if (administrators.length !== 1 || administrators[0]?.id !== id) return
+  const message = 'This is the last key with all rights: make another one first.'
+  throw ApiError.ofFields([{ field: 'key', code: 'in_use', message }], 'conflict')
+}
+
+export const apiKeyRoutes = [list, create, revoke]

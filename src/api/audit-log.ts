@@ -1,0 +1,102 @@
+import type { Fragment, Sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { integer, text } from '../fields/field.ts'
+import { filtersOf } from './filters.ts'
+import { limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { findStation } from './parse.ts'
+import type { ApiRoute } from './route.ts'
+import { exactly } from './schemas.ts'
+
+const path = '/api/admin/auditlog'
+const lastSecond = 253_402_300_799
+
+const filters = filtersOf({
+  record: text({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
+  record_id: text({ max: 200, about: 'Only changes of the record with this id.' }),
+  key: text({ max: 255, about: 'Only changes with the key of this name or id.' }),
+  station: text({ max: 255, about: 'Only changes at this station, by id or short name.' }),
+  since: integer({ min: 0, max: lastSecond, about: 'Unix seconds: not before.' }),
+  until: integer({ min: 0, max: lastSecond, about: 'Unix seconds: not after.' })
+})
+
+interface AuditRow {
+  readonly id: number
+  readonly at: number
+  readonly key: { readonly id: number; readonly name: string }
+  readonly method: string
+  readonly path: string
+  readonly record: string
+  readonly record_id: string
+  readonly station_id: number
+  readonly fields: readonly string[]
+}
+
+const whole = { type: 'integer', format: 'int64' }
+const word = { type: 'string' }
+export const auditEntrySchema = exactly({
+  id: whole,
+  at: { ...whole, description: 'Unix seconds' },
+  key: exactly({ id: { ...whole, description: '0: none.' }, name: word }),
+  method: word,
+  path: { ...word, description: 'Without the secret of a key.' },
+  record: { ...word, examples: ['Playlist'] },
+  record_id: { ...word, description: '*: many.' },
+  station_id: { ...whole, description: '0: none.' },
+  fields: { type: 'array', items: word, description: 'Names of what changed; values are not kept.' }
+})
+
+const list: ApiRoute = {
+  method: 'GET',
+  path,
+  access: 'view system logs',
+  operation: {
+    id: 'listAuditLog',
+    tag: 'Audit log',
+    summary: 'Who changed what, newest first',
+    query: { ...listParameters([]), ...filters.schemas },
+    answer: listSchema({ $ref: '#/components/schemas/AuditEntry' })
+  },
+  async handle(request, { sql, config }) {
+    const query = parseListQuery(request.query, [])
+    const { record, record_id: recordId, key, station, since, until } = filters.parse(request.query)
+    const stationId = station === undefined ? undefined : await stationIdOf(sql, station)
+    const conditions: Fragment[] = [
+      ...(record === undefined ? [] : [sql`record = ${record}`]),
+      ...(recordId === undefined ? [] : [sql`record_id = ${recordId}`]),
+      ...(key === undefined ? [] : [ofKey(sql, key)]),
+      ...(stationId === undefined ? [] : [sql`station_id = ${stationId}`]),
+      ...(since === undefined ? [] : [sql`at >= to_timestamp(${since})`]),
+      // An entry shows the second it was made in.
+      ...(until === undefined ? [] : [sql`at < to_timestamp(${until + 1})`]),
+      ...(query.search === '' ? [] : [sql`strpos(lower(path), lower(${query.search})) > 0`])
+    ]
+    const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
+    const [rows, [counted]] = await Promise.all([
+      sql<AuditRow[]>`
+        select id, floor(extract(epoch from at))::bigint as at,
+          jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
+          coalesce(station_id, 0) as station_id, fields
+        from audit_log ${where} order by id desc ${limitOf(sql, query)}`,
+      sql<{ total: number }[]>`select count(*) as total from audit_log ${where}`
+    ])
+    return listReply(rows, counted?.total ?? 0, query, request, config.BASE_URL)
+  }
+}
+
+/** Entries outlive their station, so an id needs no station that is there. Throws a 400 for an unknown name. */
+async function stationIdOf(sql: Sql, station: string): Promise<number> {
+  if (/^\d{1,15}$/.test(station)) return Number(station)
+  const found = await findStation(sql, station).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+    throw ApiError.ofFields([{ field: 'station', code: 'not_found', message: 'station is no station.' }])
+  })
+  return found.id
+}
+
+/** Names may be all digits; ids are. */
+function ofKey(sql: Sql, key: string): Fragment {
+  if (!/^\d{1,15}$/.test(key)) return sql`key_name = ${key}`
+  return sql`(key_name = ${key} or key_id = ${Number(key)})`
+}
+
+export const auditLogRoutes = [list]

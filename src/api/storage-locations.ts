@@ -1,0 +1,246 @@
+import { ApiError, type FieldError } from '../errors.ts'
+import { choice, type Field, fixed, given, integer, secret, text, webAddress } from '../fields/field.ts'
+import { StorageFault, type StorageFaultWord } from '../storage/fault.ts'
+import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../storage/location.ts'
+import { allowedRoots, openLocation, placeOf, purposeOf } from '../storage/record.ts'
+import { reach } from '../storage/remote.ts'
+import { isInsideRoots, resolvesInsideRoots } from '../storage/roots.ts'
+import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../storage/size.ts'
+import { resourceRoutes } from './resource-routes.ts'
+import { type RenderContext, type Rules, type Stored, resource, type Write } from './resource.ts'
+
+const types = ['backup', 'station_media', 'station_recordings', 'station_podcasts'] as const
+
+/** Where stations point to a location of each type. */
+const uses = {
+  station_media: 'media_storage_location_id',
+  station_recordings: 'recordings_storage_location_id',
+  station_podcasts: 'podcasts_storage_location_id'
+} as const
+
+const size = (about: string, example: string) => given<string>({ schema: { type: 'string' }, about, example })
+
+const shown = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isStored: false })
+
+/** Places where media, recordings, podcasts and backups are kept. */
+export const storageLocations = resource({
+  name: 'StorageLocation',
+  title: 'storage location',
+  tag: 'Storage locations',
+  table: 'storage_locations',
+  paths: { list: '/api/admin/storage_locations', one: '/api/admin/storage_location/:id' },
+  access: { read: 'administer storage locations', write: 'administer storage locations' },
+  fields: {
+    links: given<object>({
+      schema: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } },
+      about: 'Addresses of the record.'
+    }),
+    type: fixed(choice(types, { about: 'What it keeps; fixed once it is there.' })),
+    adapter: fixed(choice(['local', 's3', 'dropbox', 'sftp'], { about: 'How it is reached; fixed.' })),
+    path: text({
+      max: 255,
+      fallback: '',
+      isTrimmed: true,
+      about: 'The folder.',
+      example: '/srv/radio/media'
+    }),
+    s3CredentialKey: text({ max: 255, fallback: '', about: 'The access key.' }),
+    s3CredentialSecret: secret({ max: 255, about: 'The secret of the access key.' }),
+    s3Region: text({ max: 150, fallback: '', about: 'The region.', example: 'eu-central-1' }),
+    s3Version: text({ max: 150, fallback: 'latest', about: 'The version of the API.' }),
+    s3Bucket: text({ max: 255, fallback: '', about: 'The bucket.' }),
+    s3Endpoint: webAddress({ max: 255, about: "The server, if not Amazon's." }),
+    dropboxAppKey: text({ max: 50, fallback: '', about: 'The key of the app.' }),
+    dropboxAppSecret: secret({ max: 150, about: 'The secret of the app.' }),
+    dropboxAuthToken: secret({ max: 255, about: 'The token that opens the Dropbox.' }),
+    sftpHost: text({ max: 255, fallback: '', isTrimmed: true, about: 'The server.' }),
+    sftpUsername: text({ max: 255, fallback: '', about: 'The user.' }),
+    sftpPassword: secret({ max: 255, about: 'The password.' }),
+    sftpPort: integer({ min: 0, max: 65_535, fallback: 0, about: 'The port; 0 means 22.' }),
+    sftpPrivateKey: secret({ max: 16_384, isLong: true, about: 'The private key.' }),
+    sftpPrivateKeyPassPhrase: secret({ max: 255, about: 'What opens the private key.' }),
+    storageQuota: shown(
+      text({ max: 64, fallback: '', about: 'The most it may hold; empty: no quota.', example: '50.0 GB' })
+    ),
+    storageQuotaBytes: text({ max: 64, fallback: '', about: 'The same in bytes.', example: '53687091200' }),
+    storageUsed: size('What it holds.', '1.5 GB'),
+    storageUsedBytes: size('The same in bytes.', '1610612736'),
+    storageAvailable: size('What it can hold; empty: unknown.', '50.0 GB'),
+    storageAvailableBytes: size('The same in bytes.', '53687091200'),
+    storageUsedPercent: size('Whole percent.', '3'),
+    isFull: size('Whether nothing more fits.', 'false'),
+    uri: size('Its address.', '/srv/radio/media'),
+    stations: given<string[]>({
+      schema: { type: 'array', items: { type: 'string' } },
+      about: 'Names of the stations that use it.'
+    })
+  },
+  search: ['path', 's3Bucket'],
+  sort: ['id', 'type', 'path'],
+  filters: ['type'],
+  order: 'id',
+  unique: { storage_locations_place: 'path' }
+})
+
+type StorageFields = typeof storageLocations.fields
+type Values = Write<StorageFields>['values']
+
+const rules: Rules<StorageFields> = {
+  async prepare(write) {
+    const problems = [...settleQuota(write), ...settlePath(write), ...missingSettings(write.values)]
+    const isAsked = ['1', 'true'].includes(write.query.get('check') ?? '')
+    return problems.length > 0 || !isAsked ? problems : checkNow(write)
+  },
+  async wrote({ tx, before, values }, id) {
+    const isMoved = before === null || locationIdentity(placeOf(before)) !== locationIdentity(placeOf(values))
+    await tx`update storage_locations set place = ${locationIdentity(placeOf(values))} where id = ${id}`
+    if (isMoved) await tx`update storage_locations set measure_at = now() where id = ${id}`
+  },
+  async deleting({ tx, before }) {
+    const names = await stationsOf(tx, [before])
+    const stations = names.get(before.id) ?? []
+    if (stations.length === 0) return
+    const message = `The storage location is used by ${stations.slice(0, 10).join(', ')}.`
+    throw ApiError.ofFields([{ field: 'stations', code: 'in_use', message }], 'conflict')
+  },
+  shown: render
+}
+
+/** Both quota fields are views of one value; see `storageQuotaBytes` for what is kept. */
+function settleQuota({ before, values, sent }: Write<StorageFields>): FieldError[] {
+  const stored = BigInt(before?.storageQuotaBytes || '0')
+  const isBytesNew = sent.has('storageQuotaBytes') && values.storageQuotaBytes !== bytesText(stored)
+  const isTextNew = sent.has('storageQuota') && values.storageQuota !== sizeText(stored)
+  const isBytesMeant = isBytesNew && (values.storageQuotaBytes !== '' || !isTextNew)
+  if (!isBytesMeant && !isTextNew) {
+    values.storageQuotaBytes = String(stored)
+    return []
+  }
+  const field = isBytesMeant ? 'storageQuotaBytes' : 'storageQuota'
+  const quota = parseSize(values[field])
+  if (quota === null)
+    return [{ field, code: 'invalid_format', message: `${field} must be a size like 50 GB or 53687091200.` }]
+  if (quota > 9_223_372_036_854_775_807n)
+    return [{ field, code: 'out_of_range', message: `${field} is too large.` }]
+  values.storageQuotaBytes = String(quota)
+  return []
+}
+
+const bytesText = (quota: bigint) => (quota === 0n ? '' : String(quota))
+const sizeText = (quota: bigint) => (quota === 0n ? '' : formatSize(quota))
+
+function settlePath({ values, services }: Write<StorageFields>): FieldError[] {
+  const { adapter } = values
+  const path = normalisePath(adapter, values.path)
+  if (path === null) {
+    const isAbsolute = adapter === 'local' || adapter === 'sftp'
+    const code = values.path === '' && isAbsolute ? 'required' : 'invalid_format'
+    return [{ field: 'path', code, message: `path must be ${isAbsolute ? 'an absolute' : 'a'} path.` }]
+  }
+  values.path = path
+  const roots = allowedRoots(services.config)
+  if (adapter !== 'local' || isInsideRoots(path, roots)) return []
+  return [{ field: 'path', code: 'out_of_range', message: `path must lie below one of ${roots.join(', ')}.` }]
+}
+
+function missingSettings(values: Values): FieldError[] {
+  const required = (...names: readonly (keyof Values)[]) =>
+    names
+      .filter(name => values[name] === '')
+      .map(name => ({ field: name, code: 'required', message: `${name} is required.` }))
+  switch (values.adapter) {
+    case 's3':
+      return required('s3Bucket', 's3CredentialKey', 's3CredentialSecret')
+    case 'dropbox':
+      return required('dropboxAuthToken')
+    case 'sftp':
+      return [
+        ...required('sftpHost', 'sftpUsername'),
+        ...(values.sftpPrivateKey === '' ? required('sftpPassword') : [])
+      ]
+    case 'local':
+      return []
+    default:
+      return values.adapter satisfies never
+  }
+}
+
+const checkMs = 5_000
+
+/** Reaches for the place, where the request asked for that. */
+async function checkNow({ before, values, services }: Write<StorageFields>): Promise<FieldError[]> {
+  const location = openLocation(values, field => {
+    const isSealed = values[field] !== '' && values[field] === before?.[field]
+    return isSealed ? services.secrets.open(values[field], purposeOf(field)) : values[field]
+  })
+  try {
+    if (
+      location.adapter === 'local' &&
+      !(await resolvesInsideRoots(location.path, allowedRoots(services.config)))
+    )
+      throw new StorageFault('denied')
+    await reach({ work: 'check', location, patienceMs: checkMs }, AbortSignal.timeout(2 * checkMs))
+    return []
+  } catch (error) {
+    if (!(error instanceof StorageFault)) throw error
+    const isDenied = error.word === 'denied' || error.word === 'bad_key'
+    const field = blamed(location.adapter, error.word)
+    return [{ field, code: isDenied ? 'invalid_format' : 'not_found', message: error.message }]
+  }
+}
+
+/** The field that an operator has to look at. */
+function blamed(adapter: StorageLocation['adapter'], word: StorageFaultWord): string {
+  if (word === 'no_folder' || word === 'not_a_folder' || adapter === 'local') return 'path'
+  if (adapter === 'dropbox') return 'dropboxAuthToken'
+  if (adapter === 's3')
+    return word === 'denied' ? 's3CredentialKey' : word === 'no_bucket' ? 's3Bucket' : 's3Endpoint'
+  return word === 'denied' ? 'sftpUsername' : word === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
+}
+
+async function render(rows: readonly Stored<StorageFields>[], { services }: RenderContext) {
+  const ids = rows.map(({ id }) => id)
+  const [measured, stations] = await Promise.all([
+    services.reads<{ id: number; used: string; free: string | null }[]>`
+      select id, used_bytes as used, free_bytes as free from storage_locations where id = any(${ids}::bigint[])`,
+    stationsOf(services.reads, rows)
+  ])
+  const usage = new Map(measured.map(row => [row.id, row]))
+  return rows.map(row => {
+    const quota = BigInt(row.storageQuotaBytes)
+    const used = BigInt(usage.get(row.id)?.used ?? '0')
+    const free = usage.get(row.id)?.free ?? null
+    const available = capacityOf(quota, used, free === null ? null : BigInt(free))
+    return {
+      links: { self: `${services.config.BASE_URL}/api/admin/storage_location/${row.id}` },
+      storageQuota: sizeText(quota),
+      storageQuotaBytes: bytesText(quota),
+      storageUsed: formatSize(used),
+      storageUsedBytes: String(used),
+      storageAvailable: available === null ? '' : formatSize(available),
+      storageAvailableBytes: available === null ? '' : String(available),
+      storageUsedPercent: String(usedPercent(used, available)),
+      isFull: String(isFull(used, available)),
+      uri: locationUri(placeOf(row)),
+      stations: stations.get(row.id) ?? []
+    }
+  })
+}
+
+/** Names of the stations that use locations, by id. */
+async function stationsOf(
+  sql: RenderContext['services']['sql'] | Write<StorageFields>['tx'],
+  rows: readonly Stored<StorageFields>[]
+) {
+  const names = new Map<number, string[]>()
+  for (const [type, column] of Object.entries(uses)) {
+    const ids = rows.filter(row => row.type === type).map(({ id }) => id)
+    if (ids.length === 0) continue
+    const stations = await sql<{ id: number; name: string }[]>`
+      select ${sql(column)} as id, name from stations where ${sql(column)} = any(${ids}::bigint[]) order by id`
+    for (const { id, name } of stations) names.set(id, [...(names.get(id) ?? []), name])
+  }
+  return names
+}
+
+export const storageLocationRoutes = resourceRoutes(storageLocations, rules)

@@ -1,0 +1,112 @@
+import type { Dirent } from 'node:fs'
+import { lstat, opendir, readdir, stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+import { throwIfAborted, untilAborted } from './abort.ts'
+import { codeOf, StorageFault } from './fault.ts'
+import type { Usage } from './usage.ts'
+import { type FolderContent, walk } from './walk.ts'
+
+// Node has four threads for the file system and others want them too.
+const foldersAtOnce = 2
+const filesAtOnce = 32
+const slash = Buffer.from('/')
+
+/**
+ * Makes sure that a folder of this machine is there and can be read. Throws a `StorageFault`: `no_folder`,
+ * `not_a_folder`, `denied`, `timed_out`.
+ */
+export async function checkLocal(path: string, signal: AbortSignal): Promise<void> {
+  await untilAborted(signal, lookAt(path))
+}
+
+async function lookAt(path: string): Promise<void> {
+  try {
+    const folder = await opendir(path)
+    await folder.close()
+    // Its files can be looked at, not only its names.
+    await stat(`${path}/.`)
+  } catch (error) {
+    throw codeOf(error) === 'ENOENT' ? new StorageFault('no_folder') : faultOf(error)
+  }
+}
+
+/**
+ * Counts the regular files below a folder of this machine by their size. The path itself may be a symbolic link,
+ * links below it are not followed. A folder that is not there holds nothing. What vanishes meanwhile is not
+ * counted; what may not be looked at is skipped. Throws a `StorageFault` when the folder itself cannot be read or
+ * the signal's time is up, also while a file system hangs.
+ */
+export async function measureLocal(path: string, signal: AbortSignal): Promise<Usage> {
+  // Names are bytes: as text, one that is not UTF-8 would not be found again.
+  const top = Buffer.from(path)
+  const read = async (folder: Buffer): Promise<FolderContent<Buffer>> =>
+    readFolder(folder, folder === top, signal)
+  const [content, freeBytes] = await untilAborted(
+    signal,
+    Promise.all([walk(top, read, foldersAtOnce, signal), readFreeBytes(path)])
+  )
+  return { ...content, freeBytes }
+}
+
+/** What the volume of a path has free for this user, in bytes; `null` when it cannot be told. */
+export async function readFreeBytes(path: string): Promise<bigint | null> {
+  try {
+    const volume = await statfs(path, { bigint: true })
+    return volume.bavail * volume.bsize
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' && path !== dirname(path) ? readFreeBytes(dirname(path)) : null
+  }
+}
+
+async function readFolder(
+  folder: Buffer,
+  isTop: boolean,
+  signal: AbortSignal
+): Promise<FolderContent<Buffer>> {
+  const nothing = { usedBytes: 0n, files: 0, folders: [], skipped: 0 }
+  let entries: Dirent<Buffer>[]
+  try {
+    entries = await readdir(folder, { encoding: 'buffer', withFileTypes: true })
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return nothing
+    if (isTop) throw faultOf(error)
+    // A folder that was replaced by a file meanwhile has vanished too.
+    return codeOf(error) === 'ENOTDIR' ? nothing : { ...nothing, skipped: 1 }
+  }
+  const pathOf = (entry: Dirent<Buffer>) => Buffer.concat([folder, slash, entry.name])
+  const folders = entries.filter(entry => entry.isDirectory()).map(pathOf)
+  const paths = entries.filter(entry => entry.isFile()).map(pathOf)
+
+  let usedBytes = 0n
+  let files = 0
+  let skipped = 0
+  for (let from = 0; from < paths.length; from += filesAtOnce) {
+    throwIfAborted(signal)
+    for (const size of await Promise.all(paths.slice(from, from + filesAtOnce).map(sizeOf))) {
+      if (size === 'unknown') skipped += 1
+      else if (size !== 'gone') {
+        usedBytes += size
+        files += 1
+      }
+    }
+  }
+  return { usedBytes, files, folders, skipped }
+}
+
+async function sizeOf(path: Buffer): Promise<bigint | 'gone' | 'unknown'> {
+  try {
+    const stats = await lstat(path, { bigint: true })
+    return stats.isFile() ? stats.size : 'gone'
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes(codeOf(error)) ? 'gone' : 'unknown'
+  }
+}
+
+function faultOf(error: unknown): unknown {
+  if (error instanceof StorageFault) return error
+  const code = codeOf(error)
+  if (code === 'ENOTDIR') return new StorageFault('not_a_folder')
+  if (code === 'EACCES' || code === 'EPERM') return new StorageFault('denied', code)
+  return new StorageFault('unusable', code)
+}

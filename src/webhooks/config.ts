@@ -1,0 +1,113 @@
+import * as v from 'valibot'
+
+import type { FieldError } from '../errors.ts'
+import type { NamedChange, NamedValue } from '../fields/field.ts'
+import { problemsOf } from '../fields/problems.ts'
+import type { HookType } from './hook-type.ts'
+
+/** Seals secrets inside configs, each for its key. */
+export interface Seals {
+  readonly seal: (text: string, purpose: string) => string
+  readonly open: (sealed: string, purpose: string) => string
+}
+
+/** A hook's settings as the table keeps them: in the order they were sent, secrets sealed, defaults left out. */
+export type Config = readonly NamedValue[]
+
+const purposeOf = (key: string) => `webhooks.config.${key}`
+const isMade = (type: HookType, key: string) => Object.hasOwn(type.made, key)
+const settingOf = (type: HookType, key: string) =>
+  Object.hasOwn(type.settings, key) ? type.settings[key] : undefined
+
+/** Whether a hook has no config yet: settings that are made by themselves do not count. */
+export function isDraft(type: HookType, config: readonly { readonly key: string }[]): boolean {
+  return config.every(({ key }) => isMade(type, key))
+}
+
+/** The config as it is given out: nothing of a draft, `""` for each secret. */
+export function shownConfig(type: HookType, config: Config): NamedValue[] {
+  if (isDraft(type, config)) return []
+  return config.map(({ key, value }) => ({
+    key,
+    value: settingOf(type, key)?.kind === 'secret' ? '' : value
+  }))
+}
+
+/**
+ * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is absent or
+ * `""` stays, null clears it. An empty one makes the hook a draft; any other must be complete. Gives every problem;
+ * then the config is of no use.
+ */
+export function settleConfig(
+  type: HookType,
+  sent: readonly NamedChange[],
+  stored: Config,
+  seals: Seals
+): { config: NamedValue[]; problems: FieldError[] } {
+  if (sent.length === 0) return { config: stored.filter(({ key }) => isMade(type, key)), problems: [] }
+  const config: NamedValue[] = []
+  const problems: FieldError[] = []
+  const before = new Map(stored.map(({ key, value }) => [key, value]))
+  for (const { key, value } of sent) {
+    const field = settingOf(type, key)
+    const isSecret = field?.kind === 'secret'
+    const old = before.get(key)
+    if (value === null) continue
+    if (isSecret && value === '') {
+      if (old !== undefined) config.push({ key, value: old })
+      continue
+    }
+    if (!field) {
+      if (type.isRetired) config.push({ key, value })
+      else problems.push(problemOf(key, 'unknown_key', `is no setting of the type ${type.name}.`))
+      continue
+    }
+    const checked = v.safeParse(field.input, value)
+    const isUnset = value === '' && field.fallback !== undefined
+    if (checked.success)
+      config.push({ key, value: isSecret ? sealed(key, checked.output, old, seals) : checked.output })
+    else if (!isUnset) problems.push(...problemsOf(checked.issues, `config.${key}`))
+  }
+  const sentKeys = new Set(sent.map(({ key }) => key))
+  const isLeftAlone = (key: string) => !sentKeys.has(key) && settingOf(type, key)?.kind === 'secret'
+  config.push(...stored.filter(({ key }) => isLeftAlone(key)))
+  if (isDraft(type, sent) && isDraft(type, stored)) return { config, problems }
+  return { config, problems: [...problems, ...missing(type, config, problems)] }
+}
+
+/** One that has not changed is kept as it is: sealed again it would look like a change. */
+function sealed(
+  key: string,
+  value: NamedValue['value'],
+  old: NamedValue['value'] | undefined,
+  seals: Seals
+): string {
+  const text = String(value)
+  if (typeof old === 'string' && seals.open(old, purposeOf(key)) === text) return old
+  return seals.seal(text, purposeOf(key))
+}
+
+function missing(type: HookType, config: Config, problems: readonly FieldError[]): FieldError[] {
+  const named = new Set([...config.map(({ key }) => `config.${key}`), ...problems.map(({ field }) => field)])
+  return Object.entries(type.settings)
+    .filter(([key, { fallback }]) => fallback === undefined && !named.has(`config.${key}`))
+    .map(([key]) => problemOf(key, 'required', 'is required.'))
+}
+
+function problemOf(key: string, code: string, sentence: string): FieldError {
+  return { field: `config.${key}`, code, message: `config.${key} ${sentence}` }
+}
+
+/** Adds to a new hook's config what is made at its creation; gives the added also in clear, to be shown once. */
+export function withMade(
+  type: HookType,
+  config: Config,
+  seals: Seals
+): { config: NamedValue[]; made: NamedValue[] } {
+  const isThere = new Set(config.map(({ key }) => key))
+  const made = Object.entries(type.made)
+    .filter(([key]) => !isThere.has(key))
+    .map(([key, make]) => ({ key, value: make() }))
+  const kept = made.map(({ key, value }) => ({ key, value: seals.seal(value, purposeOf(key)) }))
+  return { config: [...config, ...kept], made }
+}

@@ -1,0 +1,45 @@
+import { problem } from '../fields/field.ts'
+
+const most = 10
+
+/** Headers that belong to the connection (RFC 9110, 7.6.1) or say where the message ends. */
+const reserved = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade'
+])
+
+const isEmpty = (line: string) => line.trim() === ''
+
+/** Why a text is not up to ten lines `Name: value` of headers that may be set; null if it is. Empty lines are skipped. */
+export function headerLinesProblem(text: string): string | null {
+  const lines = text.split(/\r?\n/)
+  if (lines.filter(line => !isEmpty(line)).length > most)
+    return problem('too_long', `must have at most ${most} lines.`)
+  const bad = lines.findIndex(line => !isEmpty(line) && !isSettable(nameIn(line)))
+  const line = lines[bad]
+  if (line === undefined) return null
+  const sentence = nameIn(line) === null ? 'must be "Name: value"' : 'must name a header that may be set'
+  return problem('invalid_format', `${sentence}, in line ${bad + 1}.`)
+}
+
+/** The name of a well-formed header line in lower case, else null. */
+function nameIn(line: string): string | null {
+  const [, name] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t\x20-\x7E\x80-\xFF]*$/.exec(line) ?? []
+  return name?.toLowerCase() ?? null
+}
+
+function isSettable(name: string | null): boolean {
+  return (
+    name !== null && !reserved.has(name) && !name.startsWith('webhook-') && !name.startsWith('x-cuewire-')
+  )
+}

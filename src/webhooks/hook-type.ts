@@ -1,0 +1,49 @@
+import { type Field, integer } from '../fields/field.ts'
+import { type Trigger, triggers as all } from '../station/triggers.ts'
+
+/** The settings of a type, by key. Those without a fallback are required. */
+export type Settings = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
+
+/** One kind of receiver: what its hooks are told in their config, and what they may be triggered by. */
+export interface HookType<S extends Settings = Settings> {
+  /** As the interface spells it: `google_analytics_v4`. */
+  readonly name: string
+  /** Whom or what it tells, for people. */
+  readonly title: string
+  /** What may trigger it; without triggers of its own a hook has them all. */
+  readonly triggers: readonly Trigger[]
+  readonly settings: S
+  /** Settings to which requests go: the guard judges them. */
+  readonly urls: readonly (keyof S & string)[]
+  /** Settings that are made at creation where none is given; they alone are no config yet. */
+  readonly made: Readonly<Record<string, () => string>>
+  /** Kept and read, never delivered: its service is gone, and any setting is taken. */
+  readonly isRetired: boolean
+}
+
+const rateLimit = integer({
+  min: 0,
+  max: 86_400,
+  fallback: 0,
+  about: 'Seconds between two deliveries; what happens meanwhile goes out as one at their end.'
+})
+
+interface Declared<S extends Settings> {
+  readonly name: string
+  readonly title: string
+  readonly triggers: readonly Trigger[]
+  readonly settings: S
+  readonly urls?: readonly (keyof S & string)[]
+  readonly made?: { readonly [Key in keyof S]?: () => string }
+}
+
+/** Declares a type. Every type has a `rate_limit`. */
+export function hookType<const S extends Settings>(declared: Declared<S>) {
+  const { urls = [], made = {}, settings, ...rest } = declared
+  return { ...rest, urls, made, settings: { ...settings, rate_limit: rateLimit }, isRetired: false }
+}
+
+/** Declares a type whose service is gone. Its secrets stay secret. */
+export function retiredType({ name, title, settings }: Pick<HookType, 'name' | 'title' | 'settings'>) {
+  return { name, title, settings, triggers: all, urls: [], made: {}, isRetired: true }
+}

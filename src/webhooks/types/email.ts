@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+
+import { problem, text } from '../../fields/field.ts'
+import { everyTrigger } from '../allowed-triggers.ts'
+import { hookType } from '../hook-type.ts'
+import { checkedBy, template } from '../settings.ts'
+
+const mailbox = v.pipe(v.string(), v.maxLength(254), v.email())
+
+function addressesProblem(list: string): string | null {
+  const addresses = list.split(',')
+  if (addresses.length > 20) return problem('too_long', 'must have at most 20 addresses.')
+  if (addresses.every(address => v.is(mailbox, address.trim()))) return null
+  return problem('invalid_format', 'must be mail addresses with commas between them.')
+}
+
+/** A text mail. */
+export const email = hookType({
+  name: 'email',
+  title: 'Mail',
+  triggers: everyTrigger,
+  settings: {
+    to: checkedBy(
+      text({
+        min: 1,
+        max: 6_000,
+        isTrimmed: true,
+        about: 'Up to 20 addresses with commas between them.',
+        example: 'dj@example.com, office@example.com'
+      }),
+      addressesProblem
+    ),
+    subject: text({ min: 1, max: 200, about: 'The subject; a template.' }),
+    message: template({ about: 'The mail; a template.' })
+  }
+})

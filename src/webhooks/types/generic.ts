@@ -1,0 +1,46 @@
+import { hidden, integer, problem, text } from '../../fields/field.ts'
+import { everyTrigger } from '../allowed-triggers.ts'
+import { headerLinesProblem } from '../header-lines.ts'
+import { hookType } from '../hook-type.ts'
+import { address, checkedBy } from '../settings.ts'
+import { isSigningSecret, newSigningSecret } from '../signing-secret.ts'
+
+/** The now-playing document, signed, to any URL. */
+export const generic = hookType({
+  name: 'generic',
+  title: 'Any receiver of signed requests',
+  triggers: everyTrigger,
+  settings: {
+    webhook_url: address({ about: 'Where requests go.', example: 'https://example.com/hooks/radio' }),
+    basic_auth_username: text({ max: 255, fallback: '', about: 'The user of HTTP Basic authentication.' }),
+    basic_auth_password: hidden(text({ max: 2_000, fallback: '', about: 'Its password.' })),
+    timeout: integer({ min: 1, max: 30, fallback: 10, about: 'Seconds an answer may take.' }),
+    signing_secret: hidden(
+      checkedBy(
+        text({
+          max: 100,
+          fallback: '',
+          about:
+            'Signs requests (Standard Webhooks); made at creation where none is given, and shown then only.'
+        }),
+        value =>
+          isSigningSecret(value)
+            ? null
+            : problem('invalid_format', 'must be whsec_ and the base64 of 24 to 64 bytes.')
+      )
+    ),
+    headers: hidden(
+      checkedBy(
+        text({
+          max: 8_000,
+          fallback: '',
+          isLong: true,
+          about: 'Up to 10 lines "Name: value" that are sent along.'
+        }),
+        headerLinesProblem
+      )
+    )
+  },
+  urls: ['webhook_url'],
+  made: { signing_secret: newSigningSecret }
+})

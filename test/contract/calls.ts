@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { expect } from 'vitest'
+
+import { type Answer, adminKey, type RunningProgram } from '../support/program.ts'
+import { errorBody } from './records.ts'
+import { differences } from './shape.ts'
+
+export interface CallOptions {
+  readonly body?: unknown
+  /** All rights unless told otherwise; empty for none. */
+  readonly key?: string
+}
+
+export interface Called {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Answer
+}
+
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<Called>
+
+/**
+ * Asks the running program, and fails unless the answer keeps what every answer must: CORS headers, a request id,
+ * JSON, the exact error body, and never 500. A 429 is waited out as long as it asks for.
+ */
+export function openCalls(program: RunningProgram): Call {
+  return async (method, path, { body, key = adminKey } = {}) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await program.ask(method, path, body === undefined ? { key } : { body, key })
+      expect(violations(method, path, answer), `${method} ${path} answered ${answer.status}`).toEqual([])
+      if (answer.status !== 429 || attempt === 20) return answer
+      await sleep(Number(answer.headers.get('retry-after')) * 1000)
+    }
+  }
+}
+
+/** Fails with what was answered instead. */
+export function expectStatus({ status, body }: Pick<Called, 'status' | 'body'>, wanted: number): void {
+  expect(status, `answered ${JSON.stringify(body)}`).toBe(wanted)
+}
+
+/** The fields an error names, without their inner parts, each once. */
+export function wrongFields(body: Answer): string[] {
+  const errors: { field: string }[] = body.extra_data?.errors ?? []
+  return [...new Set(errors.map(({ field }) => field.split('.')[0] ?? ''))]
+}
+
+/** What an answer lacks that every answer must have, in words. */
+function violations(method: string, path: string, { status, headers, body }: Called): string[] {
+  const found = [
+    ...headerIs(headers, 'access-control-allow-origin', /^\*$/),
+    ...headerIs(headers, 'access-control-expose-headers', /X-Total-Count, X-Request-Id, Link, Retry-After/),
+    ...headerIs(headers, 'x-request-id', /^[A-Za-z0-9._-]{1,64}$/)
+  ]
+  if (status === 500) found.push('500: our fault')
+  if (status === 429) found.push(...headerIs(headers, 'retry-after', /^[1-9]\d{0,2}$/))
+  if (status === 405) found.push(...headerIs(headers, 'allow', /^[A-Z]+(, [A-Z]+)*$/))
+  const isBare = method === 'HEAD' || status === 204 || status === 304
+  if (isBare) return body === '' ? found : [...found, `a body where none may be: ${String(body)}`]
+  found.push(...headerIs(headers, 'content-type', /^application\/json/))
+  if (status >= 400) found.push(...differences(body, errorBody(status, path.startsWith('/api/v1/main'))))
+  return found
+}
+
+function headerIs(headers: Headers, name: string, wanted: RegExp): string[] {
+  const value = headers.get(name)
+  return wanted.test(value ?? '') ? [] : [`header ${name}: ${value ?? 'missing'}, not like ${wanted}`]
+}

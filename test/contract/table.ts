@@ -1,0 +1,580 @@
+import {
+  action,
+  apiKey,
+  article,
+  customField,
+  fullKey,
+  hlsStream,
+  notification,
+  nowPlaying,
+  playlist,
+  queueItem,
+  sftpUser,
+  stationSummary,
+  storageLocation,
+  success,
+  webhook
+} from './records.ts'
+import type { Shape } from './shape.ts'
+
+export type Body = Readonly<Record<string, unknown>>
+
+/** One row of an endpoint table. In paths and bodies `{n}` stands for a number that is new in every request. */
+export interface Row {
+  readonly group: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** The least right a key must carry. */
+  readonly right: string
+  readonly body?: Body
+  /** What comes with status 200. */
+  readonly answer: Shape
+}
+
+const updated = action('Record updated successfully.')
+const deleted = action('Record deleted successfully.')
+
+const playlists: Row[] = [
+  {
+    group: 'playlists',
+    method: 'GET',
+    path: '/api/station/{station_id}/playlists',
+    right: 'view station management',
+    answer: { list: playlist }
+  },
+  {
+    group: 'playlists',
+    method: 'POST',
+    path: '/api/station/{station_id}/playlists',
+    right: 'manage station media',
+    body: { name: 'Table {n}', source: 'songs', type: 'default', weight: 5 },
+    answer: playlist
+  },
+  {
+    group: 'playlists',
+    method: 'GET',
+    path: '/api/station/{station_id}/playlist/{id}',
+    right: 'view station management',
+    answer: playlist
+  },
+  {
+    group: 'playlists',
+    method: 'PUT',
+    path: '/api/station/{station_id}/playlist/{id}',
+    right: 'manage station media',
+    body: { name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'playlists',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/playlist/{id}',
+    right: 'manage station media',
+    answer: deleted
+  }
+]
+
+const hlsStreams: Row[] = [
+  {
+    group: 'HLS streams',
+    method: 'GET',
+    path: '/api/station/{station_id}/hls_streams',
+    right: 'view station management',
+    answer: { list: hlsStream }
+  },
+  {
+    group: 'HLS streams',
+    method: 'POST',
+    path: '/api/station/{station_id}/hls_streams',
+    right: 'manage station mounts',
+    body: { name: '/table-{n}.mp3' },
+    answer: hlsStream
+  },
+  {
+    group: 'HLS streams',
+    method: 'GET',
+    path: '/api/station/{station_id}/hls_stream/{id}',
+    right: 'view station management',
+    answer: hlsStream
+  },
+  {
+    group: 'HLS streams',
+    method: 'PUT',
+    path: '/api/station/{station_id}/hls_stream/{id}',
+    right: 'manage station mounts',
+    body: { display_name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'HLS streams',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/hls_stream/{id}',
+    right: 'manage station mounts',
+    answer: deleted
+  }
+]
+
+const sftpUsers: Row[] = [
+  {
+    group: 'SFTP users',
+    method: 'GET',
+    path: '/api/station/{station_id}/sftp-users',
+    right: 'manage station media',
+    answer: { list: sftpUser }
+  },
+  {
+    group: 'SFTP users',
+    method: 'POST',
+    path: '/api/station/{station_id}/sftp-users',
+    right: 'manage station media',
+    body: { username: 'table-{n}', password: 'correct horse {n}' },
+    answer: sftpUser
+  },
+  {
+    group: 'SFTP users',
+    method: 'GET',
+    path: '/api/station/{station_id}/sftp-user/{id}',
+    right: 'manage station media',
+    answer: sftpUser
+  },
+  {
+    group: 'SFTP users',
+    method: 'PUT',
+    path: '/api/station/{station_id}/sftp-user/{id}',
+    right: 'manage station media',
+    body: { username: 'table-{n}' },
+    answer: updated
+  },
+  {
+    group: 'SFTP users',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/sftp-user/{id}',
+    right: 'manage station media',
+    answer: deleted
+  }
+]
+
+const queue: Row[] = [
+  {
+    group: 'queue',
+    method: 'GET',
+    path: '/api/station/{station_id}/queue',
+    right: 'view station management',
+    answer: { list: queueItem }
+  },
+  {
+    group: 'queue',
+    method: 'GET',
+    path: '/api/station/{station_id}/queue/{id}',
+    right: 'view station management',
+    answer: queueItem
+  },
+  {
+    group: 'queue',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/queue/{id}',
+    right: 'manage station broadcasting',
+    answer: deleted
+  }
+]
+
+const webhooks: Row[] = [
+  {
+    group: 'web hooks',
+    method: 'GET',
+    path: '/api/station/{station_id}/webhooks',
+    right: 'manage station web hooks',
+    answer: { list: webhook }
+  },
+  {
+    group: 'web hooks',
+    method: 'POST',
+    path: '/api/station/{station_id}/webhooks',
+    right: 'manage station web hooks',
+    body: { type: 'generic', name: 'Table {n}' },
+    answer: webhook
+  },
+  {
+    group: 'web hooks',
+    method: 'GET',
+    path: '/api/station/{station_id}/webhook/{id}',
+    right: 'manage station web hooks',
+    answer: webhook
+  },
+  {
+    group: 'web hooks',
+    method: 'PUT',
+    path: '/api/station/{station_id}/webhook/{id}',
+    right: 'manage station web hooks',
+    body: { name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'web hooks',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/webhook/{id}',
+    right: 'manage station web hooks',
+    answer: deleted
+  }
+]
+
+const customFields: Row[] = [
+  {
+    group: 'custom fields',
+    method: 'GET',
+    path: '/api/admin/custom_fields',
+    right: 'view administration',
+    answer: { list: customField }
+  },
+  {
+    group: 'custom fields',
+    method: 'POST',
+    path: '/api/admin/custom_fields',
+    right: 'administer custom fields',
+    body: { name: 'Table {n}' },
+    answer: customField
+  },
+  {
+    group: 'custom fields',
+    method: 'GET',
+    path: '/api/admin/custom_field/{id}',
+    right: 'view administration',
+    answer: customField
+  },
+  {
+    group: 'custom fields',
+    method: 'PUT',
+    path: '/api/admin/custom_field/{id}',
+    right: 'administer custom fields',
+    body: { name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'custom fields',
+    method: 'DELETE',
+    path: '/api/admin/custom_field/{id}',
+    right: 'administer custom fields',
+    answer: deleted
+  }
+]
+
+const storageLocations: Row[] = [
+  {
+    group: 'storage locations',
+    method: 'GET',
+    path: '/api/admin/storage_locations',
+    right: 'administer storage locations',
+    answer: { list: storageLocation }
+  },
+  {
+    group: 'storage locations',
+    method: 'POST',
+    path: '/api/admin/storage_locations',
+    right: 'administer storage locations',
+    body: { type: 'station_media', adapter: 'local', path: '/srv/table-{n}' },
+    answer: storageLocation
+  },
+  {
+    group: 'storage locations',
+    method: 'GET',
+    path: '/api/admin/storage_location/{id}',
+    right: 'administer storage locations',
+    answer: storageLocation
+  },
+  {
+    group: 'storage locations',
+    method: 'PUT',
+    path: '/api/admin/storage_location/{id}',
+    right: 'administer storage locations',
+    body: { path: '/srv/table-{n}' },
+    answer: updated
+  },
+  {
+    group: 'storage locations',
+    method: 'DELETE',
+    path: '/api/admin/storage_location/{id}',
+    right: 'administer storage locations',
+    answer: deleted
+  }
+]
+
+const nowPlayings: Row[] = [
+  {
+    group: 'now playing',
+    method: 'GET',
+    path: '/api/nowplaying',
+    right: 'public',
+    answer: { list: nowPlaying }
+  },
+  {
+    group: 'now playing',
+    method: 'GET',
+    path: '/api/nowplaying/{station_id}',
+    right: 'public',
+    answer: nowPlaying
+  }
+]
+
+const newsBody = { title: 'Table {n}', body: 'Words.', type: 'info', is_published: true }
+
+const account: Row[] = [
+  {
+    group: 'API keys',
+    method: 'GET',
+    path: '/api/v1/main/api-keys',
+    right: 'administer api keys',
+    answer: success({ api_keys: { list: apiKey } })
+  },
+  {
+    group: 'API keys',
+    method: 'POST',
+    path: '/api/v1/main/api-keys',
+    right: 'administer api keys',
+    body: { name: 'Table {n}', permissions: [], station_permissions: [], expires_at: 0 },
+    answer: success({ key: fullKey, api_key: apiKey })
+  },
+  {
+    group: 'API keys',
+    method: 'POST',
+    path: '/api/v1/main/api-keys/revoke/{key}',
+    right: 'administer api keys',
+    answer: { atLeast: { status: { oneOf: ['success'] } } }
+  },
+  {
+    group: 'news',
+    method: 'GET',
+    path: '/api/v1/main/news/{article_id}',
+    right: 'any key',
+    answer: success({ article })
+  },
+  {
+    group: 'news',
+    method: 'PUT',
+    path: '/api/v1/main/news/{article_id}',
+    right: 'administer settings',
+    body: newsBody,
+    answer: success({ article })
+  },
+  {
+    group: 'news',
+    method: 'DELETE',
+    path: '/api/v1/main/news/{article_id}',
+    right: 'administer settings',
+    answer: success()
+  },
+  {
+    group: 'notifications',
+    method: 'GET',
+    path: '/api/v1/main/notifications',
+    right: 'any key',
+    answer: success({ notifications: { list: notification } })
+  },
+  {
+    group: 'notifications',
+    method: 'POST',
+    path: '/api/v1/main/notifications',
+    right: 'administer settings',
+    body: { title: 'Table {n}', body: 'Words.', type: 'info' },
+    answer: success({ notification })
+  },
+  {
+    group: 'notifications',
+    method: 'GET',
+    path: '/api/v1/main/notifications/{notification_id}',
+    right: 'any key',
+    answer: success({ notification })
+  },
+  {
+    group: 'notifications',
+    method: 'DELETE',
+    path: '/api/v1/main/notifications/{notification_id}',
+    right: 'administer settings',
+    answer: success()
+  },
+  {
+    group: 'notifications',
+    method: 'POST',
+    path: '/api/v1/main/notifications/bulk-delete',
+    right: 'administer settings',
+    body: { is_read: true },
+    answer: success({ deleted: 'integer' })
+  },
+  {
+    group: 'notifications',
+    method: 'GET',
+    path: '/api/v1/main/notifications/stats',
+    right: 'any key',
+    answer: success({
+      total: 'integer',
+      unread: 'integer',
+      by_type: { keys: { info: 'integer', success: 'integer', warning: 'integer', danger: 'integer' } }
+    })
+  },
+  {
+    group: 'health',
+    method: 'GET',
+    path: '/api/health',
+    right: 'any key',
+    answer: { atLeast: { status: 'string' } }
+  },
+  {
+    group: 'health',
+    method: 'GET',
+    path: '/api/stats',
+    right: 'any key',
+    answer: { atLeast: { status: 'string' } }
+  }
+]
+
+/** Every row of the endpoint tables of the interface. */
+export const interfaceRows: readonly Row[] = [
+  ...playlists,
+  ...hlsStreams,
+  ...sftpUsers,
+  ...queue,
+  ...webhooks,
+  ...customFields,
+  ...storageLocations,
+  ...nowPlayings,
+  ...account
+]
+
+const station: Shape = { atLeast: { id: 'integer', name: 'string', short_name: 'string' } }
+
+/** Endpoints that the interface does not have and that are needed to work with the ones it has. */
+export const addedRows: readonly Row[] = [
+  {
+    group: 'stations',
+    method: 'GET',
+    path: '/api/admin/stations',
+    right: 'administer stations',
+    answer: { list: station }
+  },
+  {
+    group: 'stations',
+    method: 'POST',
+    path: '/api/admin/stations',
+    right: 'administer stations',
+    body: { name: 'Table {n}', short_name: 'table_{n}' },
+    answer: station
+  },
+  {
+    group: 'stations',
+    method: 'GET',
+    path: '/api/admin/station/{id}',
+    right: 'administer stations',
+    answer: station
+  },
+  {
+    group: 'stations',
+    method: 'PUT',
+    path: '/api/admin/station/{id}',
+    right: 'administer stations',
+    body: { name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'stations',
+    method: 'DELETE',
+    path: '/api/admin/station/{id}',
+    right: 'administer stations',
+    answer: deleted
+  },
+  {
+    group: 'stations',
+    method: 'GET',
+    path: '/api/stations',
+    right: 'public',
+    answer: { list: stationSummary }
+  },
+  {
+    group: 'stations',
+    method: 'GET',
+    path: '/api/station/{station_id}',
+    right: 'public',
+    answer: stationSummary
+  },
+  {
+    group: 'files',
+    method: 'GET',
+    path: '/api/station/{station_id}/files',
+    right: 'view station management',
+    answer: {
+      list: {
+        atLeast: {
+          id: 'integer',
+          path: 'string',
+          title: 'string',
+          artist: 'string',
+          album: 'string',
+          genre: 'string'
+        }
+      }
+    }
+  },
+  {
+    group: 'history',
+    method: 'GET',
+    path: '/api/station/{station_id}/history',
+    right: 'view station reports',
+    answer: { list: 'object' }
+  },
+  {
+    group: 'playout',
+    method: 'POST',
+    path: '/api/station/{station_id}/backend/skip',
+    right: 'manage station broadcasting',
+    answer: action('Song skipped.')
+  },
+  {
+    group: 'playout',
+    method: 'POST',
+    path: '/api/station/{station_id}/queue/clear',
+    right: 'manage station broadcasting',
+    answer: action('Queue cleared.')
+  },
+  {
+    group: 'playout',
+    method: 'PUT',
+    path: '/api/station/{station_id}/listeners',
+    right: 'manage station broadcasting',
+    body: { total: 3, unique: 2 },
+    answer: updated
+  },
+  {
+    group: 'news',
+    method: 'GET',
+    path: '/api/v1/main/news',
+    right: 'any key',
+    answer: success({ articles: { list: article } })
+  },
+  {
+    group: 'news',
+    method: 'POST',
+    path: '/api/v1/main/news',
+    right: 'administer settings',
+    body: newsBody,
+    answer: success({ article })
+  },
+  {
+    group: 'service',
+    method: 'GET',
+    path: '/api/time',
+    right: 'public',
+    answer: { atLeast: { timestamp: 'integer', utc_datetime: 'string' } }
+  },
+  {
+    group: 'service',
+    method: 'GET',
+    path: '/api/status',
+    right: 'public',
+    answer: { keys: { online: 'boolean', timestamp: 'integer' } }
+  },
+  {
+    group: 'service',
+    method: 'GET',
+    path: '/api/openapi.json',
+    right: 'public',
+    answer: { atLeast: { openapi: { text: /^3\./ }, paths: 'object' } }
+  }
+]

@@ -1,0 +1,64 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+import { startProgram } from '../../bench/program.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+
+/**
+ * Holds the running program to its OpenAPI document with Schemathesis: `npm run fuzz [-- more options]`. The program
+ * starts on an empty folder with its demo station. Ends with the exit code of Schemathesis.
+ */
+const schemathesis = process.env['SCHEMATHESIS'] ?? 'schemathesis'
+const adminKey = '00000000000f0220:00000000000000000000000000f02200'
+
+const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
+
+const checks = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'response_headers_conformance',
+  'unsupported_method',
+  'allow_header_conformance'
+]
+
+if (spawnSync(schemathesis, ['--version']).error) {
+  process.stderr.write('schemathesis is not on the PATH; test/fuzz/README.md says how to get it\n')
+  process.exit(1)
+}
+
+const program = await startProgram(await freePort(), { env: { ADMIN_API_KEY: adminKey, DEMO: 'on' } })
+const options = Object.entries({
+  '--url': program.baseUrl,
+  '--header': `X-API-Key: ${adminKey}`,
+  '--checks': checks.join(),
+  '--phases': 'examples,coverage,fuzzing,stateful',
+  '--max-examples': '50',
+  // A key may write 100 times a second.
+  '--rate-limit': '90/s',
+  '--request-timeout': '10',
+  // Without the demo station most of what follows would only see 404.
+  '--exclude-operation-id': 'deleteStation',
+  '--suppress-health-check': 'all'
+}).flat()
+try {
+  const child = spawn(
+    schemathesis,
+    [
+      '--config-file',
+      config,
+      'run',
+      `${program.baseUrl}/api/openapi.json`,
+      ...options,
+      '--continue-on-failure',
+      ...process.argv.slice(2)
+    ],
+    { stdio: 'inherit' }
+  )
+  const [code] = await once(child, 'exit')
+  process.exitCode = Number(code ?? 1)
+} finally {
+  await program.stop()
+}

@@ -1,0 +1,48 @@
+import { describe, expect } from 'vitest'
+
+import { columnOf } from '../../src/api/resource.ts'
+import { resources } from '../../src/api/routes.ts'
+import { test } from '../support/fixtures.ts'
+
+/** What Postgres may keep the values of a JSON type in. */
+const kept: Record<string, string[]> = {
+  string: ['text', 'numeric'],
+  integer: ['integer', 'bigint'],
+  boolean: ['boolean'],
+  array: ['jsonb'],
+  object: ['jsonb']
+}
+
+describe.for(resources.map(resource => [resource.table, resource] as const))(
+  'the table %s',
+  ([table, resource]) => {
+    test('has a column of the right type for each stored field', async ({ sql }) => {
+      const columns = await sql<{ name: string; type: string }[]>`
+      select column_name as name, data_type as type
+      from information_schema.columns where table_name = ${table} and table_schema = 'public'`
+      const stored = Object.entries(resource.fields).filter(([, field]) => field.isStored)
+      expect(stored.length).toBeGreaterThan(0)
+      const found = stored.map(([name, field]) => {
+        const column = columns.find(each => each.name === columnOf(name))
+        const isRight = kept[String(field.schema['type'])]?.includes(column?.type ?? '') ?? false
+        return { name, isThere: column !== undefined, isRight }
+      })
+      expect(found).toEqual(stored.map(([name]) => ({ name, isThere: true, isRight: true })))
+    })
+
+    test('belongs to a station exactly where its path names one', async ({ sql }) => {
+      const [column] = await sql`
+      select from information_schema.columns
+      where table_name = ${table} and table_schema = 'public' and column_name = 'station_id'`
+      expect(column !== undefined).toBe(resource.paths.list.includes(':station_id'))
+    })
+  }
+)
+
+test('a constraint that a resource explains is there', async ({ sql }) => {
+  const names = resources.flatMap(({ unique = {} }) => Object.keys(unique))
+  const rows = await sql<
+    { name: string }[]
+  >`select indexname as name from pg_indexes where schemaname = 'public'`
+  expect(rows.map(row => row.name)).toEqual(expect.arrayContaining(names))
+})

@@ -1,0 +1,483 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { describe, expect } from 'vitest'
+
+import {
+  evilTexts,
+  headerTricks,
+  impossibleIds,
+  oddAttacks,
+  pathTricks,
+  refusedAttacks
+} from '../contract/attacks.ts'
+import { type Call, openCalls } from '../contract/calls.ts'
+import { resources } from '../contract/resources.ts'
+import { addedRows, interfaceRows, type Row } from '../contract/table.ts'
+import { fill, openStations, pathOf, recordParameter, type Station } from '../contract/world.ts'
+import { test as base } from '../support/fixtures.ts'
+import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
+import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
+
+/** A body must be there within 15 seconds; the rest is for a machine that is busy. */
+const endlessMs = 22_000
+
+const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
+  const call = openCalls(program)
+  const [station] = await openStations(program, call)
+  return { call, station, tables: await tablesOf(program), endless: startEndless(program, station.id) }
+})
+
+const rows = [...interfaceRows, ...addedRows]
+const writes = rows.filter(({ body }) => body !== undefined)
+const named = (all: readonly Row[]) => all.map((row): [string, Row] => [`${row.method} ${row.path}`, row])
+/** Nobody has this record. */
+const nobody = '9007199254740991'
+
+const head = (method: string, path: string, lines: readonly string[] = []) =>
+  [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `X-API-Key: ${adminKey}`, ...lines].join('\r\n')
+
+/** Requests that never end, begun before everything else so that it all happens meanwhile. */
+function startEndless(program: RunningProgram, stationId: number): Promise<RawAnswer>[] {
+  const type = 'Content-Type: application/json'
+  const open = (...lines: string[]) =>
+    `${head('PUT', `/api/station/${stationId}/listeners`, [type, ...lines])}\r\n\r\n`
+  const silent = [
+    '',
+    'GET',
+    '\r\n\r\n',
+    '{"a":1}\r\n\r\n',
+    'GET /api/time HTTP/1.1\r\nHost: x\r\nX-Half',
+    'GET /api/time HTTP/1.1\r\nHost: x\r\nX-Request-Id: abc\rX-Evil: 1\r\n\r\n',
+    open('Content-Length: 5000'),
+    open('Transfer-Encoding: chunked')
+  ]
+  const dripping = [open('Content-Length: 5000'), `${open('Transfer-Encoding: chunked')}ffff\r\n`]
+  const all = [
+    ...silent.map(bytes => ({ bytes, drips: false })),
+    ...Array.from({ length: 20 }, (_, index) => ({ bytes: dripping[index % 2] ?? '', drips: true }))
+  ]
+  return all.map(({ bytes, drips }) => {
+    const answer = sendRaw(program.baseUrl, bytes, { drips, deadlineMs: endlessMs })
+    // It may fail before the test that looks at it begins.
+    answer.catch(() => {})
+    return answer
+  })
+}
+
+async function tablesOf({ sql }: RunningProgram): Promise<string[]> {
+  const found = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables where table_schema = 'public' order by table_name`
+  return found.map(({ name }) => name)
+}
+
+const collections = rows.filter(
+  ({ method, path, group }) =>
+    method === 'GET' &&
+    !recordParameter(path) &&
+    !['queue', 'history', 'now playing', 'service'].includes(group)
+)
+
+/** How many records each list has; what the playout does by itself is left out. */
+async function countRecords(call: Call, station: Station): Promise<string[]> {
+  const counts = collections.map(async ({ path }) => {
+    const { status, body } = await call('GET', pathOf(path, station.id))
+    const list = Array.isArray(body) ? body : Object.values(body).find(Array.isArray)
+    return `${path}: ${status}, ${list?.length ?? 'no list'}`
+  })
+  return Promise.all(counts)
+}
+
+/** What an error tells that nobody outside may know: SQL, classes, stacks, files. */
+const inside =
+  /postgres|syntax error|relation "|constraint|violates|select .* from|insert into|node_modules|\.[jt]s\b|\bat .+:\d+:\d+|\w+Error\b|ECONN|ioredis|valibot/i
+
+/** Faults of an answer to something hostile, in words. */
+function faultsOf(status: number, text: string, tookMs: number): string[] {
+  return [
+    ...(status >= 500 ? [`status ${status}`] : []),
+    ...(status >= 400 && inside.test(text) ? [`leaks: ${text.slice(0, 300)}`] : []),
+    ...(text.includes(adminKey) ? ['repeats the key'] : []),
+    ...(tookMs > 5_000 ? [`took ${tookMs} ms`] : [])
+  ]
+}
+
+interface Sent {
+  readonly body: string | Uint8Array<ArrayBuffer>
+  readonly contentType?: string | undefined
+}
+
+/** Sends a body as it is and checks the answer for faults. A 429 is waited out as long as it asks for. */
+async function send(program: RunningProgram, method: string, path: string, { body, contentType }: Sent) {
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAt = Date.now()
+    const answer = await fetch(program.baseUrl + path, {
+      method,
+      body,
+      headers: { 'X-API-Key': adminKey, 'Content-Type': contentType ?? 'application/json' },
+      signal: AbortSignal.timeout(10_000)
+    })
+    const text = await answer.text()
+    const { status } = answer
+    expect(faultsOf(status, text, Date.now() - startedAt), `${method} ${path}`).toEqual([])
+    if (status !== 429 || attempt === 20) return { status, text, body: parsed(text) }
+    await sleep(Number(answer.headers.get('retry-after')) * 1000)
+  }
+}
+
+function parsed(text: string): Answer {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { noJson: text }
+  }
+}
+
+/** The server still answers everybody, at once. */
+async function expectHealthy(program: RunningProgram): Promise<void> {
+  const startedAt = Date.now()
+  const { status, body } = await program.ask('GET', '/api/health')
+  expect([status, body.status]).toEqual([200, 'success'])
+  expect(Date.now() - startedAt).toBeLessThan(2_000)
+  expect(program.server.exitCode).toBeNull()
+}
+
+describe('a body that no write may take', () => {
+  test.for(refusedAttacks.map(attack => [attack.name, attack] as const))(
+    '%s',
+    async ([, { bytes, contentType, statuses }], { program, world: { call, station } }) => {
+      const before = await countRecords(call, station)
+      const outcomes: string[] = []
+      for (const { method, path } of writes) {
+        const sent = { body: bytes, contentType }
+        const { status } = await send(program, method, pathOf(path, station.id, nobody), sent)
+        if (!statuses.includes(status)) outcomes.push(`${method} ${path} answered ${status}`)
+      }
+      expect(outcomes).toEqual([])
+      expect(await countRecords(call, station)).toEqual(before)
+      await expectHealthy(program)
+    }
+  )
+})
+
+describe('an odd body does no harm', () => {
+  test.for(oddAttacks.map(attack => [attack.name, attack] as const))(
+    '%s',
+    async ([, { spoil, statuses }], { program, world: { station } }) => {
+      const outcomes: string[] = []
+      for (const { method, path, body } of writes) {
+        const spoilt = spoil(fill(body ?? {}))
+        const { status, text } = await send(program, method, pathOf(path, station.id, nobody), {
+          body: spoilt
+        })
+        if (!statuses.includes(status)) outcomes.push(`${method} ${path} answered ${status}`)
+        if (text.includes('polluted')) outcomes.push(`${method} ${path} shows what was smuggled in: ${text}`)
+      }
+      expect(outcomes).toEqual([])
+      await expectHealthy(program)
+    }
+  )
+
+  test('__proto__ sets no field, of this record or of the next', async ({ program, world: { station } }) => {
+    const path = `/api/station/${station.id}/playlists`
+    const smuggled = '"__proto__":{"is_enabled":false,"weight":9},"constructor":{"prototype":{"weight":9}}'
+    for (const body of [`{"name":"Proto",${smuggled}}`, '{"name":"After"}']) {
+      const made = await send(program, 'POST', path, { body })
+      expect([made.status, made.body.is_enabled, made.body.weight]).toEqual([200, true, 3])
+    }
+  })
+})
+
+describe('text', () => {
+  const cases = resources.flatMap(resource =>
+    Object.entries(resource.full)
+      .filter(([, value]) => typeof value === 'string')
+      .map(([field]) => [`${resource.name}.${field}`, { resource, field }] as const)
+  )
+
+  test.for(cases)(
+    'with SQL in it is stored as it is or refused: %s',
+    async ([, { resource, field }], { program, world }) => {
+      const { call, station, tables } = world
+      const collection = pathOf(resource.collection, station.id)
+      const before = await countRecords(call, station)
+      const outcomes: string[] = []
+      for (const evil of evilTexts) {
+        const body = JSON.stringify({ ...fill(resource.full), [field]: evil })
+        const { status, body: made } = await send(program, 'POST', collection, { body })
+        const single = pathOf(resource.single, station.id, made.id)
+        const shows = resource.shows[field] === '' ? [''] : [evil, `/${evil}`]
+        const isStored = status === 200 && shows.includes(made[field])
+        if (!isStored && status !== 400) outcomes.push(`${evil}: ${status} ${JSON.stringify(made[field])}`)
+        const removed = status === 200 ? (await call('DELETE', single)).status : 200
+        if (removed !== 200) outcomes.push(`${evil}: cannot be deleted: ${removed}`)
+      }
+      expect(outcomes).toEqual([])
+      expect(await countRecords(call, station)).toEqual(before)
+      expect(await tablesOf(program)).toEqual(tables)
+    }
+  )
+
+  const withText = writes.filter(({ body }) =>
+    Object.values(body ?? {}).some(value => typeof value === 'string')
+  )
+  const spoilt = ({ body = {} }: Row, json: string) => {
+    const texts = Object.entries(fill(body)).filter(([, value]) => typeof value === 'string')
+    return `{${texts.map(([key]) => `"${key}":${json}`).join()}}`
+  }
+
+  test.for(named(withText))(
+    'with a NUL is refused: %s',
+    async ([, row], { program, world: { call, station } }) => {
+      const before = await countRecords(call, station)
+      const path = pathOf(row.path, station.id, nobody)
+      for (const json of [String.raw`"a\u0000b"`, String.raw`"\u0000"`]) {
+        const { status } = await send(program, row.method, path, { body: spoilt(row, json) })
+        expect(status).toBe(400)
+      }
+      expect(await countRecords(call, station)).toEqual(before)
+    }
+  )
+
+  test.for(named(withText))(
+    'with half a character is refused or stored whole: %s',
+    async ([, row], { program, world: { station } }) => {
+      const path = pathOf(row.path, station.id, nobody)
+      for (const json of [String.raw`"\ud800"`, String.raw`"a\udc00b"`, String.raw`"\ud83d\ude00\ud83d"`]) {
+        const { status, text } = await send(program, row.method, path, { body: spoilt(row, json) })
+        expect([200, 400, 404]).toContain(status)
+        expect(text).not.toMatch(/\\ud[89a-f]/i)
+      }
+      await expectHealthy(program)
+    }
+  )
+
+  const nuls: [resource: string, body: object][] = [
+    ['HLS stream', { name: '/x', frontend_config: [{ key: 'a', value: 'x\0y' }] }],
+    ['HLS stream', { name: '/x', frontend_config: { 'a\0b': 'x' } }],
+    ['web hook', { type: 'generic', config: { webhook_url: 'https://hooks.invalid/', 'a\0b': 'x' } }],
+    ['web hook', { type: 'generic', triggers: ['song_changed\0'] }],
+    ['playlist', { name: 'x', backend_options: 'interrupt\0' }],
+    ['playlist', { name: 'x', schedule_items: [{ start_time: 1, end_time: 2, start_date: '\0' }] }]
+  ]
+  test.for(nuls)(
+    'with a NUL deep inside is refused: %s %j',
+    async ([name, body], { program, world: { station } }) => {
+      const collection = resources.find(each => each.name === name)?.collection ?? expect.fail(name)
+      const sent = { body: JSON.stringify(body) }
+      expect((await send(program, 'POST', pathOf(collection, station.id), sent)).status).toBe(400)
+    }
+  )
+})
+
+describe('numbers and names nobody has', () => {
+  const addressed = rows.filter(({ method, path }) => recordParameter(path) !== undefined && method !== 'PUT')
+
+  test.for(named(addressed))('%s: 404', async ([, row], { program, world: { station } }) => {
+    for (const id of impossibleIds) {
+      const answer = await sendRaw(
+        program.baseUrl,
+        `${head(row.method, pathOf(row.path, station.id, id))}\r\n\r\n`
+      )
+      expect(faultsOf(answer.status, answer.body, answer.tookMs)).toEqual([])
+      expect([id.slice(0, 40), answer.status]).toEqual([id.slice(0, 40), 404])
+    }
+  })
+
+  test('as a station: 404', async ({ program }) => {
+    for (const id of impossibleIds) {
+      for (const path of [
+        `/api/station/${id}/queue`,
+        `/api/nowplaying/${id}`,
+        `/api/station/${id}/playlists`
+      ]) {
+        const answer = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
+        expect([path.slice(0, 60), answer.status]).toEqual([path.slice(0, 60), 404])
+      }
+    }
+  })
+
+  const bodies: [name: string, method: string, path: string, body: string, statuses: number[]][] = [
+    [
+      'a schedule item',
+      'POST',
+      '/api/station/{station_id}/playlists',
+      '{"name":"x","schedule_items":[{"id":9223372036854775808,"start_time":1,"end_time":2}]}',
+      [200, 400]
+    ],
+    [
+      'a weight',
+      'POST',
+      '/api/station/{station_id}/playlists',
+      '{"name":"x","weight":"99999999999999999999"}',
+      [400]
+    ],
+    [
+      'a number past all',
+      'POST',
+      '/api/station/{station_id}/playlists',
+      '{"name":"x","weight":1e400}',
+      [400]
+    ],
+    ['a podcast', 'POST', '/api/station/{station_id}/playlists', '{"name":"x","podcasts":[1e300]}', [400]],
+    [
+      'the station of a key',
+      'POST',
+      '/api/v1/main/api-keys',
+      '{"name":"x","permissions":[],"station_permissions":[{"station":9223372036854775808,"permissions":[]}]}',
+      [400]
+    ],
+    [
+      'the end of a key',
+      'POST',
+      '/api/v1/main/api-keys',
+      '{"name":"x","permissions":[],"station_permissions":[],"expires_at":9223372036854775808}',
+      [400]
+    ],
+    [
+      'notifications',
+      'POST',
+      '/api/v1/main/notifications/bulk-delete',
+      '{"ids":["9223372036854775808","nobody"]}',
+      [200, 400]
+    ],
+    [
+      'a mount',
+      'PUT',
+      '/api/station/{station_id}/listeners',
+      '{"total":1,"mounts":[{"id":9223372036854775808,"total":1}]}',
+      [400]
+    ],
+    ['a count', 'PUT', '/api/station/{station_id}/listeners', '{"total":1e308}', [400]]
+  ]
+  test.for(bodies)(
+    'in a body: %s',
+    async ([, method, path, body, statuses], { program, world: { station } }) => {
+      const { status } = await send(program, method, pathOf(path, station.id), { body })
+      expect(statuses).toContain(status)
+    }
+  )
+
+  test.for(named(rows.filter(({ method, path }) => method === 'GET' && !recordParameter(path))))(
+    'in a query: %s',
+    async ([, row], { program, world: { station } }) => {
+      const path = pathOf(row.path, station.id)
+      const queries = [
+        'page=9223372036854775807&per_page=500',
+        'page=1e400',
+        'page=9007199254740993&per_page=500',
+        `per_page=${'9'.repeat(400)}`,
+        'page=-9223372036854775809',
+        `searchPhrase=${'%25_'.repeat(60)}`,
+        'searchPhrase=%00',
+        'searchPhrase=%ed%a0%80&sort=%00&type=%00&is_read=%00&start=%00&end=%00',
+        "type='%20or%20'1'='1&is_read='&start='&end='",
+        'sort=id%3Bdrop%20table%20playlists&sortOrder=desc;--',
+        'start=9223372036854775807&end=-1',
+        'start=99999-01-01&end=2026-13-45',
+        'a[__proto__][polluted]=yes&__proto__=x&page[]=1',
+        'a=1&'.repeat(1_000),
+        '%zz=%&&&==&?'
+      ]
+      for (const query of queries) {
+        const answer = await sendRaw(program.baseUrl, `${head('GET', `${path}?${query}`)}\r\n\r\n`)
+        expect([query.slice(0, 60), ...faultsOf(answer.status, answer.body, answer.tookMs)]).toEqual([
+          query.slice(0, 60)
+        ])
+        expect([200, 400, 431]).toContain(answer.status)
+      }
+    }
+  )
+})
+
+describe('the request line and headers', () => {
+  test.for(pathTricks)('%s leads nowhere', async (trick, { program, world: { station } }) => {
+    const path = trick.replaceAll('{id}', String(station.id))
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const { status, body, tookMs } = await sendRaw(program.baseUrl, `${head(method, path)}\r\n\r\n`)
+      expect(faultsOf(status, body, tookMs)).toEqual([])
+      expect([404, 405]).toContain(status)
+    }
+    await expectHealthy(program)
+  })
+
+  test.for(headerTricks)(
+    '%s gets an answer or an end, and no header of its own',
+    async ([, lines], { program }) => {
+      const request = `GET /api/status HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines}\r\n\r\n`
+      const answer = await sendRaw(program.baseUrl, request)
+      expect([0, 200, 400, 403, 431]).toContain(answer.status)
+      expect(answer.head).not.toMatch(/^x-evil/im)
+      expect(faultsOf(answer.status, answer.body, answer.tookMs)).toEqual([])
+      await expectHealthy(program)
+    }
+  )
+
+  test.for(['/api/%0d%0aX-Evil:%201', '/api/nowplaying/a%0d%0aX-Evil:%201', '/api/time?a=%0d%0aX-Evil:%201'])(
+    'a line break in the path is no line break in the answer: %s',
+    async (path, { program }) => {
+      const answer = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
+      expect([200, 404]).toContain(answer.status)
+      expect(answer.head).not.toMatch(/^x-evil/im)
+    }
+  )
+
+  test('a line break in a query is none in the links of a page', async ({ program, world: { station } }) => {
+    const path = `/api/station/${station.id}/playlists?per_page=1&x=%0d%0aX-Evil:%201&y=%3Cscript%3E`
+    const { status, head: headers, body } = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
+    expect(status).toBe(200)
+    expect(headers).not.toMatch(/^x-evil/im)
+    expect(body).not.toContain('<script>')
+    expect(body).not.toContain(String.raw`\r\nX-Evil`)
+  })
+
+  const lengths: [name: string, lines: string[], body: string][] = [
+    ['two lengths', ['Content-Length: 2', 'Content-Length: 20'], '{}'],
+    [
+      'a length and chunks',
+      ['Content-Length: 5', 'Transfer-Encoding: chunked'],
+      '0\r\n\r\nGET /api/time HTTP/1.1\r\n\r\n'
+    ],
+    ['a negative length', ['Content-Length: -1'], '{}'],
+    ['a length of letters', ['Content-Length: abc'], '{}'],
+    ['a length past 64 bits', [`Content-Length: ${'9'.repeat(30)}`], '{}'],
+    ['chunks that are none', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n'],
+    ['a chunk past 64 bits', ['Transfer-Encoding: chunked'], `${'f'.repeat(30)}\r\n{}\r\n`]
+  ]
+  test.for(lengths)('%s: refused or closed', async ([, lines, body], { program, world: { station } }) => {
+    const path = `/api/station/${station.id}/listeners`
+    const request = head('PUT', path, ['Content-Type: application/json', ...lines])
+    const { status } = await sendRaw(program.baseUrl, `${request}\r\n\r\n${body}`)
+    expect([0, 400, 413, 501]).toContain(status)
+    await expectHealthy(program)
+  })
+
+  test.for([
+    '\0\0\0\0',
+    'GET / HTTP/9.9',
+    'XYZZY /api/time HTTP/1.1\r\nHost: x',
+    'GET /api/time',
+    '{"a":1} x'
+  ])('what is no request of HTTP/1.1 is refused or closed: %j', async (bytes, { program }) => {
+    const { status, body } = await sendRaw(program.baseUrl, `${bytes}\r\n\r\n`)
+    expect([0, 400, 404, 405, 501, 505]).toContain(status)
+    expect(body).not.toMatch(inside)
+    await expectHealthy(program)
+  })
+})
+
+test('requests that never end are given up in time, and nobody else waited', async ({ program, world }) => {
+  for (const { status, head: headers, body } of await Promise.all(world.endless)) {
+    expect([0, 400, 408]).toContain(status)
+    expect(headers).not.toMatch(/^x-evil/im)
+    expect(faultsOf(status, body, 0)).toEqual([])
+  }
+  await expectHealthy(program)
+})
+
+test('after all of this every table is there and the station plays', async ({ program, world }) => {
+  const { call, station, tables } = world
+  expect(await tablesOf(program)).toEqual(tables)
+  const { status, body } = await call('GET', `/api/nowplaying/${station.id}`, { key: '' })
+  expect([status, body.is_online]).toEqual([200, true])
+  await expectHealthy(program)
+})

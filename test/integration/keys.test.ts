@@ -1,0 +1,409 @@
+import { describe, expect } from 'vitest'
+
+import { openAuthoriser } from '../../src/api/authorise.ts'
+import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { TooManyRequests } from '../../src/errors.ts'
+import { test } from '../support/fixtures.ts'
+import { type RunningProgram, startProgram } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+
+const keys = '/api/v1/main/api-keys'
+
+interface Made {
+  readonly key: string
+  readonly id: number
+  readonly identifier: string
+}
+
+/** Makes a key with these rights, for one station or everywhere. */
+async function makeKey(program: RunningProgram, permissions: string[], station?: number): Promise<Made> {
+  const rights = station === undefined ? { permissions } : { station_permissions: [{ station, permissions }] }
+  const { status, body } = await program.ask('POST', keys, { body: { name: 'made', ...rights } })
+  if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`)
+  return { key: body.key, ...body.api_key }
+}
+
+interface Group {
+  readonly name: string
+  /** The right to read, `any` for any valid key; null where nothing can be read. */
+  readonly read: string | null
+  readonly write: string | null
+  /** Calls as `METHOD path`; records 0 and bodies without a field change nothing. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+}
+
+const ofStation: readonly Group[] = [
+  {
+    name: 'playlists',
+    read: 'view station management',
+    write: 'manage station media',
+    reads: ['GET playlists', 'GET playlist/0'],
+    writes: ['POST playlists', 'PUT playlist/0', 'DELETE playlist/0']
+  },
+  {
+    name: 'HLS streams',
+    read: 'view station management',
+    write: 'manage station mounts',
+    reads: ['GET hls_streams', 'GET hls_stream/0'],
+    writes: ['POST hls_streams', 'PUT hls_stream/0', 'DELETE hls_stream/0']
+  },
+  {
+    name: 'the queue',
+    read: 'view station management',
+    write: 'manage station broadcasting',
+    reads: ['GET queue', 'GET queue/0'],
+    writes: ['DELETE queue/0', 'POST backend/skip', 'PUT listeners']
+  }
+]
+
+const ofInstallation: readonly Group[] = [
+  {
+    name: 'custom fields',
+    read: 'view administration',
+    write: 'administer custom fields',
+    reads: ['GET /api/admin/custom_fields', 'GET /api/admin/custom_field/0'],
+    writes: [
+      'POST /api/admin/custom_fields',
+      'PUT /api/admin/custom_field/0',
+      'DELETE /api/admin/custom_field/0'
+    ]
+  },
+  {
+    name: 'API keys',
+    read: 'administer api keys',
+    write: 'administer api keys',
+    reads: [`GET ${keys}`],
+    writes: [`POST ${keys}`, `POST ${keys}/revoke/0`]
+  },
+  {
+    name: 'the audit log',
+    read: 'view system logs',
+    write: null,
+    reads: ['GET /api/admin/auditlog'],
+    writes: []
+  },
+  {
+    name: 'news and notifications',
+    read: 'any',
+    write: 'administer settings',
+    reads: [
+      'GET /api/v1/main/news',
+      'GET /api/v1/main/news/none',
+      'GET /api/v1/main/notifications',
+      'GET /api/v1/main/notifications/none',
+      'GET /api/v1/main/notifications/stats'
+    ],
+    writes: [
+      'POST /api/v1/main/news',
+      'PUT /api/v1/main/news/none',
+      'DELETE /api/v1/main/news/none',
+      'POST /api/v1/main/notifications',
+      'PUT /api/v1/main/notifications/none',
+      'DELETE /api/v1/main/notifications/none',
+      'POST /api/v1/main/notifications/bulk-delete'
+    ]
+  },
+  {
+    name: 'health and stats',
+    read: 'any',
+    write: null,
+    reads: ['GET /api/health', 'GET /api/stats'],
+    writes: []
+  }
+]
+
+/** Rights of the table that hold at a station, and those that hold for the installation. */
+const rightsOf = (groups: readonly Group[]) =>
+  new Set(
+    groups.flatMap(({ read, write }) => [read, write]).filter(right => right !== null && right !== 'any')
+  )
+const stationRights = [...rightsOf(ofStation)]
+const installationRights = [...rightsOf(ofInstallation)]
+
+/** Calls that the key is refused for want of a right; throws where one is refused for another reason. */
+async function refusedOf(program: RunningProgram, key: string, calls: readonly string[]): Promise<string[]> {
+  const refused: string[] = []
+  for (const call of calls) {
+    const [method = '', path = ''] = call.split(' ')
+    const body = method === 'POST' || method === 'PUT' ? { body: {} } : {}
+    const answer = await program.ask(method, path, { key, ...body })
+    if (answer.status === 403 && answer.body.type !== 'PermissionDeniedException')
+      throw new Error(`${call}: ${answer.body.type}`)
+    if (answer.status === 403) refused.push(call)
+    else expect([200, 400, 404, 409]).toContain(answer.status)
+  }
+  return refused
+}
+
+/** The same calls below a station. */
+const below = (station: number, calls: readonly string[]) =>
+  calls.map(call => call.replace(' ', ` /api/station/${station}/`))
+
+const everything = (groups: readonly Group[]) => ({
+  reads: groups.flatMap(({ reads }) => reads),
+  writes: groups.flatMap(({ writes }) => writes)
+})
+
+describe('a right opens what it says and nothing else', () => {
+  const includes = (held: string, wanted: string | null, isRead: boolean) =>
+    held === wanted ||
+    (isRead && wanted === 'any') ||
+    (wanted === 'view station management' && /^(manage|delete) station /.test(held)) ||
+    (wanted === 'view administration' && installationRights.includes(held))
+
+  /** What a key with the right is refused of these groups. */
+  const closed = (held: string, groups: readonly Group[]) =>
+    groups.flatMap(({ read, write, reads, writes }) => [
+      ...(includes(held, read, true) ? [] : reads),
+      ...(includes(held, write, false) ? [] : writes)
+    ])
+  const calls = (groups: readonly Group[]) => groups.flatMap(({ reads, writes }) => [...reads, ...writes])
+
+  test.for(stationRights.map(right => [String(right)] as const))(
+    '%s at a station',
+    async ([right], { program }) => {
+      const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
+      const { key } = await makeKey(program, [right], mine)
+      expect(await refusedOf(program, key, below(mine, calls(ofStation)))).toEqual(
+        below(mine, closed(right, ofStation))
+      )
+      const elsewhere = below(other, calls(ofStation))
+      expect(await refusedOf(program, key, elsewhere)).toEqual(elsewhere)
+      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(right, ofInstallation))
+    }
+  )
+
+  test.for(stationRights.map(right => [String(right)] as const))(
+    '%s at all stations',
+    async ([right], { program }) => {
+      const station = await seedStation(program.sql)
+      const { key } = await makeKey(program, [right])
+      expect(await refusedOf(program, key, below(station, calls(ofStation)))).toEqual(
+        below(station, closed(right, ofStation))
+      )
+      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(right, ofInstallation))
+    }
+  )
+
+  test.for(installationRights.map(right => [String(right)] as const))('%s', async ([right], { program }) => {
+    const station = await seedStation(program.sql)
+    const { key } = await makeKey(program, [right])
+    expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(right, ofInstallation))
+    const atStation = below(station, calls(ofStation))
+    expect(await refusedOf(program, key, atStation)).toEqual(atStation)
+  })
+
+  test('no right at all', async ({ program }) => {
+    const { key } = await makeKey(program, [])
+    expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed('', ofInstallation))
+  })
+
+  test('all rights at one station', async ({ program }) => {
+    const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
+    const { key } = await makeKey(program, ['administer all'], mine)
+    expect(await refusedOf(program, key, below(mine, calls(ofStation)))).toEqual([])
+    const elsewhere = below(other, calls(ofStation))
+    expect(await refusedOf(program, key, elsewhere)).toEqual(elsewhere)
+    expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed('', ofInstallation))
+  })
+
+  test('all rights at all stations', async ({ program }) => {
+    const station = await seedStation(program.sql)
+    const { key } = await makeKey(program, ['administer stations'])
+    expect(await refusedOf(program, key, below(station, calls(ofStation)))).toEqual([])
+    expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(
+      closed('', ofInstallation).filter(call => !call.startsWith('GET /api/admin/custom_field'))
+    )
+  })
+
+  test('view all reads everything and writes nothing', async ({ program }) => {
+    const station = await seedStation(program.sql)
+    const { key } = await makeKey(program, ['view all'])
+    const there = everything(ofStation)
+    const rest = everything(ofInstallation)
+    expect(await refusedOf(program, key, [...below(station, there.reads), ...rest.reads])).toEqual([])
+    const writes = [...below(station, there.writes), ...rest.writes]
+    expect(await refusedOf(program, key, writes)).toEqual(writes)
+    const [other, ofOne] = [await seedStation(program.sql), await makeKey(program, ['view all'], station)]
+    expect(await refusedOf(program, ofOne.key, below(station, there.reads))).toEqual([])
+    const closedThere = [...below(station, there.writes), ...below(other, there.reads)]
+    expect(await refusedOf(program, ofOne.key, closedThere)).toEqual(closedThere)
+  })
+})
+
+test('a key of one private station shows that one and no other', async ({ program }) => {
+  const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
+  await program.sql`update stations set is_public = false, revision = revision + 1,
+    station_revision = revision + 1 where id in ${program.sql([mine, other])}`
+  const { key } = await makeKey(program, ['view station reports'], mine)
+  const idsOf = async (path: string) => {
+    const { body } = await program.ask('GET', path, { key })
+    return body.map((each: { id?: number; station?: { id: number } }) => each.station?.id ?? each.id)
+  }
+  await waitFor(
+    async () =>
+      (await idsOf('/api/stations')).includes(mine) &&
+      (await program.ask('GET', `/api/nowplaying/${other}`, { key: '' })).status === 404,
+    { deadlineMs: 10_000, what: 'the stations to be there, and hidden' }
+  )
+  for (const path of ['/api/stations', '/api/nowplaying']) {
+    expect(await idsOf(path)).toContain(mine)
+    await waitFor(async () => !(await idsOf(path)).includes(other), {
+      deadlineMs: 5_000,
+      what: 'the other station to be hidden'
+    })
+  }
+  for (const path of ['/api/nowplaying/', '/api/station/']) {
+    expect((await program.ask('GET', path + mine, { key })).status).toBe(200)
+    expect((await program.ask('GET', path + other, { key })).status).toBe(404)
+  }
+  expect((await program.ask('GET', `/api/station/${other}/queue`, { key })).status).toBe(403)
+})
+
+test('a key works until the second it expires in', async ({ program }) => {
+  const expiresAt = Math.floor(Date.now() / 1000) + 2
+  const body = { name: 'short', expires_at: expiresAt }
+  const { key } = (await program.ask('POST', keys, { body })).body
+  expect((await program.ask('GET', '/api/health', { key })).status).toBe(200)
+  const refused = await waitFor(
+    async () => {
+      const answer = await program.ask('GET', '/api/health', { key })
+      return answer.status === 403 && answer
+    },
+    { deadlineMs: 5_000, what: 'the key to expire' }
+  )
+  expect(refused.body.type).toBe('NotLoggedInException')
+  expect(Date.now()).toBeGreaterThanOrEqual(expiresAt * 1000)
+  expect(Date.now()).toBeLessThan(expiresAt * 1000 + 1_500)
+})
+
+test('the use of a key is noted', async ({ program }) => {
+  const { key, id } = await makeKey(program, [])
+  await program.ask('GET', '/api/health', { key })
+  const used = await waitFor(
+    async () => {
+      const { body } = await program.ask('GET', keys)
+      return body.api_keys.find((each: { id: number }) => each.id === id).last_used_at
+    },
+    { deadlineMs: 3_000, what: 'the time of the last use' }
+  )
+  expect(Math.abs(used - Date.now() / 1000)).toBeLessThan(5)
+})
+
+test('a key is taken from either header', async ({ program }) => {
+  const { key } = await makeKey(program, [])
+  const status = async (headers: Record<string, string>) =>
+    (await fetch(`${program.baseUrl}/api/health`, { headers })).status
+  expect(await status({ 'X-API-Key': key })).toBe(200)
+  expect(await status({ Authorization: `Bearer ${key}` })).toBe(200)
+  expect(await status({ Authorization: key })).toBe(403)
+  expect((await program.ask('GET', `/api/health?api_key=${key}`, { key: '' })).status).toBe(403)
+})
+
+/** Sends wrong keys from our address until no more are looked at. */
+async function flood(program: RunningProgram) {
+  for (let index = 0; index < 1_000; index++) {
+    const key = index.toString(16).padStart(16, '0') + ':' + '0'.repeat(32)
+    const answer = await program.ask('GET', '/api/health', { key })
+    if (answer.status === 429) return answer
+    expect(answer.status).toBe(403)
+  }
+  throw new Error('a thousand wrong keys were looked at')
+}
+
+test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
+  await using folder = await openTempFolder()
+  await using one = await startProgram(databaseUrl, redisUrl, folder.path)
+  await using other = await startProgram(databaseUrl, redisUrl, folder.path)
+  const works = async (program: RunningProgram, key: string) => {
+    const { status } = await program.ask('GET', '/api/health', { key })
+    return status === 200
+  }
+
+  // Revoked at one, a key ends there at once and elsewhere within a second.
+  const first = await makeKey(one, [])
+  expect([await works(one, first.key), await works(other, first.key)]).toEqual([true, true])
+  await one.ask('POST', `${keys}/revoke/${first.identifier}`)
+  const revokedAtMs = Date.now()
+  expect(await works(one, first.key)).toBe(false)
+  await waitFor(async () => !(await works(other, first.key)), {
+    deadlineMs: 3_000,
+    what: 'the revocation to work'
+  })
+  expect(Date.now() - revokedAtMs).toBeLessThan(1_500)
+
+  // Where too many were wrong, only keys that are known are looked at.
+  const known = await makeKey(one, [])
+  expect(await works(other, known.key)).toBe(true)
+  const limited = await flood(other)
+  expect(limited.body).toMatchObject({ code: 429, type: 'RateLimitExceededException', success: false })
+  expect(Number(limited.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  expect(await works(other, known.key)).toBe(true)
+})
+
+/** Asks the authoriser of a server for a method of a route that any key may call. */
+function openGate(sql: Sql) {
+  const live = {
+    get: () => undefined,
+    all: () => [],
+    document: () => new Uint8Array(),
+    publicDocuments: () => new Uint8Array(),
+    catchUp: async () => {},
+    health: () => ({ isCurrent: true, stations: 0 })
+  }
+  const authorise = openAuthoriser({ keys: openKeys(sql), live, sql })
+  const asked = { path: '/', params: {}, query: new URLSearchParams(), body: undefined, caller: null }
+  return async (apiKey: string, address: string, method: 'GET' | 'POST' = 'GET') => {
+    const route = { method, path: '/', access: 'any key', handle: () => ({}) } as const
+    return authorise({ ...asked, method, apiKey, address }, route)
+  }
+}
+
+test('writes are limited by key, reads and other keys are not', async ({ sql }) => {
+  const [busy, calm] = [generateKey(), generateKey()]
+  for (const key of [busy, calm]) await storeKey(sql, key, { name: 'writer', permissions: [] })
+  const ask = openGate(sql)
+  const address = '192.0.2.1'
+  const refusals: unknown[] = []
+  let taken = 0
+  for (; taken < 2_000 && refusals.length === 0; taken++)
+    await ask(busy, address, 'POST').catch((error: unknown) => refusals.push(error))
+  expect(refusals).toMatchObject([{ status: 429, retryAfterSeconds: 1 }])
+  expect(taken).toBeGreaterThan(500)
+  await ask(busy, address)
+  await ask(calm, address, 'POST')
+  await waitFor(async () => ask(busy, address, 'POST'), { deadlineMs: 3_000, what: 'room for a write' })
+})
+
+test('a flood of wrong keys keeps no revoked key alive', async ({ sql }) => {
+  const key = generateKey()
+  await storeKey(sql, key, { name: 'leaked', permissions: [] })
+  const ask = openGate(sql)
+  const exhaust = async (address: string) => {
+    for (let left = 1_000; left > 0; left--) {
+      const error: unknown = await ask('wrong', address).catch((reason: unknown) => reason)
+      if (error instanceof TooManyRequests) return
+    }
+    throw new Error('a thousand wrong keys were looked at')
+  }
+  await ask(key, '192.0.2.1')
+  await exhaust('192.0.2.1')
+  await ask(key, '192.0.2.1')
+  await expect(ask(generateKey(), '192.0.2.1')).rejects.toThrow(TooManyRequests)
+  await expect(ask(generateKey(), '192.0.2.2')).rejects.toMatchObject({ kind: 'not-logged-in' })
+  await sql`update api_keys set revoked_at = now()`
+  await waitFor(
+    async () => {
+      await exhaust('192.0.2.1')
+      return ask(key, '192.0.2.1').then(
+        () => false,
+        () => true
+      )
+    },
+    { deadlineMs: 2_000, what: 'the revocation to work in the flood' }
+  )
+})

@@ -1,0 +1,31 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+
+test('the document keeps every rule that Redocly recommends', { timeout: 60_000 }, async ({ program }) => {
+  const { status, headers, body } = await program.ask('GET', '/api/openapi.json', { key: '' })
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  const problems = await lintFromString({
+    source: JSON.stringify(body),
+    config: await createConfig({
+      extends: ['recommended'],
+      rules: {
+        // The server of a test is on localhost, and the document says so.
+        'no-server-example.com': 'off',
+        // A public read without parameters is never refused, and a tag's name says what it holds.
+        'operation-4xx-response': 'off',
+        'tag-description': 'off',
+        // Beyond the recommended ones: what is listed exists, and examples are true.
+        'no-required-schema-properties-undefined': 'error',
+        'no-schema-type-mismatch': 'error',
+        'no-invalid-schema-examples': 'error',
+        'no-invalid-parameter-examples': 'error'
+      }
+    })
+  })
+  expect(
+    problems.map(({ severity, ruleId, message, location: [at] }) => [severity, ruleId, message, at?.pointer])
+  ).toEqual([])
+})

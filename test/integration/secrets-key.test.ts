@@ -1,0 +1,45 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { OperatorError } from '../../src/errors.ts'
+import { loadSecretsKey } from '../../src/secrets-key.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
+
+const digits = '0123456789abcdef'.repeat(4)
+
+test('the key of the environment wins, and leaves no file', async () => {
+  const folder = await scratchFolder()
+  const key = await loadSecretsKey(folder, digits.toUpperCase())
+  expect(Buffer.from(key).toString('hex')).toBe(digits)
+  await expect(stat(join(folder, 'secrets-key'))).rejects.toThrow('ENOENT')
+})
+
+test('a key is made once, for its owner only, and all who start at once have the same', async () => {
+  const folder = join(await scratchFolder(), 'made', 'too')
+  const keys = await Promise.all(Array.from({ length: 20 }, async () => loadSecretsKey(folder, undefined)))
+  const [first] = keys
+  expect(first).toHaveLength(32)
+  expect(new Set(keys.map(String)).size).toBe(1)
+  expect(await loadSecretsKey(folder, '')).toEqual(first)
+  expect((await stat(join(folder, 'secrets-key'))).mode & 0o777).toBe(0o600)
+})
+
+test('a file that somebody else is still writing is waited for', async () => {
+  const folder = await scratchFolder()
+  const file = join(folder, 'secrets-key')
+  await writeFile(file, digits.slice(0, 10))
+  const loading = loadSecretsKey(folder, undefined)
+  await writeFile(file, `${digits}\n`)
+  expect(Buffer.from(await loading).toString('hex')).toBe(digits)
+})
+
+test('what is no key is refused and kept', async () => {
+  const folder = await scratchFolder()
+  const file = join(folder, 'secrets-key')
+  await writeFile(file, `${digits.slice(1)}x\n`)
+  await expect(loadSecretsKey(folder, undefined)).rejects.toThrow(OperatorError)
+  expect(await readFile(file, 'utf8')).toBe(`${digits.slice(1)}x\n`)
+  await expect(loadSecretsKey(folder, 'secret')).rejects.toThrow(/^(?!.*secret\b).*64 hex digits/)
+})

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { expect, test } from 'vitest'
+
+import { checkLocal, measureLocal } from '../../src/storage/local.ts'
+import { resolvesInsideRoots } from '../../src/storage/roots.ts'
+import { startChurn } from '../support/churn.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+
+const { signal } = new AbortController()
+const nobody = 65_534
+
+test('every regular file below a folder is counted by its size, exactly', async () => {
+  await using folder = await openTempFolder()
+  const inner = join(folder.path, 'a', 'b', 'c')
+  await mkdir(inner, { recursive: true })
+  await writeFile(join(folder.path, 'one'), Buffer.alloc(1_001))
+  await writeFile(join(folder.path, 'a', '.hidden'), Buffer.alloc(20))
+  await writeFile(join(inner, 'empty'), '')
+  await writeFile(join(inner, 'large'), '')
+  await truncate(join(inner, 'large'), 5 * 1024 ** 3)
+  await Promise.all(
+    Array.from({ length: 100 }, async (_, at) => writeFile(join(folder.path, 'a', `${at}`), Buffer.alloc(at)))
+  )
+  const usage = await measureLocal(folder.path, signal)
+  expect(usage.usedBytes).toBe(5n * 1024n ** 3n + 1_021n + 4_950n)
+  expect(usage).toMatchObject({ files: 104, skipped: 0 })
+  expect(usage.freeBytes).toBeGreaterThan(0n)
+})
+
+test('a name that is not UTF-8 counts like any other', async () => {
+  await using folder = await openTempFolder()
+  const latin = Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from([0x42, 0xf6])])
+  await mkdir(latin)
+  await writeFile(Buffer.concat([latin, Buffer.from([0x2f, 0xe4])]), 'seven b')
+  expect(await measureLocal(folder.path, signal)).toMatchObject({ usedBytes: 7n, files: 1, skipped: 0 })
+})
+
+test('links and pipes in a folder count for nothing, a link to the folder leads there', async () => {
+  await using folder = await openTempFolder()
+  const [files, outside, way] = ['files', 'outside', 'way'].map(name => join(folder.path, name))
+  if (files === undefined || outside === undefined || way === undefined) throw new Error('three names')
+  await Promise.all([mkdir(files), mkdir(outside)])
+  await writeFile(join(outside, 'much'), Buffer.alloc(5_000))
+  await writeFile(join(files, 'little'), Buffer.alloc(5))
+  await symlink(outside, join(files, 'to-folder'))
+  await symlink(join(outside, 'much'), join(files, 'to-file'))
+  await symlink('.', join(files, 'round-and-round'))
+  await promisify(execFile)('mkfifo', [join(files, 'pipe')])
+  await symlink(files, way)
+  expect(await measureLocal(way, signal)).toMatchObject({ usedBytes: 5n, files: 1, skipped: 0 })
+})
+
+test('a folder that is not there holds nothing, on a volume that is', async () => {
+  await using folder = await openTempFolder()
+  const missing = join(folder.path, 'not', 'yet')
+  const usage = await measureLocal(missing, signal)
+  expect(usage).toMatchObject({ usedBytes: 0n, files: 0, skipped: 0 })
+  expect(usage.freeBytes).toBeGreaterThan(0n)
+  await expect(checkLocal(missing, signal)).rejects.toMatchObject({ word: 'no_folder' })
+})
+
+test('a file is no folder', async () => {
+  await using folder = await openTempFolder()
+  const file = join(folder.path, 'file')
+  await writeFile(file, '')
+  await expect(checkLocal(file, signal)).rejects.toMatchObject({ word: 'not_a_folder' })
+  await expect(measureLocal(file, signal)).rejects.toMatchObject({ word: 'not_a_folder' })
+  await expect(checkLocal(folder.path, signal)).resolves.toBeUndefined()
+})
+
+test('a closed folder is skipped and told, unless it is the location itself', async () => {
+  await using folder = await openTempFolder()
+  const closed = join(folder.path, 'closed')
+  await mkdir(closed)
+  await writeFile(join(closed, 'unseen'), Buffer.alloc(100))
+  await writeFile(join(folder.path, 'seen'), Buffer.alloc(10))
+  const namesOnly = join(folder.path, 'names-only')
+  await mkdir(namesOnly)
+  await chmod(closed, 0)
+  await chmod(namesOnly, 0o644)
+  await asOrdinaryUser(async () => {
+    expect(await measureLocal(folder.path, signal)).toMatchObject({ usedBytes: 10n, files: 1, skipped: 1 })
+    await expect(measureLocal(closed, signal)).rejects.toMatchObject({ word: 'denied' })
+    await expect(checkLocal(closed, signal)).rejects.toMatchObject({ word: 'denied' })
+    await expect(checkLocal(namesOnly, signal)).rejects.toMatchObject({ word: 'denied' })
+    expect(await resolvesInsideRoots(join(closed, 'x'), [folder.path])).toBe(false)
+  })
+  await Promise.all([chmod(closed, 0o700), chmod(namesOnly, 0o700)])
+})
+
+test('files that vanish while they are counted do no harm', async () => {
+  await using folder = await openTempFolder()
+  await writeFile(join(folder.path, 'stays'), Buffer.alloc(7))
+  await using _ = startChurn(join(folder.path, 'inner'))
+  const counted = new Set<number>()
+  for (let round = 0; round < 300; round++) {
+    const { usedBytes, files, skipped } = await measureLocal(folder.path, signal)
+    expect(skipped).toBe(0)
+    expect(usedBytes).toBeGreaterThanOrEqual(7n)
+    expect(usedBytes).toBeLessThanOrEqual(47n)
+    counted.add(files)
+  }
+  // Otherwise nothing came and went.
+  expect(counted.size).toBeGreaterThan(3)
+})
+
+test('a measurement ends when its time is up or the program ends', async () => {
+  const tooLate = AbortSignal.abort(new DOMException('late', 'TimeoutError'))
+  await expect(measureLocal('/', tooLate)).rejects.toMatchObject({ word: 'timed_out' })
+  await expect(checkLocal('/', tooLate)).rejects.toMatchObject({ word: 'timed_out' })
+  const stop = new AbortController()
+  const measuring = measureLocal('/', stop.signal)
+  stop.abort(new Error('the program ends'))
+  await expect(measuring).rejects.toThrow('the program ends')
+})
+
+test('no link leads out of the allowed folders', async () => {
+  await using folder = await openTempFolder()
+  const path = (name: string) => join(folder.path, name)
+  await Promise.all([mkdir(path('allowed/music'), { recursive: true }), mkdir(path('outside'))])
+  await symlink(path('allowed'), path('root'))
+  await symlink(path('outside'), path('allowed/out'))
+  await symlink(path('outside/not-yet'), path('allowed/to-nowhere'))
+  await symlink(path('allowed/circle'), path('allowed/circle'))
+  await symlink('music', path('allowed/in'))
+  const isInside = async (name: string) => resolvesInsideRoots(path(name), ['/nowhere', path('root')])
+
+  for (const name of ['root', 'root/music', 'root/new/deep', 'root/in', 'root/in/new', 'root/..music']) {
+    expect([name, await isInside(name)]).toEqual([name, true])
+  }
+  for (const name of [
+    'root/out',
+    'root/out/new',
+    'root/to-nowhere',
+    'root/to-nowhere/new',
+    'root/circle',
+    'outside',
+    'rooted',
+    // The folder that the root leads to is not named among the allowed ones.
+    'allowed/music'
+  ]) {
+    expect([name, await isInside(name)]).toEqual([name, false])
+  }
+})
+
+/** Root may read everything: what it may not do is tried as somebody else. */
+async function asOrdinaryUser(action: () => Promise<void>): Promise<void> {
+  if (process.geteuid?.() !== 0) return action()
+  process.seteuid?.(nobody)
+  try {
+    await action()
+  } finally {
+    process.seteuid?.(0)
+  }
+}

@@ -1,0 +1,238 @@
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { freePort } from '../../src/embedded/free-port.ts'
+import type { SftpSettings } from '../../src/storage/location.ts'
+import { checkLocation, measureLocation } from '../../src/storage/measure.ts'
+import { checkSftp, measureSftp } from '../../src/storage/sftp.ts'
+import { childrenOf } from '../support/child-process.ts'
+import { startChurn } from '../support/churn.ts'
+import { startSilentServer } from '../support/silent-server.ts'
+import { isRoot, type Sshd, startSshd } from '../support/sshd.ts'
+import { waitFor } from '../support/wait.ts'
+
+const { signal } = new AbortController()
+const late = () => new DOMException('late', 'TimeoutError')
+let server: Sshd
+let byKey: SftpSettings
+let folder: string
+
+beforeAll(async () => {
+  server = await startSshd()
+  const { host, port, username, privateKey } = server
+  byKey = { host, port, username, password: '', privateKey, privateKeyPassPhrase: '' }
+})
+
+afterAll(async () => server[Symbol.asyncDispose]())
+
+beforeEach(async () => {
+  folder = join(server.folder, 'files')
+  await mkdir(folder)
+})
+
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+  await waitFor(async () => (await childrenOf(server.pid)).length === 0, {
+    deadlineMs: 10_000,
+    what: 'the end of all sessions'
+  })
+})
+
+test('every regular file below a folder is counted by its size, exactly', async () => {
+  const inner = join(folder, 'a', 'b', 'c')
+  await mkdir(inner, { recursive: true })
+  await writeFile(join(folder, 'one'), Buffer.alloc(1_001))
+  await writeFile(join(folder, 'a', '.hidden ä'), Buffer.alloc(20))
+  await writeFile(join(inner, 'empty'), '')
+  await writeFile(join(inner, 'large'), '')
+  await truncate(join(inner, 'large'), 5 * 1024 ** 3)
+  const many = Array.from({ length: 1_100 }, (_, at) => at % 10)
+  await Promise.all(many.map(async (size, at) => writeFile(join(folder, 'a', `${at}`), Buffer.alloc(size))))
+  expect(await measureSftp(byKey, folder, signal)).toEqual({
+    usedBytes: 5n * 1024n ** 3n + 1_021n + 4_950n,
+    files: 1_104,
+    freeBytes: null,
+    skipped: 0
+  })
+})
+
+test('many folders are counted whole', async () => {
+  const names = Array.from({ length: 200 }, (_, at) => join(folder, `${at % 5}`, `${at}`))
+  await Promise.all(
+    names.map(async name => {
+      await mkdir(name, { recursive: true })
+      await writeFile(join(name, 'song'), 'abc')
+    })
+  )
+  expect(await measureSftp(byKey, folder, signal)).toMatchObject({ usedBytes: 600n, files: 200, skipped: 0 })
+})
+
+test('links in a folder count for nothing, a link to the folder leads there', async () => {
+  const [files, way] = [join(folder, 'files'), join(folder, 'way')]
+  await mkdir(files)
+  await writeFile(join(folder, 'outside'), Buffer.alloc(5_000))
+  await writeFile(join(files, 'little'), Buffer.alloc(5))
+  await symlink('../outside', join(files, 'to-file'))
+  await symlink('..', join(files, 'round-and-round'))
+  await symlink('files', way)
+  expect(await measureSftp(byKey, way, signal)).toMatchObject({ usedBytes: 5n, files: 1, skipped: 0 })
+})
+
+test('a folder that may not be listed is skipped and told, unless it is the location itself', async () => {
+  const closed = join(folder, 'closed')
+  await mkdir(closed, 0)
+  await writeFile(join(folder, 'seen'), Buffer.alloc(10))
+  expect(await measureSftp(byKey, folder, signal)).toMatchObject({ usedBytes: 10n, files: 1, skipped: 1 })
+  await expect(measureSftp(byKey, closed, signal)).rejects.toMatchObject({ word: 'denied' })
+  await expect(checkSftp(byKey, closed, signal)).rejects.toMatchObject({ word: 'denied' })
+})
+
+test('a folder whose name is not UTF-8 cannot be named and is told as skipped', async () => {
+  const latin = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x42, 0xf6])])
+  await mkdir(latin)
+  await writeFile(Buffer.concat([latin, Buffer.from('/unseen')]), 'seven b')
+  expect(await measureSftp(byKey, folder, signal)).toMatchObject({ usedBytes: 0n, files: 0, skipped: 1 })
+})
+
+test('a folder that is not there holds nothing, a file is none', async () => {
+  const missing = join(folder, 'not-yet')
+  expect(await measureSftp(byKey, missing, signal)).toMatchObject({ usedBytes: 0n, files: 0, skipped: 0 })
+  await expect(checkSftp(byKey, missing, signal)).rejects.toMatchObject({ word: 'no_folder' })
+  await writeFile(join(folder, 'file'), '')
+  await expect(checkSftp(byKey, join(folder, 'file'), signal)).rejects.toMatchObject({ word: 'not_a_folder' })
+})
+
+test('files and folders that vanish while they are counted do no harm', async () => {
+  await writeFile(join(folder, 'stays'), Buffer.alloc(7))
+  await using _ = startChurn(join(folder, 'inner'))
+  const counted = new Set<number>()
+  for (let round = 0; round < 20; round++) {
+    const { usedBytes, files, skipped } = await measureSftp(byKey, folder, signal)
+    expect(skipped).toBe(0)
+    expect(usedBytes).toBeGreaterThanOrEqual(7n)
+    expect(usedBytes).toBeLessThanOrEqual(47n)
+    counted.add(files)
+  }
+  // Otherwise nothing came and went.
+  expect(counted.size).toBeGreaterThan(2)
+})
+
+test('a location is measured and checked by its adapter, with an encrypted key as well', async () => {
+  await writeFile(join(folder, 'song'), 'abc')
+  const settings = { ...byKey, privateKey: server.encryptedKey, privateKeyPassPhrase: server.passPhrase }
+  const location = { adapter: 'sftp', path: folder, ...settings } as const
+  expect(await measureLocation(location, signal)).toMatchObject({ usedBytes: 3n, files: 1 })
+  await expect(checkLocation(location, signal)).resolves.toBeUndefined()
+})
+
+test.runIf(isRoot)('a password opens the session too (sshd checks passwords only as root)', async () => {
+  const byPassword = { ...byKey, privateKey: '', password: server.password }
+  await expect(checkSftp(byPassword, folder, signal)).resolves.toBeUndefined()
+})
+
+describe('what is wrong is told in one word, and no secret with it:', () => {
+  const secret = 'a-very-secret-secret'
+  test.for<[string, () => Partial<SftpSettings>, string]>([
+    ['another password', () => ({ privateKey: '', password: secret }), 'denied'],
+    ['nothing to enter with', () => ({ privateKey: '' }), 'denied'],
+    ['an unknown user', () => ({ username: 'stranger', password: secret }), 'denied'],
+    ["a stranger's key", () => ({ privateKey: server.strangersKey }), 'denied'],
+    ['what is no key', () => ({ privateKey: secret }), 'bad_key'],
+    [
+      'another pass phrase',
+      () => ({ privateKey: server.encryptedKey, privateKeyPassPhrase: secret }),
+      'bad_key'
+    ],
+    ['no pass phrase', () => ({ privateKey: server.encryptedKey }), 'bad_key'],
+    [
+      'a pass phrase that would be hashed for years',
+      () => ({ privateKey: endlessKey(server.encryptedKey), privateKeyPassPhrase: secret }),
+      'bad_key'
+    ]
+  ])('%s', async ([, change, word]) => {
+    const settings = { ...byKey, ...change() }
+    const uses = [
+      async () => checkSftp(settings, folder, signal),
+      async () => measureSftp(settings, folder, signal)
+    ]
+    for (const use of uses) {
+      const fault: unknown = await use().catch((error: unknown) => error)
+      expect(fault).toMatchObject({ word })
+      const text = inspect(fault, { depth: 9, showHidden: true })
+      expect(text).not.toContain(secret)
+      expect(text).not.toContain('PRIVATE KEY')
+    }
+  })
+})
+
+test('a server that is away cannot be reached', async () => {
+  const away = { ...byKey, port: await freePort() }
+  await expect(checkSftp(away, folder, signal)).rejects.toMatchObject({
+    word: 'unreachable',
+    message: 'The server cannot be reached (ECONNREFUSED).'
+  })
+})
+
+test('a web server is no SFTP server', async () => {
+  const http = createServer()
+  await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
+  const address = http.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  await expect(checkSftp({ ...byKey, port }, folder, signal)).rejects.toMatchObject({ word: 'unusable' })
+  await new Promise(resolve => http.close(resolve))
+})
+
+test('a server that never answers is left when the time is up, and the connection closed', async () => {
+  await using silent = await startSilentServer()
+  const stop = new AbortController()
+  const checking = checkSftp({ ...byKey, port: silent.port }, folder, stop.signal)
+  await waitFor(() => silent.open() > 0, { deadlineMs: 5_000, what: 'a connection' })
+  stop.abort(late())
+  await expect(checking).rejects.toMatchObject({ word: 'timed_out' })
+  await waitFor(() => silent.open() === 0, { deadlineMs: 5_000, what: 'the end of the connection' })
+})
+
+test('a session that hangs is left when the time is up', async () => {
+  await mkdir(join(folder, 'inner'))
+  const stop = new AbortController()
+  const measuring = measureSftp(byKey, folder, stop.signal)
+  const [session] = await waitFor(async () => nonEmpty(await childrenOf(server.pid)), {
+    deadlineMs: 5_000,
+    what: 'a session'
+  })
+  process.kill(session, 'SIGSTOP')
+  try {
+    stop.abort(late())
+    await expect(measuring).rejects.toMatchObject({ word: 'timed_out' })
+  } finally {
+    process.kill(session, 'SIGCONT')
+  }
+})
+
+test('a measurement ends with the program', async () => {
+  const stop = new AbortController()
+  const measuring = measureSftp(byKey, folder, stop.signal)
+  stop.abort(new Error('the program ends'))
+  await expect(measuring).rejects.toThrow('the program ends')
+  await expect(measureSftp(byKey, folder, AbortSignal.abort(late()))).rejects.toMatchObject({
+    word: 'timed_out'
+  })
+})
+
+/** The same key, claiming four billion rounds: they stand after the salt of 16 bytes, at byte 63. */
+function endlessKey(key: string): string {
+  const [head, body, tail] = key.split(/(?<=BEGIN OPENSSH PRIVATE KEY-----\n)|(?=-----END)/)
+  const bytes = Buffer.from(body ?? '', 'base64')
+  expect(bytes.readUInt32BE(63)).toBeLessThan(100)
+  bytes.writeUInt32BE(0xffff_ffff, 63)
+  return `${head}${bytes.toString('base64')}\n${tail}`
+}
+
+function nonEmpty<Value>(list: Value[]): [Value, ...Value[]] | null {
+  const [first, ...rest] = list
+  return first === undefined ? null : [first, ...rest]
+}

@@ -1,0 +1,26 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * Makes and removes folders with 40 files of one byte each in `folder`, over and over, until it is disposed. What
+ * it throws is thrown then.
+ */
+export function startChurn(folder: string): AsyncDisposable {
+  const life = new AbortController()
+  const churn = async (): Promise<void> => {
+    while (!life.signal.aborted) {
+      const names = Array.from({ length: 20 }, (_, at) => join(folder, `${at % 10}`, `${at}`))
+      await Promise.all(names.map(async name => mkdir(name, { recursive: true })))
+      await Promise.all(names.map(async name => writeFile(join(name, 'x'), 'x')))
+      await Promise.all(names.map(async name => writeFile(`${name}.y`, 'y')))
+      await rm(folder, { recursive: true })
+    }
+  }
+  const churning = churn()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      life.abort()
+      await churning
+    }
+  }
+}

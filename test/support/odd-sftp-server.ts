@@ -1,0 +1,57 @@
+import ssh2, { type Connection, type FileEntry } from 'ssh2'
+
+/** An SFTP server that does what OpenSSH never does. */
+export interface OddSftpServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/**
+ * Starts a server that asks for the password by keyboard-interactive only. It shows `entries` in every folder, or
+ * offers no SFTP at all where there are none.
+ */
+export async function startOddSftpServer(
+  password: string,
+  entries: readonly FileEntry[] | null
+): Promise<OddSftpServer> {
+  // Of the ed25519 keys that ssh2 1.17 makes one in 256 is broken (its issue 1513).
+  const { private: hostKey } = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 })
+  const clients = new Set<Connection>()
+  const server = new ssh2.Server({ hostKeys: [hostKey] }, client => {
+    clients.add(client)
+    client.on('error', () => {})
+    client.on('close', () => clients.delete(client))
+    client.on('authentication', attempt => {
+      if (attempt.method !== 'keyboard-interactive') return attempt.reject(['keyboard-interactive'])
+      attempt.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) => {
+        if (answer === password) attempt.accept()
+        else attempt.reject()
+      })
+    })
+    client.on('session', accept => {
+      const session = accept()
+      if (entries !== null) session.on('sftp', acceptSftp => show(acceptSftp(), entries))
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    [Symbol.asyncDispose]: async () => {
+      for (const client of clients) client.end()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
+
+function show(sftp: ssh2.SFTPWrapper, entries: readonly FileEntry[]): void {
+  const { STATUS_CODE } = ssh2.utils.sftp
+  const shown = new Set<string>()
+  let opened = 0
+  sftp.on('OPENDIR', id => sftp.handle(id, Buffer.from(String((opened += 1)))))
+  sftp.on('READDIR', (id, handle) => {
+    if (shown.has(handle.toString())) return sftp.status(id, STATUS_CODE.EOF)
+    shown.add(handle.toString())
+    sftp.name(id, [...entries])
+  })
+  sftp.on('CLOSE', id => sftp.status(id, STATUS_CODE.OK))
+}

@@ -1,0 +1,65 @@
+import S3rver from '@20minutes/s3rver'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+
+import type { S3Settings } from '../../src/storage/location.ts'
+import { repairS3rver } from './s3rver-repair.ts'
+import { openTempFolder } from './temp-folder.ts'
+
+const putsAtOnce = 50
+
+/** An S3-compatible server of a test's own, with one empty bucket. */
+export interface S3Server extends AsyncDisposable {
+  /** They work. */
+  readonly settings: S3Settings
+  /** Stores objects of these sizes under these keys. */
+  readonly put: (sizes: Record<string, number>) => Promise<void>
+}
+
+/** Starts a server on a free port of 127.0.0.1 that keeps its objects in a folder of its own. */
+export async function startS3(): Promise<S3Server> {
+  repairS3rver()
+  const folder = await openTempFolder()
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: folder.path,
+    configureBuckets: [{ name: 'radio' }]
+  })
+  const { port } = await server.run()
+  const settings: S3Settings = {
+    bucket: 'radio',
+    region: '',
+    endpoint: `http://127.0.0.1:${port}`,
+    // The only pair that it knows.
+    credentialKey: 'S3RVER',
+    credentialSecret: 'S3RVER'
+  }
+  const client = new S3Client({
+    endpoint: settings.endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId: settings.credentialKey, secretAccessKey: settings.credentialSecret }
+  })
+  const put = async (sizes: Record<string, number>): Promise<void> => {
+    const entries = Object.entries(sizes)
+    for (let from = 0; from < entries.length; from += putsAtOnce) {
+      const some = entries.slice(from, from + putsAtOnce)
+      await Promise.all(
+        some.map(async ([Key, size]) => {
+          const command = new PutObjectCommand({ Bucket: settings.bucket, Key, Body: Buffer.alloc(size) })
+          await client.send(command)
+        })
+      )
+    }
+  }
+  return {
+    settings,
+    put,
+    [Symbol.asyncDispose]: async () => {
+      client.destroy()
+      await server.close()
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** What the tests use of @20minutes/s3rver, which brings no types. */
+declare module '@20minutes/s3rver' {
+  import type { AddressInfo } from 'node:net'
+
+  export default class S3rver {
+    constructor(options: {
+      address: string
+      port: number
+      silent: boolean
+      directory: string
+      configureBuckets: { name: string }[]
+    })
+    run(): Promise<AddressInfo>
+    close(): Promise<void>
+  }
+}
+
+declare module '@20minutes/s3rver/lib/signature/v4.js' {
+  const signature: { getStringToSign: (request: { uri: string }, signed: unknown) => string }
+  export default signature
+}

@@ -1,0 +1,29 @@
+import { createServer, type Socket } from 'node:net'
+
+/** A server that takes connections and never says a word. */
+export interface SilentServer extends AsyncDisposable {
+  readonly port: number
+  /** Connections that are open now. */
+  readonly open: () => number
+}
+
+export async function startSilentServer(): Promise<SilentServer> {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    // What is not read would hide that the other side has closed.
+    socket.resume()
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    open: () => sockets.size,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+
+import {
+  allows,
+  globalPermissions,
+  mayGrant,
+  mayListenTo,
+  type Need,
+  type Permission,
+  type Rights,
+  stationPermissions
+} from '../../../src/api/access.ts'
+
+const everywhere = (...permissions: string[]): Rights => ({ permissions, stationPermissions: {} })
+const at = (stationId: number, ...permissions: string[]): Rights => ({
+  permissions: [],
+  stationPermissions: { [stationId]: permissions }
+})
+const read = (permission: Permission, stationId: number | null = null): Need => ({
+  permission,
+  stationId,
+  isRead: true
+})
+const write = (permission: Permission, stationId: number | null = null): Need => ({
+  permission,
+  stationId,
+  isRead: false
+})
+
+describe('allows', () => {
+  const table: [what: string, rights: Rights, need: Need, isAllowed: boolean][] = [
+    ['nothing', everywhere(), read('view administration'), false],
+    ['a right', everywhere('administer settings'), write('administer settings'), true],
+    ['another right', everywhere('administer backups'), write('administer settings'), false],
+    ['everything', everywhere('administer all'), write('administer settings'), true],
+    ['everything, at a station', everywhere('administer all'), write('manage station media', 7), true],
+    ['every read', everywhere('view all'), read('administer api keys'), true],
+    ['every read, to write', everywhere('view all'), write('administer api keys'), false],
+    ['every read, at a station', everywhere('view all'), read('manage station web hooks', 7), true],
+    ['every read, to write there', everywhere('view all'), write('manage station media', 7), false],
+    ['stations', everywhere('administer stations'), write('manage station mounts', 7), true],
+    ['stations, for the rest', everywhere('administer stations'), write('administer settings'), false],
+    ['a station right for all', everywhere('manage station media'), write('manage station media', 7), true],
+    ['a station right', at(7, 'manage station media'), write('manage station media', 7), true],
+    ['that of another station', at(8, 'manage station media'), write('manage station media', 7), false],
+    ['a station', at(7, 'administer all'), write('manage station broadcasting', 7), true],
+    ['a station, elsewhere', at(7, 'administer all'), read('view station management', 8), false],
+    ['a station, for the installation', at(7, 'administer all'), read('view administration'), false],
+    ['reads of a station', at(7, 'view all'), read('manage station media', 7), true],
+    ['reads of a station, to write', at(7, 'view all'), write('manage station media', 7), false],
+    ['a write right, to read', at(7, 'delete station media'), read('view station management', 7), true],
+    ['a write right, for reports', at(7, 'manage station media'), read('view station reports', 7), false],
+    ['an administration right, to look', everywhere('administer backups'), read('view administration'), true],
+    [
+      'a station right, to look there',
+      everywhere('manage station media'),
+      read('view administration'),
+      false
+    ],
+    [
+      'a global right kept at a station',
+      at(7, 'administer stations'),
+      write('manage station media', 7),
+      false
+    ],
+    ['an unknown right', everywhere('manage station everything'), read('view station management', 7), false],
+    ['a right by another name', everywhere('Administer All'), read('view administration'), false]
+  ]
+  test.for(table)('%s', ([, rights, need, isAllowed]) => {
+    expect(allows(rights, need)).toBe(isAllowed)
+  })
+})
+
+describe('private stations', () => {
+  const table: [what: string, rights: Rights, isOpen: boolean][] = [
+    ['nothing', everywhere(), false],
+    ['any right there', at(7, 'view station reports'), true],
+    ['any right elsewhere', at(8, 'administer all'), false],
+    ['no right there', at(7), false],
+    ['every read', everywhere('view all'), true],
+    ['stations', everywhere('administer stations'), true],
+    ['a right of the installation', everywhere('administer api keys'), false]
+  ]
+  test.for(table)('%s', ([, rights, isOpen]) => {
+    expect(mayListenTo(rights, 7)).toBe(isOpen)
+  })
+})
+
+describe('handing rights on', () => {
+  test('whoever holds everything may hand on everything', () => {
+    for (const right of globalPermissions)
+      expect([right, mayGrant(everywhere('administer all'), right, null)]).toEqual([right, true])
+    for (const right of stationPermissions)
+      expect([right, mayGrant(everywhere('administer all'), right, 7)]).toEqual([right, true])
+  })
+
+  test('nobody hands on all rights without holding them', () => {
+    for (const held of globalPermissions.filter(right => right !== 'administer all')) {
+      expect([held, mayGrant(everywhere(held), 'administer all', null)]).toEqual([held, false])
+      expect([held, mayGrant(at(7, held), 'administer all', null)]).toEqual([held, false])
+    }
+  })
+
+  test('what was handed on allows nothing that the giver may not', () => {
+    for (const held of globalPermissions) {
+      for (const given of globalPermissions.filter(right => mayGrant(everywhere(held), right, null))) {
+        for (const right of globalPermissions) {
+          for (const need of [
+            read(right),
+            read(right, 7),
+            ...(given.startsWith('view ') ? [] : [write(right, 7)])
+          ]) {
+            const isMore = allows(everywhere(given), need) && !allows(everywhere(held), need)
+            expect([held, given, need, isMore]).toEqual([held, given, need, false])
+          }
+        }
+      }
+    }
+  })
+
+  const table: [
+    what: string,
+    rights: Rights,
+    right: Permission,
+    stationId: number | null,
+    isHeld: boolean
+  ][] = [
+    ['readers hand on what reads', everywhere('view all'), 'view station reports', null, true],
+    ['readers hand on all reads', everywhere('view all'), 'view all', 7, true],
+    ['readers hand on no writes', everywhere('view all'), 'manage station media', 7, false],
+    ['those of all stations hand on one', everywhere('administer stations'), 'administer all', 7, true],
+    ['but not the installation', everywhere('administer stations'), 'administer all', null, false],
+    ['those of a station hand it on', at(7, 'administer all'), 'view all', 7, true],
+    ['but no other', at(7, 'administer all'), 'view all', 8, false],
+    ['and not for all', at(7, 'administer all'), 'view all', null, false]
+  ]
+  test.for(table)('%s', ([, rights, right, stationId, isHeld]) => {
+    expect(mayGrant(rights, right, stationId)).toBe(isHeld)
+  })
+})

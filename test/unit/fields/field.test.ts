@@ -1,0 +1,160 @@
+import * as fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+
+import { parseBody } from '../../../src/api/parse.ts'
+import { ApiError } from '../../../src/errors.ts'
+import {
+  choice,
+  type Field,
+  flag,
+  integer,
+  listOf,
+  namedValues,
+  secret,
+  text,
+  webAddress
+} from '../../../src/fields/field.ts'
+import { changesOf, formOf } from '../../../src/fields/form.ts'
+
+const about = 'a field'
+
+/** The value a field makes of an input, or the code words of its problems. */
+function take(field: Field<unknown>, value: unknown): unknown {
+  return attempt(() => parseBody(formOf({ field }), { field: value }).field)
+}
+
+function attempt(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { errors } = error.extraData
+    return Array.isArray(errors) ? errors.map(({ field, code }) => `${field}: ${code}`) : error.message
+  }
+}
+
+describe('a field takes', () => {
+  test.for<[string, Field<unknown>, unknown, unknown]>([
+    ['text', text({ max: 5, about }), 'abc', 'abc'],
+    ['text that is trimmed', text({ max: 3, isTrimmed: true, about }), ' abc ', 'abc'],
+    ['text that is too long', text({ max: 3, about }), 'abcd', ['field: too_long']],
+    ['text that is empty', text({ min: 1, max: 3, isTrimmed: true, about }), ' ', ['field: blank']],
+    ['text with a NUL', text({ max: 9, isLong: true, about }), 'a\0b', ['field: invalid_format']],
+    ['text with half a pair', text({ max: 9, about }), '\ud800', ['field: invalid_format']],
+    ['text with a line break', text({ max: 9, about }), 'a\r\nb', ['field: invalid_format']],
+    ['long text with a line break', text({ max: 9, isLong: true, about }), 'a\nb', 'a\nb'],
+    ['text of the wrong pattern', text({ max: 9, pattern: /^a+$/, about }), 'b', ['field: invalid_format']],
+    ['empty text in spite of a pattern', text({ max: 9, pattern: /^a+$/, about }), '', ''],
+    ['a number for text', text({ max: 9, about }), 1, ['field: invalid_type']],
+    ['null where it must be', text({ max: 9, about }), null, ['field: required']],
+    ['null where it need not be', text({ max: 9, fallback: 'x', about }), null, 'x'],
+    ['a number', integer({ min: 0, max: 9, about }), 9, 9],
+    ['digits', integer({ min: 0, max: 9, about }), '7', 7],
+    ['a number out of range', integer({ min: 0, max: 9, about }), 10, ['field: out_of_range']],
+    ['a fraction', integer({ min: 0, max: 9, about }), 1.5, ['field: invalid_type']],
+    ['text for a number', integer({ min: 0, max: 9, about }), '1e3', ['field: invalid_type']],
+    ['a huge number', integer({ min: 0, max: 9, about }), 1e300, ['field: out_of_range']],
+    ['false', flag({ fallback: true, about }), false, false],
+    ['0', flag({ fallback: true, about }), 0, false],
+    ['"true"', flag({ about }), 'true', true],
+    ['"1"', flag({ about }), '1', ['field: invalid_type']],
+    ['an option', choice(['a', 'b'], { about }), 'b', 'b'],
+    ['another word', choice(['a', 'b'], { about }), 'c', ['field: not_in_enum']],
+    ['a list for an option', choice(['a', 'b'], { about }), ['a'], ['field: invalid_type']],
+    ['an address', webAddress({ max: 50, about }), 'https://example.com/a', 'https://example.com/a'],
+    ['no address', webAddress({ max: 50, about }), '', ''],
+    ['a foreign scheme', webAddress({ max: 50, about }), 'ftp://example.com', ['field: invalid_url']],
+    [
+      'an address with a password',
+      webAddress({ max: 50, about }),
+      'http://a:b@example.com',
+      ['field: invalid_url']
+    ],
+    ['a path', webAddress({ max: 50, about }), '/a', ['field: invalid_url']],
+    [
+      'named values',
+      namedValues({ max: 3, about }),
+      [{ key: 'a', value: 1 }, {}, null],
+      [{ key: 'a', value: 1 }]
+    ],
+    [
+      'an object of named values',
+      namedValues({ max: 3, about }),
+      { a: 'x', b: true, c: null },
+      [
+        { key: 'a', value: 'x' },
+        { key: 'b', value: true }
+      ]
+    ],
+    [
+      'a name twice',
+      namedValues({ max: 3, about }),
+      [
+        { key: 'a', value: 1 },
+        { key: 'a', value: 2 }
+      ],
+      ['field: duplicate']
+    ],
+    ['too many named values', namedValues({ max: 1, about }), { a: 1, b: 2 }, ['field: too_long']],
+    ['a value that is a list', namedValues({ max: 3, about }), { a: [1] }, ['field.0.value: invalid_type']],
+    [
+      'a list with empty elements',
+      listOf(v.number(), { max: 9, items: {}, about }),
+      [1, null, '', [], {}, 2],
+      [1, 2]
+    ]
+  ])('%s', ([, field, value, expected]) => {
+    expect(take(field, value)).toEqual(expected)
+  })
+})
+
+describe('a form', () => {
+  const fields = {
+    name: text({ min: 1, max: 9, about }),
+    size: integer({ min: 0, max: 9, fallback: 3, about }),
+    list: listOf(v.number(), { max: 9, items: {}, about }),
+    password: secret({ max: 9, about })
+  }
+
+  test('has a value for every field, and drops what is none', () => {
+    const body = { name: 'a', other: 1, id: 7 }
+    expect(parseBody(formOf(fields), body)).toEqual({ name: 'a', size: 3, list: [], password: '' })
+  })
+
+  test('of changes has what was sent, and resets what is null', () => {
+    expect(parseBody(changesOf(fields), { size: null, list: [1] })).toEqual({ size: 3, list: [1] })
+    expect(parseBody(changesOf(fields), {})).toEqual({})
+    expect(attempt(() => parseBody(changesOf(fields), { name: null }))).toEqual(['name: required'])
+  })
+
+  test('tells every problem at once', () => {
+    const problems = attempt(() => parseBody(formOf(fields), { size: -1, list: 'x' }))
+    expect(problems).toEqual(['name: required', 'size: out_of_range', 'list: invalid_type'])
+  })
+
+  test('is an object', () => {
+    for (const body of [[], 'x', 1, null, true])
+      expect(attempt(() => parseBody(formOf(fields), body))).toEqual(
+        body === null ? ['name: required'] : [': invalid_type']
+      )
+  })
+
+  test('takes any JSON, or refuses it by name: it never throws anything else', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), value => {
+        const result = attempt(() =>
+          parseBody(formOf({ ...fields, named: namedValues({ max: 5, about }), on: flag({ about }) }), {
+            name: value,
+            size: value,
+            list: value,
+            password: value,
+            named: value,
+            on: value
+          })
+        )
+        expect(Array.isArray(result) || typeof result === 'object').toBe(true)
+      })
+    )
+  })
+})

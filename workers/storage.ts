@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { refreshNext, type RefreshParts, refreshVolumes } from '../src/storage/refresh.ts'
+
+/** How often the worker looks for a location that is due, and for the room on the volumes. */
+const lookMs = 1_000
+const volumesMs = 60_000
+
+/** Keeps the usage of storage locations up to date, one location at a time. */
+export function startStorage(parts: RefreshParts): { stop: () => Promise<void> } {
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  async function run(): Promise<void> {
+    let volumesAtMs = 0
+    while (!signal.aborted) {
+      try {
+        if (performance.now() >= volumesAtMs) {
+          await refreshVolumes(parts)
+          volumesAtMs = performance.now() + volumesMs
+        }
+        while (!signal.aborted && (await refreshNext(parts, signal)));
+      } catch (error) {
+        if (!signal.aborted) parts.log.warn({ err: error }, 'storage not counted; trying again')
+      }
+      await sleep(lookMs * (0.8 + Math.random() * 0.4), undefined, { signal }).catch(() => {})
+    }
+  }
+
+  const running = run()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await running
+    }
+  }
+}
