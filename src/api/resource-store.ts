@@ -269,6 +269,9 @@ function refusalOf(error: unknown, unique: Readonly<Record<string, string>>, isO
     const message = `${field} is already taken.`
     return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
   }
+  // Somebody else changes it and takes long, or each waits for the other.
+  if (error.code === '55P03' || error.code === '40P01')
+    return new ApiError('conflict', 'The record is being changed by somebody else: try again.')
   // The station went away meanwhile, or something began to use the record.
   if (error.code === '23503') return new ApiError(isOfStation ? 'not-found' : 'conflict')
   return error

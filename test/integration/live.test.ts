@@ -105,7 +105,7 @@ test('the newest state arrives although nobody published it', async ({ redisUrl 
   const client = await subscribeLive(url, harbour)
   const second = afterSong(first)
   const position = renderPosition(second)
-  await redis.hset(stationKey(1), { position, schema: '1', state: JSON.stringify(second) })
+  await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(second) })
   await redis.hset(positionsKey(1), { 1: position })
   expect(await client.until(atOffset(2))).toMatchObject({ pub: { offset: 2, data: { triggers: [] } } })
 })

@@ -169,6 +169,24 @@ describe('a station', () => {
     await program.sql`delete from storage_locations where id in (${media.id}, ${podcasts.id})`
   })
 
+  test('that somebody else holds is a conflict, not a fault', { timeout: 15_000 }, async ({ program }) => {
+    const { id } = await create(program)
+    await program.sql.begin(async tx => {
+      await tx`select from stations where id = ${id} for update`
+      const { status } = await program.ask('PUT', `/api/admin/station/${id}`, { body: { name: 'Later' } })
+      expect(status).toBe(409)
+    })
+    await put(program, id, { name: 'Later' })
+  })
+
+  test('takes a change while something is added to it', async ({ program }) => {
+    const { id } = await create(program)
+    await program.sql.begin(async tx => {
+      await tx`insert into playlists (station_id, name) values (${id}, 'Being imported')`
+      await put(program, id, { name: 'Changed meanwhile' })
+    })
+  })
+
   test('needs the right to administer stations', async ({ program }) => {
     const { id } = await create(program)
     const weak = 'abababababababab:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
