@@ -3,8 +3,8 @@ import { access, constants, readdir, readFile, realpath, stat } from 'node:fs/pr
 import { basename, dirname, extname, join } from 'node:path'
 
 import { OperatorError } from '../errors.ts'
-import { resolveLocation } from './location.ts'
-import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
+import { resolveLocation } from '../songs/location.ts'
+import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
 
 /** One thing found: an audio file by its real path, a URL out of a playlist, or what had to be left out. */
 export type Found =
