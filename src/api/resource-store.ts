@@ -23,7 +23,8 @@ import type { ApiServices } from './services.ts'
 export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
   const { table, fields, paths } = resource
   const names = storedFields(fields)
-  const writable = names.filter(name => fields[name]?.kind !== 'given')
+  const changeable = Object.keys(fields).filter(name => fields[name]?.kind !== 'given')
+  const writable = changeable.filter(name => fields[name]?.isStored)
   const columns = ['id', ...names].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
   const isOfStation = paths.list.includes(':station_id')
   const creation = formOf(fields)
@@ -65,7 +66,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
         order by ${sort} ${direction}, id ${limitOf(sql, query)}`,
       sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`
     ])
-    return { rows: await render(rows, { services, station }), total: counted?.total ?? 0 }
+    return { rows: await render(rows, { services, station, sql }), total: counted?.total ?? 0 }
   }
 
   function searched(sql: Sql, search: string): Fragment {
@@ -78,7 +79,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function read(services: ApiServices, station: StationRow | null, id: number) {
     const row = await find(services.sql, station, id, services.sql``)
-    const [record] = await render([row], { services, station })
+    const [record] = await render([row], { services, station, sql: services.sql })
     return record
   }
 
@@ -113,16 +114,17 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const asked = parseBody(changes, request.body)
     const isChanged = await transact(services, async tx => {
       await lockStation(tx, station)
-      const before = await find(tx, station, id, tx`for update`)
+      const row = await find(tx, station, id, tx`for update`)
+      const before = await withUnstored(row, { services, station, sql: tx })
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
-      const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
+      const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
       const write = { tx, services, station, before, values, sent, reveal: {} }
       refuse([...fixedProblems(values, before), ...((await rules.prepare?.(write)) ?? [])])
       const changed = changedFields(values, before)
       if (changed.length === 0) return false
-      const row = toColumns(tx, await kept(services, values, sent, before))
-      await tx`update ${tx(table)} set ${tx(row)} where id = ${id}`
+      const columnsOfRow = toColumns(tx, await kept(services, values, sent, before))
+      await tx`update ${tx(table)} set ${tx(columnsOfRow)} where id = ${id}`
       await rules.wrote?.(write, id)
       await show(tx, station)
       await recordAudit(tx, request, { record: resource.name, id, fields: changed })
@@ -151,19 +153,29 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     return !(typeof body === 'object' && body !== null && Reflect.get(body, name) === null)
   }
 
-  function writableOf(row: Stored<F>): ValuesOf<F>
-  function writableOf(row: Readonly<Record<string, unknown>>) {
-    return Object.fromEntries(writable.map(name => [name, row[name]]))
+  /** The row with the fields that bodies have and the table has not. */
+  async function withUnstored(row: Stored<F>, context: RenderContext): Promise<Stored<F>> {
+    if (changeable.length === writable.length) return row
+    const [shown = {}] = (await rules.shown?.([row], context)) ?? []
+    const unstored = changeable.filter(name => !fields[name]?.isStored)
+    return { ...row, ...Object.fromEntries(unstored.map(name => [name, shown[name]])) }
+  }
+
+  function changeableOf(row: Stored<F>): ValuesOf<F>
+  function changeableOf(row: Readonly<Record<string, unknown>>) {
+    return Object.fromEntries(changeable.map(name => [name, row[name]]))
   }
 
   function fixedProblems(values: Readonly<Record<string, unknown>>, before: Stored<F>): FieldError[] {
-    return writable
+    return changeable
       .filter(name => fields[name]?.isFixed && !isDeepStrictEqual(values[name], before[name]))
       .map(name => ({ field: name, code: 'read_only', message: `${name} cannot be changed.` }))
   }
 
   function changedFields(values: Readonly<Record<string, unknown>>, before: Stored<F> | null): string[] {
-    return writable.filter(name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback))
+    return changeable.filter(
+      name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback)
+    )
   }
 
   /** The values as the table keeps them. */
@@ -197,7 +209,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function show(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!resource.shows) return
+    if (!resource.shows || resource.shows === 'by rules') return
     const part = tx(`${resource.shows}_revision`)
     const which = isOfStation ? tx`where id = ${station?.id ?? null}` : tx``
     await tx`update stations set revision = revision + 1, ${part} = revision + 1 ${which}`

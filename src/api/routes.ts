@@ -1,6 +1,7 @@
 import { artRoutes } from './art.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import type { JsonSchema } from './field.ts'
+import { fileRoutes, files } from './files.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
@@ -19,6 +20,7 @@ const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
   ...artRoutes,
   ...playlistRoutes,
+  ...fileRoutes,
   ...hlsStreamRoutes,
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
@@ -29,7 +31,7 @@ const documented: readonly ApiRoute[] = [
 ]
 
 /** Every declared resource. */
-export const resources: readonly DeclaredResource[] = [playlists, hlsStreams, sftpUsers, customFields]
+export const resources: readonly DeclaredResource[] = [playlists, files, hlsStreams, sftpUsers, customFields]
 
 /** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {

@@ -3,6 +3,7 @@ import { access, constants, readdir, readFile, realpath, stat } from 'node:fs/pr
 import { basename, dirname, extname, join } from 'node:path'
 
 import { OperatorError } from '../errors.ts'
+import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
 
@@ -14,8 +15,6 @@ export type Found =
 
 const audioExtensions = new Set(['.mp3', '.ogg', '.oga', '.opus', '.flac', '.m4a', '.mp4', '.wav'])
 const playlistExtensions = new Set(['.m3u', '.m3u8', '.pls'])
-/** The key of a song is indexed; an index entry of Postgres ends at about 2,700 bytes. */
-const maxPathBytes = 2_000
 const byName = new Intl.Collator('en', { numeric: true })
 
 /** Makes sure that every argument of an import is a file or folder that can be read; throws an `OperatorError`. */
