@@ -14,6 +14,7 @@ import { titleOf } from '../songs/title-of.ts'
 import { artUrl } from '../station/now-playing.ts'
 import { changeCustomValues, customValues, unknownFields } from './custom-values.ts'
 import { custom, given, integer, listOf, problem, text } from './field.ts'
+import { mediaFolderOf } from './media-folder.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource, type Write } from './resource.ts'
 
@@ -178,10 +179,7 @@ const rules: Rules<FileFields> = {
 /** A path that stays is as good as it was: an import takes names from the disk as they are. */
 async function pathProblems({ tx, station, before, values }: Write<FileFields>): Promise<FieldError[]> {
   if (values.path === before?.path) return []
-  const [folder] = await tx<{ path: string }[]>`
-    select l.path from stations s join storage_locations l on l.id = s.media_storage_location_id
-    where s.id = ${station?.id ?? null} and l.adapter = 'local'`
-  const result = libraryPath(values.path, folder?.path ?? null)
+  const result = libraryPath(values.path, station && (await mediaFolderOf(tx, station.id)))
   if ('problem' in result)
     return [{ field: 'path', code: 'invalid_format', message: `path ${result.problem}` }]
   values.path = result.path

@@ -79,6 +79,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     summary,
     query = {},
     body,
+    textTypes = [],
     answer,
     contentType = 'application/json',
     status = 200
@@ -108,7 +109,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     ...(isKeyed ? { description: `Needs ${right}.` } : {}),
     security: isKeyed ? [{ apiKey: [] }, { bearer: [] }] : [{}],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(body, textTypes) } } : {}),
     responses: {
       [status]: {
         description: 'Success.',
@@ -121,6 +122,11 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
       ...failuresOf(isKeyed, method, named, operation)
     }
   }
+}
+
+function contentOf(body: JsonSchema, textTypes: readonly string[]) {
+  const texts = textTypes.map(type => [type, { schema: { type: 'string' } }])
+  return { 'application/json': { schema: body }, ...Object.fromEntries(texts) }
 }
 
 /** A parameter's description stands beside its schema. */

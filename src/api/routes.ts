@@ -5,6 +5,7 @@ import { fileRoutes, files } from './files.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
+import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
 import { queueRoutes } from './queue.ts'
@@ -20,6 +21,7 @@ const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
   ...artRoutes,
   ...playlistRoutes,
+  ...playlistFileRoutes,
   ...fileRoutes,
   ...hlsStreamRoutes,
   ...sftpUserRoutes,

@@ -31,6 +31,11 @@ export async function insertArtwork(tx: Tx, covers: Artwork[]): Promise<void> {
   if (rows.length > 0) await tx`insert into artwork ${tx(rows)} on conflict (hash) do nothing`
 }
 
+/** Lets one import into a station write at a time, until the transaction ends. */
+export async function lockImports(tx: Tx, stationId: number): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
+}
+
 /** Inserts songs of distinct paths, or updates those whose path is known. Gives how many of each. */
 export async function upsertMedia(
   tx: Tx,

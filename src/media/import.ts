@@ -3,6 +3,7 @@ import {
   findMedia,
   findOrCreatePlaylist,
   insertArtwork,
+  lockImports,
   mediaIdsOf,
   upsertMedia
 } from '../db/media-rows.ts'
@@ -152,7 +153,7 @@ async function write(
 ): Promise<void> {
   if (paths.size === 0) return
   const done = await sql.begin(async tx => {
-    await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
+    await lockImports(tx, stationId)
     await insertArtwork(tx, [...covers.values()])
     const written = await upsertMedia(tx, stationId, songs)
     const playlistId = await findOrCreatePlaylist(tx, stationId, playlistName)

@@ -26,7 +26,7 @@ export function libraryPath(text: string, mediaFolder: string | null): LibraryPa
 }
 
 function webPath(text: string): LibraryPath {
-  if (!URL.canParse(text) || /\s/u.test(text)) return { problem: 'is not a valid address.' }
+  if (!URL.canParse(text)) return { problem: 'is not a valid address.' }
   const { href, username, password } = new URL(text)
   if (username !== '' || password !== '') return { problem: 'must not hold a user name or password.' }
   if (Buffer.byteLength(href) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }
