@@ -92,6 +92,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     summary,
     query = {},
     body,
+    textTypes = [],
     answer,
     contentType = 'application/json',
     redirectsTo
@@ -121,7 +122,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     ...(isKeyed ? { description: `Needs ${right}.` } : {}),
     security: isKeyed ? [{ apiKey: [] }, { bearer: [] }] : [{}],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(body, textTypes) } } : {}),
     responses: {
       200: {
         description: 'Success.',
@@ -135,6 +136,11 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
       ...failuresOf(isKeyed, method, named, operation)
     }
   }
+}
+
+function contentOf(body: JsonSchema, textTypes: readonly string[]) {
+  const texts = textTypes.map(type => [type, { schema: { type: 'string' } }])
+  return { 'application/json': { schema: body }, ...Object.fromEntries(texts) }
 }
 
 /** A parameter's description stands beside its schema. */

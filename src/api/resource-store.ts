@@ -23,7 +23,8 @@ import type { ApiServices } from './services.ts'
 export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
   const { table, fields, paths } = resource
   const names = storedFields(fields)
-  const writable = names.filter(name => fields[name]?.kind !== 'given')
+  const changeable = Object.keys(fields).filter(name => fields[name]?.kind !== 'given')
+  const writable = changeable.filter(name => fields[name]?.isStored)
   const columns = ['id', ...names].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
   const isOfStation = paths.list.includes(':station_id')
   const creation = formOf(fields)
@@ -65,7 +66,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
         order by ${sort} ${direction}, id ${limitOf(sql, query)}`,
       sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`
     ])
-    return { rows: await render(rows, { services, station }), total: counted?.total ?? 0 }
+    return { rows: await render(rows, { services, station, sql }), total: counted?.total ?? 0 }
   }
 
   function searched(sql: Sql, search: string): Fragment {
@@ -78,7 +79,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function read(services: ApiServices, station: StationRow | null, id: number) {
     const row = await find(services.reads, station, id, services.reads``)
-    const [record] = await render([row], { services, station })
+    const [record] = await render([row], { services, station, sql: services.reads })
     return record
   }
 
@@ -115,10 +116,11 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const isChanged = await transact(services, async tx => {
       // Records that refer to this one may be added meanwhile.
       const locked = tx`for no key update`
-      const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
+      const [, stored] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
+      const before = await withUnstored(stored, { services, station, sql: tx })
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
-      const values: ValuesOf<F> = { ...writableOf(before), ...Object.fromEntries(applied) }
+      const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
       const write = { tx, services, station, query: request.query, before, values, sent, reveal: {} }
       const problems = (await rules.prepare?.(write)) ?? []
       refuse([...fixedProblems(values, before), ...early, ...problems])
@@ -158,19 +160,29 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     return !(typeof body === 'object' && body !== null && Reflect.get(body, name) === null)
   }
 
-  function writableOf(row: Stored<F>): ValuesOf<F>
-  function writableOf(row: Readonly<Record<string, unknown>>) {
-    return Object.fromEntries(writable.map(name => [name, row[name]]))
+  /** The row with the fields that bodies have and the table has not. */
+  async function withUnstored(row: Stored<F>, context: RenderContext): Promise<Stored<F>> {
+    if (changeable.length === writable.length) return row
+    const [shown = {}] = (await rules.shown?.([row], context)) ?? []
+    const unstored = changeable.filter(name => !fields[name]?.isStored)
+    return { ...row, ...Object.fromEntries(unstored.map(name => [name, shown[name]])) }
+  }
+
+  function changeableOf(row: Stored<F>): ValuesOf<F>
+  function changeableOf(row: Readonly<Record<string, unknown>>) {
+    return Object.fromEntries(changeable.map(name => [name, row[name]]))
   }
 
   function fixedProblems(values: Readonly<Record<string, unknown>>, before: Stored<F>): FieldError[] {
-    return writable
+    return changeable
       .filter(name => fields[name]?.isFixed && !isDeepStrictEqual(values[name], before[name]))
       .map(name => ({ field: name, code: 'read_only', message: `${name} cannot be changed.` }))
   }
 
   function changedFields(values: Readonly<Record<string, unknown>>, before: Stored<F> | null): string[] {
-    return writable.filter(name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback))
+    return changeable.filter(
+      name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback)
+    )
   }
 
   /** The values as the table keeps them. */
@@ -208,7 +220,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function show(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!resource.shows) return
+    if (!resource.shows || resource.shows === 'by rules') return
     const part = tx(`${resource.shows}_revision`)
     const which = isOfStation ? tx`where id = ${station?.id ?? null}` : tx``
     await tx`update stations set revision = revision + 1, ${part} = revision + 1 ${which}`

@@ -1,12 +1,12 @@
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
 import type { Fields, ValuesOf } from '../fields/field.ts'
 import type { Permission } from './access.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/** The parts of a station's live state that a write may touch. */
-export type Shown = 'station' | 'queue'
+/** The parts of a station's live state that a write may touch; with `by rules` the rules mark what it does. */
+export type Shown = 'station' | 'queue' | 'by rules'
 
 /** What is known of every resource. */
 export interface DeclaredResource {
@@ -45,7 +45,10 @@ export function resource<const F extends Fields>(declared: Resource<F>): Resourc
   return declared
 }
 
-/** A row: secrets as they are kept. Computed fields are not in it. */
+/**
+ * A row: secrets as they are kept. Computed fields are not in it; a field that bodies have and the table has not is, as
+ * the rules show it, when the row is about to be changed.
+ */
 export type Stored<F extends Fields> = ValuesOf<F> & { readonly id: number }
 
 /** A write on its way, inside its transaction and with the row (and its station's) locked. */
@@ -80,6 +83,8 @@ export interface Plan<F extends Fields> {
 /** Where rendering happens. */
 export interface RenderContext {
   readonly services: ApiServices
+  /** What to read by: the transaction of a write that is on its way. */
+  readonly sql: Sql | Tx
   readonly station: StationRow | null
 }
 
@@ -99,7 +104,10 @@ export interface Rules<F extends Fields> {
   readonly deleted?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a committed write or deletion. */
   readonly committed?: (services: ApiServices, id: number) => Promise<void> | void
-  /** The computed fields of records, and those that are shown otherwise than they are kept; in the order of `rows`. */
+  /**
+   * The computed fields of records, those that have no column (which `wrote` then writes), and those that are shown
+   * otherwise than they are kept; in the order of `rows`.
+   */
   readonly shown?: (
     rows: readonly Stored<F>[],
     context: RenderContext

@@ -50,6 +50,8 @@ export interface Operation {
   readonly summary: string
   readonly query?: Readonly<Record<string, JsonSchema>>
   readonly body?: JsonSchema
+  /** Content types of bodies that are text and no JSON. */
+  readonly textTypes?: readonly string[]
   /** The schema of the answer's body, with its content type where that is not JSON. */
   readonly answer: JsonSchema
   readonly contentType?: string

@@ -4,11 +4,13 @@ import { artRoutes } from './art.ts'
 import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
+import { fileRoutes, files } from './files.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { describeApi } from './openapi.ts'
+import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
 import { queueRoutes } from './queue.ts'
@@ -29,6 +31,8 @@ const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
   ...artRoutes,
   ...playlistRoutes,
+  ...playlistFileRoutes,
+  ...fileRoutes,
   ...hlsStreamRoutes,
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
@@ -49,6 +53,7 @@ const documented: readonly ApiRoute[] = [
 /** Every declared resource. */
 export const resources: readonly DeclaredResource[] = [
   playlists,
+  files,
   hlsStreams,
   sftpUsers,
   webhooks,

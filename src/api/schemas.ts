@@ -73,6 +73,23 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
       }
     ]
   },
+  PlaylistImport: {
+    ...exactly({
+      success: truth,
+      message: text,
+      formatted_message: { ...text, description: 'HTML' },
+      import_results: many(
+        exactly({
+          path: { ...text, description: 'What the list names.' },
+          match: {
+            type: ['integer', 'null'],
+            format: 'int64',
+            description: 'The id of the song; null: none.'
+          }
+        })
+      )
+    })
+  },
   Error: {
     type: 'object',
     properties: {

@@ -198,12 +198,12 @@ function blamed(adapter: StorageLocation['adapter'], word: StorageFaultWord): st
   return word === 'denied' ? 'sftpUsername' : word === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
 }
 
-async function render(rows: readonly Stored<StorageFields>[], { services }: RenderContext) {
+async function render(rows: readonly Stored<StorageFields>[], { services, sql }: RenderContext) {
   const ids = rows.map(({ id }) => id)
   const [measured, stations] = await Promise.all([
-    services.reads<{ id: number; used: string; free: string | null }[]>`
+    sql<{ id: number; used: string; free: string | null }[]>`
       select id, used_bytes as used, free_bytes as free from storage_locations where id = any(${ids}::bigint[])`,
-    stationsOf(services.reads, rows)
+    stationsOf(sql, rows)
   ])
   const usage = new Map(measured.map(row => [row.id, row]))
   return rows.map(row => {

@@ -8,7 +8,7 @@ import type {
   Remote,
   StationProfile
 } from '../station/state.ts'
-import type { Sql } from './sql.ts'
+import type { Sql, Tx } from './sql.ts'
 
 /**
  * All facts about one station that its live state shows, read in one snapshot, with the revision under which each
@@ -86,14 +86,14 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
 }
 
 /** A media's values by field id. Asks only where fields are defined at all, which is once per statement. */
-export function customFieldValues(sql: Sql) {
+export function customFieldValues(sql: Sql | Tx) {
   return sql`case when exists (select from custom_fields) then coalesce((
     select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
     else '{}' end`
 }
 
 /** Last part of the cover's path: the media's unique id and a version that changes with the picture. */
-export function artId(sql: Sql) {
+export function artId(sql: Sql | Tx) {
   return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
 }
 

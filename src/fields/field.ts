@@ -80,7 +80,7 @@ export function text(options: TextOptions): Field<string> {
     ),
     v.check(value => min === 0 || value !== '', problem('blank', 'must not be empty.')),
     v.minLength(min, problem('too_short', `must have at least ${min} characters.`)),
-    v.maxLength(max, problem('too_long', `must have at most ${max} characters.`)),
+    v.check(value => isWithin(value, max), problem('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => !pattern || (value === '' && min === 0) || pattern.test(value),
       problem('invalid_format', says)
@@ -94,6 +94,11 @@ export function text(options: TextOptions): Field<string> {
     ...(pattern && min > 0 ? { pattern: pattern.source } : {})
   }
   return plain(input, fallback, schema)
+}
+
+/** Whether a text has at most so many characters, as JSON Schema counts them: code points. */
+function isWithin(value: string, max: number): boolean {
+  return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max)
 }
 
 export interface IntegerOptions extends About {

@@ -9,20 +9,14 @@ import {
 } from 'music-metadata'
 import { BufferSizeError } from 'strtok3'
 
+import type { Tags } from '../songs/song.ts'
+import { cleanLine, cleanLines, longest } from '../songs/tag-text.ts'
 import { chooseCover, type Cover } from './cover.ts'
 import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
 import { hasMpegFrames } from './mpeg-sync.ts'
-import { cleanLine, cleanLines, longest } from './tag-text.ts'
 
-/** What one audio file tells of itself; texts are clean and bounded, '' where the file says nothing. */
-export interface AudioFile {
-  artist: string
-  title: string
-  album: string
-  genre: string
-  isrc: string
-  lyrics: string
-  durationMs: number
+/** What one audio file tells of itself. */
+export interface AudioFile extends Tags {
   cover: Cover | null
 }
 

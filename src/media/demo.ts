@@ -1,7 +1,8 @@
+import { appendTracks, findOrCreatePlaylist, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
 import type { Sql } from '../db/sql.ts'
 import { createStation } from '../db/stations.ts'
+import type { Song } from '../songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
-import { appendTracks, findOrCreatePlaylist, upsertMedia, type Song } from './media-rows.ts'
 
 /**
  * Creates the station `demo` with a playlist of real pieces and lengths but no files, which is all the clock needs
@@ -22,12 +23,8 @@ export async function createDemoStation(sql: Sql): Promise<number> {
     const songs = catalogue.tracks.map(songOf)
     await upsertMedia(tx, stationId, songs)
     const playlistId = await findOrCreatePlaylist(tx, stationId, 'Goldberg Variations')
-    await appendTracks(
-      tx,
-      stationId,
-      playlistId,
-      songs.map(song => song.path)
-    )
+    const paths = songs.map(song => song.path)
+    await appendTracks(tx, playlistId, await mediaIdsOf(tx, stationId, paths))
     return stationId
   })
 }

@@ -1,16 +1,18 @@
-import type { Sql } from '../db/sql.ts'
-import { readAudioFile } from './audio-file.ts'
-import type { Cover } from './cover.ts'
-import { UnusableFile } from './file-tokenizer.ts'
 import {
   appendTracks,
   findMedia,
   findOrCreatePlaylist,
   insertArtwork,
-  upsertMedia,
-  type Song
-} from './media-rows.ts'
-import { remoteSong } from './remote-song.ts'
+  lockImports,
+  mediaIdsOf,
+  upsertMedia
+} from '../db/media-rows.ts'
+import type { Sql } from '../db/sql.ts'
+import { remoteSong } from '../songs/remote-song.ts'
+import type { Song } from '../songs/song.ts'
+import { readAudioFile } from './audio-file.ts'
+import type { Cover } from './cover.ts'
+import { UnusableFile } from './file-tokenizer.ts'
 import { checkPaths, scan, type Found } from './scan.ts'
 
 /** `found` is the sum of the four after it; each thing skipped is a problem, named in an event. */
@@ -153,11 +155,11 @@ async function write(
 ): Promise<void> {
   if (paths.size === 0) return
   const done = await sql.begin(async tx => {
-    await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
+    await lockImports(tx, stationId)
     await insertArtwork(tx, [...covers.values()])
     const written = await upsertMedia(tx, stationId, songs)
     const playlistId = await findOrCreatePlaylist(tx, stationId, playlistName)
-    await appendTracks(tx, stationId, playlistId, [...paths])
+    await appendTracks(tx, playlistId, await mediaIdsOf(tx, stationId, [...paths]))
     return written
   })
   counts.added += done.added

@@ -3,8 +3,9 @@ import { access, constants, readdir, readFile, realpath, stat } from 'node:fs/pr
 import { basename, dirname, extname, join } from 'node:path'
 
 import { OperatorError } from '../errors.ts'
-import { resolveLocation } from './location.ts'
-import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
+import { maxPathBytes } from '../songs/library-path.ts'
+import { resolveLocation } from '../songs/location.ts'
+import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
 
 /** One thing found: an audio file by its real path, a URL out of a playlist, or what had to be left out. */
 export type Found =
@@ -14,8 +15,6 @@ export type Found =
 
 const audioExtensions = new Set(['.mp3', '.ogg', '.oga', '.opus', '.flac', '.m4a', '.mp4', '.wav'])
 const playlistExtensions = new Set(['.m3u', '.m3u8', '.pls'])
-/** The key of a song is indexed; an index entry of Postgres ends at about 2,700 bytes. */
-const maxPathBytes = 2_000
 const byName = new Intl.Collator('en', { numeric: true })
 
 /** Makes sure that every argument of an import is a file or folder that can be read; throws an `OperatorError`. */

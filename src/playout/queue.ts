@@ -66,6 +66,7 @@ export async function removeFromQueue(
     if (row.isSent || row.isPlayed)
       throw new ApiError('conflict', 'The song is already on its way to the air.')
     await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
+    await markQueue(tx, stationId)
     const left = queue.filter(({ id }) => id !== queueId)
     const rejected = new Set(row.trackId === null ? [] : [row.trackId])
     await topUp(tx, station, play, left, rejected, nowMs)
@@ -83,12 +84,35 @@ export async function withdrawPlaylist(tx: Tx, stationId: number, playlistId: nu
       and played_at_ms is null and skipped_at_ms is null and not is_sent`
 }
 
+/**
+ * Takes every row out of the queue, all but what is on its way to the air, and fills it up with other tracks where
+ * there are any. Throws 404 for an unknown station.
+ */
+export async function clearQueue(tx: Tx, stationId: number): Promise<void> {
+  const station = await lockStation(tx, stationId)
+  if (!station) throw new ApiError('not-found')
+  const nowMs = Date.now()
+  const cleared = await tx<{ id: number; trackId: number | null }[]>`
+    update queue set skipped_at_ms = ${nowMs}
+    where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and not is_sent
+    returning id, track_id as "trackId"`
+  if (cleared.length > 0) await markQueue(tx, stationId)
+  const rejected = new Set(cleared.flatMap(({ trackId }) => (trackId === null ? [] : [trackId])))
+  const play = await readOpenPlay(tx, stationId)
+  await topUp(tx, station, play, await readQueue(tx, stationId), rejected, nowMs)
+}
+
 /** Fills the queue of a station up and tells when its rows will play. */
 export async function refillQueue(tx: Tx, stationId: number): Promise<void> {
   const station = await lockStation(tx, stationId)
   if (!station) return
   const play = await readOpenPlay(tx, stationId)
   await topUp(tx, station, play, await readQueue(tx, stationId), new Set(), Date.now())
+}
+
+/** Says that the queue is another one, so that the next publication shows it. */
+export function markQueue(tx: Tx, stationId: number) {
+  return tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
 }
 
 async function topUp(
@@ -110,6 +134,7 @@ async function topUp(
     seed: station.randomSeed,
     nextSeq: station.nextSeq
   })
+  if (plan.insert.length + plan.retime.length === 0) return
   await Promise.all([
     ...planStatements(tx, station.id, plan),
     tx`update stations set revision = revision + 1, queue_revision = revision + 1,

@@ -130,10 +130,9 @@ export function renderSong(
   rendering: Rendering,
   baseUrl: string
 ) {
-  const art = song.artId ? `/api/station/${station.shortName}/art/${song.artId}.jpg` : genericArtPath
   return {
     id: song.id,
-    art: absolute(art, baseUrl),
+    art: artUrl(song.artId, station.shortName, baseUrl),
     custom_fields: renderCustomFields(song, station.customFields, rendering),
     text: [song.artist, song.title].filter(part => part !== '').join(' - '),
     artist: song.artist,
@@ -143,6 +142,11 @@ export function renderSong(
     isrc: song.isrc,
     lyrics: song.lyrics
   }
+}
+
+/** The address of a song's cover, or of the built-in image. */
+export function artUrl(artId: string, shortName: string, baseUrl: string): string {
+  return absolute(artId ? `/api/station/${shortName}/art/${artId}.jpg` : genericArtPath, baseUrl)
 }
 
 function renderCustomFields(

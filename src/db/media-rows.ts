@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto'
 
-import type { Sql, Tx } from '../db/sql.ts'
-import type { AudioFile } from './audio-file.ts'
-import type { Cover } from './cover.ts'
-import { songId, songText } from './song-id.ts'
+import { songId, songText } from '../songs/song-id.ts'
+import type { Song } from '../songs/song.ts'
+import type { Sql, Tx } from './sql.ts'
 
-/** A song about to be written: its key in the station (real path, URL or catalogue name) and what is known of it. */
-export interface Song extends Omit<AudioFile, 'cover'> {
-  path: string
-  /** The key of its cover in the table of artwork. */
-  coverHash: string | null
-  sizeBytes: number
-  modifiedMs: number
+/** A picture that goes with songs; its key is `hash`. */
+export interface Artwork {
+  hash: string
+  contentType: string
+  bytes: Buffer
 }
 
 /** The songs of these paths that the station has, by path. */
@@ -24,7 +21,7 @@ export async function findMedia(sql: Sql, stationId: number, paths: string[]): P
 }
 
 /** Stores covers of distinct keys; those that are there already stay as they are and are not sent again. */
-export async function insertArtwork(tx: Tx, covers: Cover[]): Promise<void> {
+export async function insertArtwork(tx: Tx, covers: Artwork[]): Promise<void> {
   const hashes = covers.map(cover => cover.hash)
   const known = await tx<{ hash: string }[]>`select hash from artwork where hash = any(${hashes}::text[])`
   const knownHashes = new Set(known.map(row => row.hash))
@@ -32,6 +29,11 @@ export async function insertArtwork(tx: Tx, covers: Cover[]): Promise<void> {
     .filter(cover => !knownHashes.has(cover.hash))
     .map(({ hash, contentType, bytes }) => ({ hash, content_type: contentType, bytes }))
   if (rows.length > 0) await tx`insert into artwork ${tx(rows)} on conflict (hash) do nothing`
+}
+
+/** Lets one import into a station write at a time, until the transaction ends. */
+export async function lockImports(tx: Tx, stationId: number): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
 }
 
 /** Inserts songs of distinct paths, or updates those whose path is known. Gives how many of each. */
@@ -87,20 +89,19 @@ export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: stri
   return created.id
 }
 
-/** Appends the songs of these paths, in this order, to a playlist; those that are in it stay where they are. */
-export async function appendTracks(
-  tx: Tx,
-  stationId: number,
-  playlistId: number,
-  paths: string[]
-): Promise<void> {
-  // In steps: as one statement it is planned by the statistics of before the import, which take the playlist for
-  // empty, and every song is then compared with every track.
+/** The ids of the songs of these paths, in this order; paths that are not in the library are left out. */
+export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Promise<number[]> {
   const songs = await tx<{ id: number }[]>`
     select media.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
     join media on media.station_id = ${stationId} and media.path = wanted.path
     order by wanted.place`
-  const ids = songs.map(song => song.id)
+  return songs.map(song => song.id)
+}
+
+/** Appends songs of distinct ids, in this order, to a playlist; those that are in it stay where they are. */
+export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): Promise<void> {
+  // In steps: as one statement it is planned by the statistics of before the import, which take the playlist for
+  // empty, and every song is then compared with every track.
   const present = await tx<{ media_id: number }[]>`
     select media_id from playlist_tracks where playlist_id = ${playlistId} and media_id = any(${ids}::bigint[])`
   const presentIds = new Set(present.map(track => track.media_id))

@@ -16,8 +16,13 @@ export interface PlaylistFile {
 
 /** The largest playlist file that is read, in bytes. */
 export const maxPlaylistBytes = 10 * 1024 * 1024
-const maxEntries = 50_000
+/** The largest number of entries that is taken from one list. */
+export const maxEntries = 50_000
+/** More than any list of so many entries needs; what follows would only cost time. */
+const maxLines = 300_000
 const maxLineLength = 4_096
+const tooManyEntries = `only the first ${maxEntries} entries are read`
+const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
 /** A length beyond this (24 days, the range of a 32-bit count of milliseconds) is taken as unknown. */
 const maxDurationMs = 2_147_483_647
@@ -37,11 +42,16 @@ export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
   const lines = readLines(text, problems)
   const isPls = lines.some(line => /^\[playlist\]$/i.test(line.text) || /^file\d+\s*=/i.test(line.text))
   const entries = isPls ? readPls(lines, problems) : readM3u(lines, problems)
-  if (entries.length > maxEntries) problems.push(`only the first ${maxEntries} entries are read`)
+  if (entries.length > maxEntries) problems.unshift(tooManyEntries)
   if (entries.length === 0 && problems.length === 0) problems.push('it has no entries')
   const left = problems.length - maxProblems
   const told = left > 0 ? [...problems.slice(0, maxProblems), `and ${left} more problems`] : problems
   return { entries: entries.slice(0, maxEntries), problems: told }
+}
+
+/** Whether a playlist goes on after the last entry that was taken. */
+export function isCut({ problems }: PlaylistFile): boolean {
+  return problems.includes(tooManyEntries) || problems.includes(tooManyLines)
 }
 
 interface Line {
@@ -72,7 +82,9 @@ const windows1252 =
 function readLines(text: string, problems: string[]): Line[] {
   const lines: Line[] = []
   let number = 0
-  for (const raw of text.split(/\r\n|\r|\n/)) {
+  const raws = text.split(/\r\n|\r|\n/, maxLines + 1)
+  if (raws.length > maxLines) problems.push(tooManyLines)
+  for (const raw of raws.slice(0, maxLines)) {
     number += 1
     if (raw.length > maxLineLength) problems.push(`line ${number} is longer than ${maxLineLength} characters`)
     // Tabs and other control characters have no place in a path that came by way of a text file.

@@ -1,8 +1,6 @@
-import { basename, extname } from 'node:path'
-
-import type { Song } from './media-rows.ts'
 import type { PlaylistEntry } from './playlist-file.ts'
-import { cleanLine, longest } from './tag-text.ts'
+import type { Song } from './song.ts'
+import { titleOf } from './title-of.ts'
 
 /** A song behind a URL: what the playlist says of it, else what is known, else a title out of the address. */
 export function remoteSong(entry: PlaylistEntry, known: Song | undefined): Song {
@@ -24,14 +22,4 @@ const unknown: Omit<Song, 'path' | 'title'> = {
   coverHash: null,
   sizeBytes: 0,
   modifiedMs: 0
-}
-
-function titleOf(location: string): string {
-  const url = new URL(location)
-  const name = basename(url.pathname, extname(url.pathname))
-  try {
-    return cleanLine(decodeURIComponent(name), longest.title) || url.host
-  } catch {
-    return cleanLine(name, longest.title) || url.host
-  }
 }

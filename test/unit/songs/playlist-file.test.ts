@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { maxPlaylistBytes, parsePlaylist } from '../../../src/media/playlist-file.ts'
+import { maxPlaylistBytes, parsePlaylist } from '../../../src/songs/playlist-file.ts'
 
 const parse = (text: string) => parsePlaylist(Buffer.from(text))
 const bare = { durationMs: 0, artist: '', title: '' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { resolveLocation } from '../../../src/media/location.ts'
+import { resolveLocation } from '../../../src/songs/location.ts'
 
 describe('a location in the folder /music', () => {
   test.for([

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { cleanLine, cleanLines } from '../../../src/media/tag-text.ts'
+import { cleanLine, cleanLines } from '../../../src/songs/tag-text.ts'
 
 test('control characters become one space, also NUL', () => {
   expect(cleanLine(' a\0b\r\n\u0085c ', 255)).toBe('a b c')

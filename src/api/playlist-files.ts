@@ -1,0 +1,157 @@
+import { matchMedia } from '../db/media-matches.ts'
+import { appendTracks, lockImports, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import type { Sql, Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { publishEventually } from '../playout/publish.ts'
+import { refillQueue } from '../playout/queue.ts'
+import { candidatesOf } from '../songs/candidates.ts'
+import { maxPlaylistBytes } from '../songs/playlist-file.ts'
+import {
+  type ListedSong,
+  type PlaylistFormat,
+  playlistTypes,
+  renderPlaylist
+} from '../songs/playlist-text.ts'
+import { remoteSong } from '../songs/remote-song.ts'
+import type { Song } from '../songs/song.ts'
+import { recordAudit } from './audit.ts'
+import { mediaFolderOf } from './media-folder.ts'
+import { parseId } from './parse.ts'
+import { parseWanted, type Wanted, wantedSchema } from './playlist-entries.ts'
+import { type ApiRoute, json, stationOf } from './route.ts'
+
+/** What became of one entry: the id of the song in the playlist, null where there is none. */
+interface ImportResult {
+  readonly path: string
+  readonly match: number | null
+}
+
+const insertAtOnce = 1_000
+
+const importList: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/playlist/:id/import',
+  access: 'manage station media',
+  takesText: true,
+  maxBodyBytes: maxPlaylistBytes,
+  operation: {
+    id: 'importPlaylist',
+    tag: 'Playlists',
+    summary:
+      'Append the songs that an M3U, M3U8, PLS or JSON list names; addresses are registered, not fetched',
+    body: wantedSchema,
+    textTypes: [...Object.values(playlistTypes), 'text/plain'],
+    answer: { $ref: '#/components/schemas/PlaylistImport' }
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    const playlistId = parseId(request.params['id'])
+    const wanted = parseWanted(request.body)
+    // Without the station's row, so that a long list does not hold the engine up.
+    const results = await services.sql.begin(async tx => {
+      await lockImports(tx, station.id)
+      const [playlist] = await tx`
+        select from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
+      if (!playlist) throw new ApiError('not-found')
+      const matched = await match(tx, station.id, wanted)
+      const ids = new Set(matched.flatMap(({ match: id }) => (id === null ? [] : [id])))
+      await appendTracks(tx, playlistId, [...ids])
+      await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
+      return matched
+    })
+    await services.sql.begin(tx => refillQueue(tx, station.id))
+    await publishEventually(services, station.id)
+    const count = results.filter(({ match: id }) => id !== null).length
+    const message = `${count} of ${results.length} entries were matched to songs.`
+    return json({ success: true, message, formatted_message: message, import_results: results })
+  }
+}
+
+async function match(tx: Tx, stationId: number, wanted: readonly Wanted[]): Promise<ImportResult[]> {
+  const known = await pathsOf(
+    tx,
+    stationId,
+    wanted.flatMap(each => ('id' in each ? [each.id] : []))
+  )
+  const folder = await mediaFolderOf(tx, stationId)
+  const listed = wanted.map(each => candidatesOf('entry' in each ? each.entry.location : '', folder))
+  const found = await matchMedia(tx, stationId, listed)
+  const missing = new Map<string, Song>()
+  for (const [index, each] of wanted.entries()) {
+    const url = listed[index]?.url ?? null
+    if (!('entry' in each) || url === null || found[index] !== null || missing.has(url)) continue
+    missing.set(url, remoteSong({ ...each.entry, location: url }, undefined))
+  }
+  const made = await register(tx, stationId, [...missing.values()])
+  return wanted.map((each, index) => {
+    if ('id' in each)
+      return { path: known.get(each.id) ?? String(each.id), match: known.has(each.id) ? each.id : null }
+    const url = listed[index]?.url ?? ''
+    return { path: each.entry.location, match: found[index] ?? made.get(url) ?? null }
+  })
+}
+
+async function pathsOf(tx: Tx, stationId: number, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx<{ id: number; path: string }[]>`
+    select id, path from media where station_id = ${stationId} and id = any(${[...ids]}::bigint[])`
+  return new Map(rows.map(({ id, path }) => [id, path]))
+}
+
+/** Makes songs of distinct addresses; gives their ids by address. */
+async function register(tx: Tx, stationId: number, songs: readonly Song[]): Promise<Map<string, number>> {
+  for (let start = 0; start < songs.length; start += insertAtOnce)
+    await upsertMedia(tx, stationId, songs.slice(start, start + insertAtOnce))
+  const paths = songs.map(({ path }) => path)
+  const ids = await mediaIdsOf(tx, stationId, paths)
+  return new Map(paths.flatMap((path, index) => (ids[index] === undefined ? [] : [[path, ids[index]]])))
+}
+
+const exportList: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/playlist/:id/export/:format',
+  access: 'view station management',
+  operation: {
+    id: 'exportPlaylist',
+    tag: 'Playlists',
+    summary: 'The songs of a playlist as a file: m3u or pls',
+    answer: { type: 'string' },
+    contentType: 'audio/x-mpegurl'
+  },
+  async handle(request, { sql }) {
+    const station = stationOf(request)
+    const format = formatOf(request.params['format'])
+    const playlistId = parseId(request.params['id'])
+    const [playlist] = await sql<{ name: string }[]>`
+      select name from playlists where id = ${playlistId} and station_id = ${station.id}`
+    if (!playlist) throw new ApiError('not-found')
+    return {
+      body: renderPlaylist(format, await tracksOf(sql, playlistId)),
+      headers: {
+        'Content-Type': playlistTypes[format],
+        'Content-Disposition': attachment(`${playlist.name}.${format}`)
+      }
+    }
+  }
+}
+
+function formatOf(text: string | undefined): PlaylistFormat {
+  if (text === 'm3u' || text === 'pls') return text
+  throw new ApiError('not-found')
+}
+
+function tracksOf(sql: Sql, playlistId: number): Promise<ListedSong[]> {
+  return sql<ListedSong[]>`
+    select m.path, m.artist, m.title, m.duration_ms as "durationMs"
+    from playlist_tracks t join media m on m.id = t.media_id
+    where t.playlist_id = ${playlistId} order by t.position, t.id`
+}
+
+/** A file name for browsers: in ASCII, and as it is (RFC 6266). */
+function attachment(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
+  const whole = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`
+}
+
+export const playlistFileRoutes = [importList, exportList]

@@ -1,0 +1,393 @@
+import { describe, expect } from 'vitest'
+
+import { songId } from '../../src/songs/song-id.ts'
+import { test } from '../support/fixtures.ts'
+import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
+import type { Answer, RunningProgram } from '../support/program.ts'
+import { seedStation, seedStations } from '../support/stations.ts'
+
+const recordKeys =
+  'id unique_id song_id art path title artist album genre isrc lyrics text length size mtime playlists custom_fields'
+
+const aSong = {
+  path: 'ishizaka/aria.mp3',
+  title: 'Aria',
+  artist: 'Kimiko Ishizaka',
+  album: 'Open Goldberg',
+  genre: 'Baroque',
+  isrc: 'ZZABC2600001',
+  lyrics: 'none\nat all',
+  length: 300
+}
+
+async function register(program: RunningProgram, stationId: number, parts: object = {}) {
+  const { status, body } = await program.ask('POST', `/api/station/${stationId}/files`, {
+    body: { ...aSong, ...parts }
+  })
+  return { status, body, path: `/api/station/${stationId}/file/${body.id}` }
+}
+
+const fieldsOf = ({ body }: { body: Answer }) =>
+  body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`)
+
+/** The media and the path of a song that is shown. */
+async function fileOf(program: RunningProgram, stationId: number, title: string) {
+  const { body } = await program.ask('GET', `/api/station/${stationId}/files?searchPhrase=${title}`)
+  const file = body.find((each: Answer) => each.title === title)
+  return { file, path: `/api/station/${stationId}/file/${file.id}` }
+}
+
+describe('a song of the library', () => {
+  test('is registered by its metadata, read, changed and deleted', async ({ program }) => {
+    const [station] = await seedStations(program.sql, { tracks: 0 })
+    const { id = 0, playlistId = 0 } = station ?? {}
+    const { status, body, path } = await register(program, id, { playlists: [playlistId] })
+    expect(status).toBe(200)
+    expect(Object.keys(body)).toEqual(recordKeys.split(' '))
+    expect(body).toMatchObject({
+      ...aSong,
+      unique_id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      song_id: songId('Kimiko Ishizaka - Aria'),
+      text: 'Kimiko Ishizaka - Aria',
+      art: `${program.baseUrl.replace('127.0.0.1', 'localhost')}/static/img/generic_song.jpg`,
+      size: 0,
+      mtime: 0,
+      playlists: [playlistId],
+      custom_fields: {}
+    })
+    expect((await program.ask('GET', path)).body).toEqual(body)
+    const list = await program.ask('GET', `/api/station/${id}/files?searchPhrase=goldberg`)
+    expect([list.body, list.headers.get('x-total-count')]).toEqual([[body], '1'])
+
+    const changed = await program.ask('PUT', path, { body: { title: 'Variatio 1' } })
+    expect(changed.body.message).toBe('Record updated successfully.')
+    const after = { ...body, title: 'Variatio 1', text: 'Kimiko Ishizaka - Variatio 1' }
+    expect((await program.ask('GET', path)).body).toEqual({
+      ...after,
+      song_id: songId('Kimiko Ishizaka - Variatio 1')
+    })
+
+    expect((await program.ask('DELETE', path)).status).toBe(200)
+    expect((await program.ask('GET', path)).status).toBe(404)
+    expect((await program.ask('DELETE', path)).status).toBe(404)
+    expect(await program.sql`select from playlist_tracks where playlist_id = ${playlistId}`).toHaveLength(0)
+  })
+
+  test('that is sent back as it was read stays as it is, however odd its file is', async ({ program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    const [row] = await program.sql<{ id: number }[]>`
+      insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, size_bytes, modified_ms)
+      values (${id}, 'abcdefabcdefabcdefabcdef', ${'/srv/music/\tbell\u0007 50%\n.mp3'}, ${songId('\u{1F600}')},
+        '', ${'\u{1F600}'.repeat(255)}, 215999, 12345678901, 1780000000999) returning id`
+    const path = `/api/station/${id}/file/${row?.id}`
+    const { body } = await program.ask('GET', path)
+    expect(body).toMatchObject({ length: 215, size: 12345678901, mtime: 1780000000 })
+    const before = await program.sql`select * from media where id = ${row?.id ?? 0}`
+    for (const sent of [body, { song_id: 'ignored', unique_id: 7, art: null }])
+      expect((await program.ask('PUT', path, { body: sent })).status).toBe(200)
+    expect([...(await program.sql`select * from media where id = ${row?.id ?? 0}`)]).toEqual([...before])
+    expect(before[0]).toMatchObject({ duration_ms: 215_999, path: '/srv/music/\tbell\u0007 50%\n.mp3' })
+  })
+
+  test('gets a title from its path where it has neither title nor artist', async ({ program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    const body = { path: 'https://example.com/music/D%C3%A9j%C3%A0%20Vu.mp3?x=1' }
+    const { body: made } = await program.ask('POST', `/api/station/${id}/files`, { body })
+    expect(made).toMatchObject({ title: 'Déjà Vu', artist: '', text: 'Déjà Vu', length: 0 })
+    const { body: other } = await program.ask('POST', `/api/station/${id}/files`, {
+      body: { path: './a//b/My song.flac' }
+    })
+    expect(other).toMatchObject({ title: 'My song', path: 'a/b/My song.flac' })
+  })
+
+  test('has a path of its own', async ({ program }) => {
+    const [one = 0, other = 0] = (await seedStations(program.sql, { tracks: 0, stations: 2 })).map(s => s.id)
+    const first = await register(program, one)
+    const again = await register(program, one, { path: './ishizaka//aria.mp3' })
+    expect([again.status, again.body.type, fieldsOf(again)]).toEqual([
+      409,
+      'ConflictException',
+      ['path: duplicate']
+    ])
+    expect((await register(program, other)).status).toBe(200)
+    const second = await register(program, one, { path: 'b.mp3' })
+    const moved = await program.ask('PUT', second.path, { body: { path: first.body.path } })
+    expect(moved.status).toBe(409)
+    expect((await program.ask('GET', second.path)).body).toEqual(second.body)
+  })
+
+  test('of another station is not found', async ({ program }) => {
+    const [one = 0, other = 0] = (await seedStations(program.sql, { tracks: 0, stations: 2 })).map(s => s.id)
+    const { body } = await register(program, one)
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const options = method === 'PUT' ? { body: { title: 'x' } } : {}
+      const answer = await program.ask(method, `/api/station/${other}/file/${body.id}`, options)
+      expect([method, answer.status]).toEqual([method, 404])
+    }
+  })
+
+  const bad: [name: string, body: unknown, problems: string[]][] = [
+    ['nothing', {}, ['path: required']],
+    ['a list', [], [': invalid_type']],
+    ['blank', { path: '  ' }, ['path: blank']],
+    ['a NUL', { path: 'a\0.mp3' }, ['path: invalid_format']],
+    ['half a character', { path: '\uD800.mp3' }, ['path: invalid_format']],
+    ['a line break', { path: 'a\nb.mp3' }, ['path: invalid_format']],
+    ['a way out', { path: 'a/../../b.mp3' }, ['path: invalid_format']],
+    ['an absolute path', { path: '/etc/passwd' }, ['path: invalid_format']],
+    ['a file address', { path: 'file:///etc/passwd' }, ['path: invalid_format']],
+    ['a command', { path: 'process:rm -rf /' }, ['path: invalid_format']],
+    ['a password', { path: 'https://u:p@example.com/a.mp3' }, ['path: invalid_format']],
+    ['a long path', { path: 'ä'.repeat(1_001) }, ['path: too_long']],
+    [
+      'long texts',
+      { path: 'a', title: 'x'.repeat(256), album: 'x'.repeat(201) },
+      ['title: too_long', 'album: too_long']
+    ],
+    [
+      'types',
+      { path: 1, title: [], length: 'x', playlists: 5, custom_fields: [] },
+      [
+        'path: invalid_type',
+        'title: invalid_type',
+        'length: invalid_type',
+        'playlists: invalid_type',
+        'custom_fields: invalid_type'
+      ]
+    ],
+    ['lengths', { path: 'a', length: -1 }, ['length: out_of_range']],
+    ['a foreign playlist', { path: 'a', playlists: [999_999_999] }, ['playlists.0: not_found']],
+    [
+      'too many playlists',
+      { path: 'a', playlists: Array.from({ length: 501 }, (_, n) => n + 1) },
+      ['playlists: too_long']
+    ],
+    [
+      'unknown fields',
+      { path: 'a', custom_fields: { nobody: 'x', constructor: 'y' } },
+      ['custom_fields.nobody: unknown_key', 'custom_fields.constructor: unknown_key']
+    ],
+    [
+      'values of fields',
+      { path: 'a', custom_fields: { a: 1, b: 'x\0', c: 'x'.repeat(2_001) } },
+      ['custom_fields.a: invalid_type', 'custom_fields.b: invalid_format', 'custom_fields.c: too_long']
+    ]
+  ]
+  test.for(bad)('with wrong values is refused whole: %s', async ([, body, problems], { program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    const answer = await program.ask('POST', `/api/station/${id}/files`, { body })
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, problems])
+    expect(await program.sql`select from media where station_id = ${id}`).toHaveLength(0)
+  })
+
+  test('may have an absolute path where the station has a media folder, below it only', async ({
+    program
+  }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    await program.sql`
+      with place as (
+        insert into storage_locations (type, adapter, path, place) values ('station_media', 'local', '/srv/media', ${`/srv/${id}`})
+        returning id
+      )
+      update stations set media_storage_location_id = (select id from place) where id = ${id}`
+    expect((await register(program, id, { path: '/srv/media/a.mp3' })).status).toBe(200)
+    for (const path of ['/srv/mediaother/a.mp3', '/srv/media/../a.mp3', '/srv/media/', '/srv/media'])
+      expect((await register(program, id, { path })).status).toBe(400)
+  })
+
+  test('is deleted with a right of its own', async ({ program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    const { path } = await register(program, id)
+    const key = 'abababababababab:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'
+    await program.sql`
+      insert into api_keys (name, identifier, verifier, permissions)
+      values ('editor', 'abababababababab', sha256('cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'), '["manage station media"]')`
+    expect((await program.ask('PUT', path, { key, body: { title: 'x' } })).status).toBe(200)
+    expect((await program.ask('DELETE', path, { key })).status).toBe(403)
+    await program.sql`update api_keys set revoked_at = now() where identifier = 'abababababababab'`
+  })
+
+  test('leaves in the audit log who changed which field', async ({ program }) => {
+    const [station] = await seedStations(program.sql, { tracks: 0 })
+    const { id = 0, playlistId = 0 } = station ?? {}
+    const { path, body } = await register(program, id)
+    await program.ask('PUT', path, { body: { ...body, playlists: [playlistId], length: 12 } })
+    await program.ask('PUT', path, { body: { playlists: [playlistId] } })
+    await program.ask('DELETE', path)
+    const rows = await program.sql`
+      select method, record, record_id, fields from audit_log where station_id = ${id} order by id`
+    expect(rows.map(({ method, record, record_id }) => [method, record, record_id])).toEqual(
+      ['POST', 'PUT', 'DELETE'].map(method => [method, 'StationFile', String(body.id)])
+    )
+    expect(rows[1]?.['fields']).toEqual(['length', 'playlists'])
+  })
+})
+
+describe('custom fields of a song', () => {
+  test('are set by short name, kept where they are left out, and cleared by nothing', async ({ program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    for (const name of ['mood', '__proto__', 'constructor'])
+      await program.ask('POST', '/api/admin/custom_fields', { body: { name, short_name: name } })
+    const { body, path } = await register(program, id, { custom_fields: { mood: 'calm', constructor: 'x' } })
+    const values = async () => Object.entries((await program.ask('GET', path)).body.custom_fields)
+    expect(new Map(Object.entries(body.custom_fields))).toEqual(
+      new Map([
+        ['__proto__', ''],
+        ['constructor', 'x'],
+        ['mood', 'calm']
+      ])
+    )
+    await program.ask('PUT', path, { body: '{"custom_fields": {"mood": "wild", "__proto__": "polluted"}}' })
+    expect(new Map(await values()).get('mood')).toBe('wild')
+    expect(new Map(await values()).get('constructor')).toBe('x')
+    await program.ask('PUT', path, { body: { custom_fields: { mood: '', constructor: null } } })
+    expect((await values()).map(([, value]) => value)).toEqual(['', '', ''])
+    await program.sql`delete from custom_fields`
+    expect(await values()).toEqual([])
+  })
+})
+
+describe('a change of a song shows at once', () => {
+  test('while it is on air: over HTTP and on the socket, in its open play only, and it is no new song', async ({
+    program
+  }) => {
+    const { id, document } = await startPlaying(program)
+    const { path } = await fileOf(program, id, document.now_playing.song.title)
+    const widget = await followStation(program, id)
+    await program.ask('PUT', path, { body: { artist: 'Corrected', title: 'Title <1>', lyrics: 'la la' } })
+    const { np, triggers } = await widget.next(each => each.now_playing.song.artist === 'Corrected')
+    expect(triggers).toEqual([])
+    expect(np.now_playing).toMatchObject({
+      sh_id: document.now_playing.sh_id,
+      played_at: document.now_playing.played_at,
+      song: { text: 'Corrected - Title <1>', id: songId('Corrected - Title <1>'), lyrics: 'la la' }
+    })
+    const shown = await shownWhen(program, id, body => body.now_playing.song.artist === 'Corrected', 1_000)
+    expect(shown.now_playing.sh_id).toBe(document.now_playing.sh_id)
+
+    await program.ask('POST', `/api/station/${id}/backend/skip`)
+    await program.ask('PUT', path, { body: { artist: 'Later', lyrics: 'lo lo' } })
+    const ended = await widget.next(each => each.song_history[0]?.song.lyrics === 'lo lo')
+    expect(ended.np.song_history[0].song).toMatchObject({ artist: 'Corrected', title: 'Title <1>' })
+  })
+
+  test('while it is the next one, its length included', async ({ program }) => {
+    const { id, document } = await startPlaying(program)
+    const { path } = await fileOf(program, id, document.playing_next.song.title)
+    const widget = await followStation(program, id)
+    await program.ask('PUT', path, { body: { artist: 'Next', length: 77 } })
+    const { np } = await widget.next(each => each.playing_next.song.artist === 'Next')
+    expect(np.playing_next.duration).toBe(77)
+    const queue = (await program.ask('GET', `/api/station/${id}/queue`)).body
+    expect(queue[1].played_at - queue[0].played_at).toBe(77)
+  })
+
+  test('and of a song that nobody is shown, nothing is published', async ({ program }) => {
+    const { id } = await startPlaying(program)
+    const { path } = await register(program, id)
+    const revision = async () => {
+      const [row] = await program.sql<{ revision: number }[]>`select revision from stations where id = ${id}`
+      return row?.revision
+    }
+    const before = await revision()
+    await program.ask('PUT', path, { body: { artist: 'Nobody', length: 5 } })
+    expect(await revision()).toBe(before)
+  })
+})
+
+describe('the playlists of a song', () => {
+  test('are replaced: it enters some at their end and leaves others, out of the queue too', async ({
+    program
+  }) => {
+    const { id, playlistId, document } = await startPlaying(program)
+    const { body: other } = await program.ask('POST', `/api/station/${id}/playlists`, {
+      body: { name: 'Archive', is_enabled: false }
+    })
+    const { title } = document.playing_next.song
+    const { file, path } = await fileOf(program, id, title)
+    const widget = await followStation(program, id)
+    await program.ask('PUT', path, { body: { playlists: [other.id, String(other.id)] } })
+    expect((await program.ask('GET', path)).body.playlists).toEqual([other.id])
+    const { np } = await widget.next(each => each.playing_next.song.title !== title)
+    expect(np.now_playing.sh_id).toBe(document.now_playing.sh_id)
+    const queue = (await program.ask('GET', `/api/station/${id}/queue`)).body
+    expect(queue).toHaveLength(3)
+    expect(queue.map((row: Answer) => row.song.title)).not.toContain(title)
+    await program.ask('PUT', path, { body: { playlists: [playlistId, other.id] } })
+    const [last] = await program.sql`
+      select media_id from playlist_tracks where playlist_id = ${playlistId} order by position desc limit 1`
+    expect(last).toEqual({ media_id: file.id })
+  })
+
+  test('wake a silent station', async ({ program }) => {
+    const [station] = await seedStations(program.sql, { tracks: 0 })
+    const { id = 0, playlistId = 0 } = station ?? {}
+    await register(program, id, { playlists: [playlistId] })
+    const shown = await shownWhen(program, id, body => body.is_online)
+    expect(shown.now_playing.song.text).toBe('Kimiko Ishizaka - Aria')
+  })
+})
+
+describe('deleting a song', () => {
+  test('takes it out of the queue at once; on air it stays, and history keeps its text', async ({
+    program
+  }) => {
+    const { id, document } = await startPlaying(program)
+    const next = await fileOf(program, id, document.playing_next.song.title)
+    const onAir = await fileOf(program, id, document.now_playing.song.title)
+    const widget = await followStation(program, id)
+    await program.ask('DELETE', next.path)
+    const { np } = await widget.next(each => each.playing_next.song.title !== next.file.title)
+    expect(np.playing_next.song.title).not.toBe(onAir.file.title)
+    expect((await program.ask('DELETE', onAir.path)).status).toBe(200)
+    const queue = (await program.ask('GET', `/api/station/${id}/queue`)).body
+    expect(queue).toHaveLength(3)
+    const still = await shownWhen(program, id, () => true)
+    expect(still.now_playing.song.title).toBe(onAir.file.title)
+    await program.ask('POST', `/api/station/${id}/backend/skip`)
+    const after = await widget.next(each => each.song_history.length > 0)
+    expect(after.np.song_history[0].song.title).toBe(onAir.file.title)
+  })
+
+  test('that is already on its way to the air is refused', async ({ program }) => {
+    const { id, document } = await startPlaying(program)
+    const { path } = await fileOf(program, id, document.playing_next.song.title)
+    await program.sql`update queue set is_sent = true where station_id = ${id} and played_at_ms is null
+      and seq = (select min(seq) from queue where station_id = ${id} and played_at_ms is null)`
+    const refused = await program.ask('DELETE', path)
+    expect([refused.status, refused.body.type]).toEqual([409, 'ConflictException'])
+    expect((await program.ask('GET', path)).status).toBe(200)
+  })
+
+  test('the last one of a station leaves an empty queue, shown at once', async ({ program }) => {
+    const { id, document } = await startPlaying(program, { tracks: 1 })
+    const { path } = await fileOf(program, id, document.now_playing.song.title)
+    const widget = await followStation(program, id)
+    await program.ask('DELETE', path)
+    const { np } = await widget.next(each => each.playing_next === null)
+    expect(np.now_playing.song.title).toBe(document.now_playing.song.title)
+  })
+})
+
+test('writes of many clients at once all arrive, and the queue stays whole', async ({ program }) => {
+  const { id, playlistId } = await startPlaying(program)
+  const made = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      register(program, id, { path: `many/${n}`, playlists: [playlistId] })
+    )
+  )
+  await Promise.all(
+    made.flatMap(({ path }, n) => [
+      program.ask('PUT', path, { body: { title: `T${n}` } }),
+      program.ask('PUT', path, { body: { artist: `A${n}` } })
+    ])
+  )
+  const { body } = await program.ask('GET', `/api/station/${id}/files?searchPhrase=many/`)
+  expect(body.map((each: Answer) => each.text).toSorted()).toEqual(
+    made.map((_, n) => `A${n} - T${n}`).toSorted()
+  )
+  const [row] = await program.sql`
+    select count(*) as rows, count(distinct position) as positions from playlist_tracks
+    where playlist_id = ${playlistId}`
+  expect(row).toEqual({ rows: 40, positions: 40 })
+})
