@@ -107,8 +107,8 @@ describe('a station', () => {
 
   test('is made and changed by many at once without a loss', async ({ program }) => {
     const records = await Promise.all(Array.from({ length: 8 }, () => create(program, { name: 'Twins' })))
-    const names = records.map(({ short_name }) => short_name).toSorted()
-    expect(names).toEqual(['twins', ...Array.from({ length: 7 }, (_, index) => `twins_${index + 2}`)])
+    const names = Array.from({ length: 7 }, (_, index) => `twins_${index + 2}`)
+    expect(new Set(records.map(({ short_name }) => short_name))).toEqual(new Set(['twins', ...names]))
     const { id } = records[0]
     const changes = {
       description: 'one',
