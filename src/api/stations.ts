@@ -179,6 +179,8 @@ const mostNames = 1_000
 
 /** The short name made from a name, or the first of `_2`, `_3`, ... that no other station has. */
 async function freeShortName(tx: Tx, name: string, ownId: number): Promise<string> {
+  // One at a time, so that two stations of one name do not choose the same.
+  await tx`select pg_advisory_xact_lock(hashtext('cuewire short names'))`
   const names = Array.from({ length: mostNames }, (_, index) => shortNameOf(name, index + 1))
   const rows = await tx<{ name: string }[]>`
     select short_name as name from stations where short_name = any(${names}::text[]) and id <> ${ownId}`

@@ -105,6 +105,24 @@ describe('a station', () => {
     expect((await program.ask('GET', `/api/admin/station/${first.id}`)).body.short_name).toBe('station_1984')
   })
 
+  test('is made and changed by many at once without a loss', async ({ program }) => {
+    const records = await Promise.all(Array.from({ length: 8 }, () => create(program, { name: 'Twins' })))
+    const names = Array.from({ length: 7 }, (_, index) => `twins_${index + 2}`)
+    expect(new Set(records.map(({ short_name }) => short_name))).toEqual(new Set(['twins', ...names]))
+    const { id } = records[0]
+    const changes = {
+      description: 'one',
+      url: 'https://two.example',
+      timezone: 'Asia/Tokyo',
+      max_bitrate: 320,
+      queue_length: 7,
+      is_enabled: false
+    }
+    await Promise.all(Object.entries(changes).map(([key, value]) => put(program, id, { [key]: value })))
+    expect((await program.ask('GET', `/api/admin/station/${id}`)).body).toMatchObject(changes)
+    for (const each of records) await program.ask('DELETE', `/api/admin/station/${each.id}`)
+  })
+
   const bad: [field: string, value: unknown, code: string][] = [
     ['name', '  ', 'blank'],
     ['name', 'x'.repeat(101), 'too_long'],
