@@ -1,11 +1,14 @@
 import type { Sql } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
+import { raiseNotification, settleNotification } from '../notifications.ts'
 import type { Secrets } from '../secrets.ts'
 import { StorageFault } from './fault.ts'
 import { readFreeBytes } from './local.ts'
-import { allowedRoots, type LocationRecord, openLocation, purposeOf } from './record.ts'
+import { locationUri } from './location.ts'
+import { allowedRoots, type LocationRecord, openLocation, placeOf, purposeOf } from './record.ts'
 import { reach } from './remote.ts'
 import { resolvesInsideRoots } from './roots.ts'
+import { capacityOf, formatSize, isFull, usedPercent } from './size.ts'
 import type { Usage } from './usage.ts'
 
 export interface RefreshParts {
@@ -22,7 +25,11 @@ const remoteEvery = '1 hour'
 const patienceMs = 5 * 60_000
 const claim = '6 minutes'
 
-type Row = LocationRecord & { readonly id: number }
+type Row = LocationRecord & { readonly id: number; readonly quotaBytes: string }
+
+/** From this on operators are told; below the second figure it is over. */
+const nearlyFullPercent = 90
+const easedPercent = 85
 
 /**
  * Counts one storage location whose time has come and writes down what it holds; false if none is due. It may run in
@@ -34,7 +41,7 @@ export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Pro
     update storage_locations set measure_at = now() + ${claim}::interval
     where id = (
       select id from storage_locations where measure_at <= now() order by measure_at limit 1 for update skip locked)
-    returning id, adapter, path, s3_credential_key as "s3CredentialKey",
+    returning id, storage_quota_bytes as "quotaBytes", adapter, path, s3_credential_key as "s3CredentialKey",
       s3_credential_secret as "s3CredentialSecret", s3_region as "s3Region", s3_bucket as "s3Bucket",
       s3_endpoint as "s3Endpoint", dropbox_app_key as "dropboxAppKey", dropbox_app_secret as "dropboxAppSecret",
       dropbox_auth_token as "dropboxAuthToken", sftp_host as "sftpHost", sftp_username as "sftpUsername",
@@ -50,6 +57,7 @@ export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Pro
         free_bytes = ${free === null ? null : String(free)}, measured_at = now(), fault = '',
         measure_at = now() + ${every}::interval * (0.9 + random() * 0.2)
       where id = ${row.id}`
+    if (usage) await tellWhenNearlyFull(sql, row, usage)
   } catch (error) {
     if (signal.aborted) throw error
     if (!(error instanceof StorageFault)) log.error({ err: error, location: row.id }, 'storage not counted')
@@ -60,6 +68,22 @@ export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Pro
       where id = ${row.id}`
   }
   return true
+}
+
+/** The gap between the two figures keeps a location at the edge from being told of again and again. */
+async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: Usage): Promise<void> {
+  const available = capacityOf(BigInt(row.quotaBytes), usedBytes, freeBytes)
+  const percent = usedPercent(usedBytes, available)
+  const fact = `storage-nearly-full:${row.id}`
+  if (percent < easedPercent) await settleNotification(sql, fact)
+  if (percent < nearlyFullPercent || available === null) return
+  await raiseNotification(sql, {
+    fact,
+    title: `Storage is ${percent} % full: ${locationUri(placeOf(row))}`,
+    body: `It holds ${formatSize(usedBytes)} of ${formatSize(available)}.`,
+    type: isFull(usedBytes, available) ? 'danger' : 'warning',
+    source: 'storage'
+  })
 }
 
 async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<Usage | null> {

@@ -55,6 +55,34 @@ describe('a local storage location', () => {
     })
   })
 
+  test('that is nearly full is told of, once', async ({ program }) => {
+    await using folder = await openTempFolder()
+    await writeFile(join(folder.path, 'a.mp3'), Buffer.alloc(950))
+    const { body } = await program.ask('POST', list, {
+      body: { ...local(folder.path), storageQuotaBytes: '1000' }
+    })
+    const told = async () => {
+      const { notifications } = (await program.ask('GET', '/api/v1/main/notifications?source=storage')).body
+      return notifications.filter(({ title }: { title: string }) => title.includes(folder.path))
+    }
+    await waitFor(async () => (await told()).length > 0, { deadlineMs: 10_000, what: 'the notification' })
+    const again = async () => {
+      const [row] = await program.sql<{ measured: boolean }[]>`
+        select measured_at > measure_at - interval '6 minutes' and measure_at > now() as measured
+        from storage_locations where id = ${body.id}`
+      return row?.measured ?? false
+    }
+    await program.sql`update storage_locations set measure_at = now() where id = ${body.id}`
+    await waitFor(again, { deadlineMs: 10_000, what: 'the second count' })
+    expect(await told()).toMatchObject([
+      {
+        type: 'warning',
+        title: `Storage is 95 % full: ${folder.path}`,
+        body: 'It holds 950.0 B of 1000.0 B.'
+      }
+    ])
+  })
+
   test.for(['/etc', '/srv/../etc', 'srv/media', ''])('may not lie at %j', async (path, { program }) => {
     const { status, body } = await program.ask('POST', list, { body: local(path) })
     expect(status).toBe(400)
