@@ -219,7 +219,8 @@ async function movePlaylists(
       insert into playlist_tracks (playlist_id, media_id, position)
       select p.id, ${mediaId}::bigint,
         coalesce((select max(position) from playlist_tracks t where t.playlist_id = p.id), 0) + 1
-      from unnest(${joined}::bigint[]) as p (id)`
+      from unnest(${joined}::bigint[]) as p (id)
+      on conflict (playlist_id, media_id) do nothing`
   return left.length + joined.length > 0
 }
 

@@ -5,6 +5,7 @@ import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
 import { fileRoutes, files } from './files.ts'
+import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
@@ -13,6 +14,7 @@ import { describeApi } from './openapi.ts'
 import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
+import { queueWriteRoutes } from './queue-write.ts'
 import { queueRoutes } from './queue.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { DeclaredResource } from './resource.ts'
@@ -37,6 +39,8 @@ const documented: readonly ApiRoute[] = [
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
   ...queueRoutes,
+  ...queueWriteRoutes,
+  ...historyRoutes,
   ...playoutRoutes,
   ...webhookRoutes,
   ...customFieldRoutes,

@@ -36,7 +36,8 @@ const date = v.nullish(
   ''
 )
 
-function isDate(text: string): boolean {
+/** Whether a text is a day of the calendar (`YYYY-MM-DD`), or empty. */
+export function isDate(text: string): boolean {
   if (text === '') return true
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const day = new Date(`${text}T00:00:00Z`)

@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 
 /** A reason, readable by operators and by programs; kept with the queue row it led to. */
 export type LogEntry =
-  | { readonly step: 'slot'; readonly at: number; readonly why: 'fill' }
+  | { readonly step: 'slot'; readonly at: number; readonly why: 'fill' | 'manual' }
   | {
       readonly step: 'bucket'
       readonly bucket: 'default/unscheduled'

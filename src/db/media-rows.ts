@@ -100,17 +100,11 @@ export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Pr
 
 /** Appends songs of distinct ids, in this order, to a playlist; those that are in it stay where they are. */
 export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): Promise<void> {
-  // In steps: as one statement it is planned by the statistics of before the import, which take the playlist for
-  // empty, and every song is then compared with every track.
-  const present = await tx<{ media_id: number }[]>`
-    select media_id from playlist_tracks where playlist_id = ${playlistId} and media_id = any(${ids}::bigint[])`
-  const presentIds = new Set(present.map(track => track.media_id))
-  const missing = ids.filter(id => !presentIds.has(id))
-  if (missing.length === 0) return
   await tx`
     insert into playlist_tracks (playlist_id, media_id, position)
     select ${playlistId}::bigint, new.media_id, last.position + new.place
-    from unnest(${missing}::bigint[]) with ordinality as new (media_id, place), (
+    from unnest(${ids}::bigint[]) with ordinality as new (media_id, place), (
       select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = ${playlistId}
-    ) as last`
+    ) as last
+    on conflict (playlist_id, media_id) do nothing`
 }

@@ -1,3 +1,4 @@
+import type { Running } from '../autodj/estimate.ts'
 import type { Library } from '../autodj/library.ts'
 import { refill, type Plan } from '../autodj/refill.ts'
 import { readLibrary } from '../db/library.ts'
@@ -115,6 +116,11 @@ export function markQueue(tx: Tx, stationId: number) {
   return tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
 }
 
+/** What holds the air before the first row of the queue. */
+export function runningOf(play: OpenPlay | null, nowMs: number): Running {
+  return { startedAtMs: play?.startedAtMs ?? nowMs, endsAtMs: Math.max(nowMs, play?.dueAtMs ?? nowMs) }
+}
+
 async function topUp(
   tx: Tx,
   station: LockedStation,
@@ -126,7 +132,7 @@ async function topUp(
   const library: Library = station.isClocked ? await readLibrary(tx, station.id) : []
   const plan = refill({
     library,
-    running: { startedAtMs: play?.startedAtMs ?? nowMs, endsAtMs: Math.max(nowMs, play?.dueAtMs ?? nowMs) },
+    running: runningOf(play, nowMs),
     songOnAir: play?.songId ?? null,
     queue,
     queueLength: station.queueLength,

@@ -108,6 +108,10 @@ create table deleted_stations (
 );
 create index deleted_stations_age on deleted_stations (deleted_at);
 
+-- A song is in a playlist once, whoever puts it there. The index serves for all tracks of a playlist as well.
+drop index playlist_tracks_of_playlist;
+create unique index playlist_tracks_once on playlist_tracks (playlist_id, media_id);
+
 create table sftp_users (
   id bigint generated always as identity primary key,
   station_id bigint not null references stations on delete cascade,

@@ -1,0 +1,141 @@
+import * as v from 'valibot'
+
+import type { Tx } from '../db/sql.ts'
+import type { FieldError } from '../errors.ts'
+import { addToQueue } from '../playout/hand-queue.ts'
+import { publishEventually } from '../playout/publish.ts'
+import { clearQueue } from '../playout/queue.ts'
+import { lockStation } from '../playout/rows.ts'
+import { recordAudit } from './audit.ts'
+import { integer, type JsonSchema, problem } from './field.ts'
+import { parseBody } from './parse.ts'
+import { type QueueRow, renderRow, selectRows } from './queue-row.ts'
+import { refuse } from './resource-store.ts'
+import { actionResult, type ApiRoute, json, stationOf } from './route.ts'
+
+const mostAtOnce = 100
+const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+
+const songs = v.pipe(
+  v.object(
+    {
+      media_id: v.nullish(id.input),
+      media_ids: v.nullish(
+        v.pipe(
+          v.unknown(),
+          v.check(Array.isArray, problem('invalid_type', 'must be a list.')),
+          v.check(
+            value => Array.isArray(value) && value.length > 0,
+            problem('too_short', 'must have at least one element.')
+          ),
+          v.check(
+            value => Array.isArray(value) && value.length <= mostAtOnce,
+            problem('too_long', `must have at most ${mostAtOnce} elements.`)
+          ),
+          v.array(id.input)
+        )
+      )
+    },
+    problem('invalid_type', 'must be an object.')
+  ),
+  v.forward(
+    v.check(
+      body => typeof body.media_id === 'number' || Array.isArray(body.media_ids),
+      problem('required', 'is required, or media_ids.')
+    ),
+    ['media_id']
+  ),
+  v.forward(
+    v.check(
+      body => typeof body.media_id !== 'number' || !Array.isArray(body.media_ids),
+      problem('duplicate', 'must not stand beside media_id.')
+    ),
+    ['media_ids']
+  )
+)
+
+const item = { $ref: '#/components/schemas/QueueItem' }
+const body: JsonSchema = {
+  type: 'object',
+  properties: {
+    media_id: { ...id.schema, description: 'A song of the library; answered with its row.' },
+    media_ids: {
+      type: 'array',
+      items: id.schema,
+      minItems: 1,
+      maxItems: mostAtOnce,
+      description: 'Several songs, instead; answered with their rows in the same order.'
+    }
+  },
+  examples: [{ media_id: 12 }]
+}
+
+const add: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/queue',
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'addToQueue',
+    tag: 'Queue',
+    summary: 'Put songs at the end of the queue, in the order given',
+    body,
+    answer: { oneOf: [item, { type: 'array', items: item }] }
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    const { media_id: single, media_ids: several } = parseBody(songs, request.body)
+    const wanted = several ?? [single ?? 0]
+    const ids = await services.sql.begin(async tx => {
+      await lockStation(tx, station.id)
+      refuse(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
+      const added = await addToQueue(tx, station.id, wanted)
+      await Promise.all(added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each })))
+      return added
+    })
+    const { config, sql } = services
+    const rows = await sql<QueueRow[]>`${selectRows(sql)} where q.id = any(${ids}::bigint[]) order by q.seq`
+    await publishEventually(services, station.id)
+    const items = rows.map(row => renderRow(row, station, config.BASE_URL))
+    return json(several ? items : items[0])
+  }
+}
+
+async function unknownSongs(
+  tx: Tx,
+  stationId: number,
+  ids: readonly number[],
+  list: string | null
+): Promise<FieldError[]> {
+  const rows = await tx<{ id: number }[]>`
+    select id from media where station_id = ${stationId} and id = any(${[...ids]}::bigint[])`
+  const known = new Set(rows.map(row => row.id))
+  return ids.flatMap((each, index) => {
+    const field = list === null ? 'media_id' : `${list}.${index}`
+    return known.has(each)
+      ? []
+      : [{ field, code: 'not_found', message: `${field} is no song of the station's library.` }]
+  })
+}
+
+const clear: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/queue/clear',
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'clearQueue',
+    tag: 'Queue',
+    summary: 'Take all songs out of the queue; the AutoDJ fills it anew',
+    answer: { $ref: '#/components/schemas/ActionResult' }
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    await services.sql.begin(async tx => {
+      await clearQueue(tx, station.id)
+      await recordAudit(tx, request, { record: 'Queue', id: station.id })
+    })
+    await publishEventually(services, station.id)
+    return actionResult('Queue cleared.')
+  }
+}
+
+export const queueWriteRoutes = [add, clear]

@@ -1,0 +1,157 @@
+import { describe, expect } from 'vitest'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { test } from '../support/fixtures.ts'
+import { shownWhen, startPlaying } from '../support/playing.ts'
+import type { Answer } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+
+interface Row {
+  at: string
+  title?: string
+  artist?: string
+  playlist?: string
+  visible?: boolean
+  lengthMs?: number
+}
+
+/** Ended plays of a station that is switched off, of a minute each. */
+async function recordPlays(sql: Sql, rows: Row[], timezone = 'UTC'): Promise<number> {
+  const id = await seedStation(sql, { tracks: 0 })
+  await sql`update stations set is_enabled = false, timezone = ${timezone} where id = ${id}`
+  const plays = rows.map(
+    ({ at, title = at, artist = '', playlist = '', visible = true, lengthMs = 60_000 }) => ({
+      station_id: id,
+      song_id: 'x',
+      title,
+      artist,
+      playlist,
+      is_visible: visible,
+      duration_ms: lengthMs,
+      started_at_ms: Date.parse(at),
+      ended_at_ms: Date.parse(at) + 90_999
+    })
+  )
+  await sql`insert into song_history ${sql(plays)}`
+  return id
+}
+
+const titles = (items: Answer[]) => items.map(({ song }) => song.title)
+
+describe('the history', () => {
+  test('has what plays now and what has played, newest first, as now playing shows it', async ({
+    program
+  }) => {
+    const { id } = await startPlaying(program, { tracks: 4 })
+    await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood' } })
+    await program.ask('POST', `/api/station/${id}/backend/skip`)
+    await program.ask('POST', `/api/station/${id}/backend/skip`)
+    const document = await shownWhen(program, id, body => body.song_history.length === 2)
+    const { body, headers } = await program.ask('GET', `/api/station/${id}/history`)
+    const { elapsed: _elapsed, remaining: _remaining, ...current } = document.now_playing
+    expect(body).toEqual([current, ...document.song_history])
+    expect(Object.keys(body[0])).toEqual([
+      'sh_id',
+      'played_at',
+      'duration',
+      'playlist',
+      'streamer',
+      'is_request',
+      'song'
+    ])
+    expect(body[0].song.custom_fields).toEqual([''])
+    expect(headers.get('x-total-count')).toBe('3')
+  })
+
+  test('leaves jingles out and tells the real length where none was known', async ({ program }) => {
+    const id = await recordPlays(program.sql, [
+      { at: '2026-01-01T00:00:00Z', lengthMs: 0 },
+      { at: '2026-01-01T00:10:00Z', visible: false },
+      { at: '2026-01-01T00:20:00Z' }
+    ])
+    const { body } = await program.ask('GET', `/api/station/${id}/history`)
+    expect(body.map(({ duration }: Answer) => duration)).toEqual([60, 90])
+  })
+
+  test('is searched in title, artist and playlist, and paged', async ({ program }) => {
+    const rows = Array.from({ length: 30 }, (_, n) => ({
+      at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
+      title: `Song ${n}`,
+      artist: n % 2 === 0 ? 'Évén 100%' : 'Odd',
+      playlist: n < 5 ? 'Early' : 'Late'
+    }))
+    const id = await recordPlays(program.sql, rows)
+    const ask = async (query: string) =>
+      (await program.ask('GET', `/api/station/${id}/history?${query}`)).body
+    expect(titles(await ask('searchPhrase=song 29'))).toEqual(['Song 29'])
+    expect(await ask('searchPhrase=0%25')).toHaveLength(15)
+    expect(await ask('searchPhrase=_')).toHaveLength(0)
+    expect(titles(await ask('searchPhrase=early'))).toEqual([
+      'Song 4',
+      'Song 3',
+      'Song 2',
+      'Song 1',
+      'Song 0'
+    ])
+    const page = await ask('page=2&per_page=12&searchPhrase=song')
+    expect(page).toMatchObject({ page: 2, per_page: 12, total: 30, total_pages: 3 })
+    expect(titles(page.rows)[0]).toBe('Song 17')
+  })
+
+  test.for<[query: string, expected: string[]]>([
+    ['start=2026-07-08', ['d', 'c', 'b']],
+    ['end=2026-07-08', ['c', 'b', 'a']],
+    ['start=2026-07-08&end=2026-07-08', ['c', 'b']],
+    ['start=2026-07-09&end=2026-07-08', []],
+    [`start=${Date.UTC(2026, 6, 7, 22) / 1000}&end=${Date.UTC(2026, 6, 7, 22) / 1000}`, ['b']],
+    [`start=${Date.UTC(2026, 6, 7, 22) / 1000 + 1}`, ['d', 'c']],
+    [`start=2026-07-08&end=${Date.UTC(2026, 6, 8, 21, 59, 58) / 1000}`, ['b']],
+    ['start=0001-01-01&end=9999-12-31', ['d', 'c', 'b', 'a']],
+    ['start=&end=', ['d', 'c', 'b', 'a']],
+    ['end=999999999999', ['d', 'c', 'b', 'a']]
+  ])(
+    'is limited by days of the station’s time zone and by seconds: %s',
+    async ([query, expected], { program }) => {
+      // Midnight of Berlin's summer is 22:00 UTC.
+      const id = await recordPlays(
+        program.sql,
+        [
+          { at: '2026-07-07T21:59:59.999Z', title: 'a' },
+          { at: '2026-07-07T22:00:00Z', title: 'b' },
+          { at: '2026-07-08T21:59:59.999Z', title: 'c' },
+          { at: '2026-07-08T22:00:00Z', title: 'd' }
+        ],
+        'Europe/Berlin'
+      )
+      const { status, body } = await program.ask('GET', `/api/station/${id}/history?${query}`)
+      expect([status, titles(body)]).toEqual([200, expected])
+    }
+  )
+
+  test.for<[query: string, field: string]>([
+    ['start=yesterday', 'start'],
+    ['end=2026-02-30', 'end'],
+    ['start=0000-01-01', 'start'],
+    ['end=-5', 'end'],
+    ['start=1e9', 'start'],
+    ['start=1234567890123', 'start'],
+    ['end=%00', 'end'],
+    ['searchPhrase=%00', 'searchPhrase'],
+    ['page=0', 'page']
+  ])('says which parameter is wrong: %s', async ([query, field], { program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    const { status, body } = await program.ask('GET', `/api/station/${id}/history?${query}`)
+    expect([status, body.extra_data.errors[0].field]).toEqual([400, field])
+  })
+
+  test('takes the right to see reports, and a station', async ({ program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    const key = 'adadadadadadadad:dededededededededededededededede'
+    await program.sql`
+      insert into api_keys (name, identifier, verifier, permissions)
+      values ('dj', 'adadadadadadadad', sha256('dededededededededededededededede'), '["manage station media"]')`
+    expect((await program.ask('GET', `/api/station/${id}/history`, { key })).status).toBe(403)
+    expect((await program.ask('GET', `/api/station/${id}/history`)).body).toEqual([])
+    expect((await program.ask('GET', '/api/station/987654321/history')).status).toBe(404)
+  })
+})
