@@ -1,0 +1,92 @@
+import { expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import { isPub, type Publication, subscribeLive } from '../support/live-client.ts'
+import { type Answer, type RunningProgram } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+
+/** What a write has to change on the screen of a listener, seen in the document. */
+interface Case {
+  readonly what: string
+  readonly write: (program: RunningProgram, stationId: number) => Promise<{ status: number }>
+  readonly shows: (document: Answer) => boolean
+}
+
+const cases: Case[] = [
+  {
+    what: 'the name of the station',
+    write: async ({ ask }, id) => ask('PUT', `/api/admin/station/${id}`, { body: { name: 'Renamed FM' } }),
+    shows: ({ station }) => station.name === 'Renamed FM'
+  },
+  {
+    what: 'a new mount',
+    write: async ({ ask }, id) =>
+      ask('POST', `/api/station/${id}/hls_streams`, { body: { name: '/new.ogg', autodj_format: 'ogg' } }),
+    shows: ({ station }) => station.mounts.some(({ path }: Answer) => path === '/new.ogg')
+  },
+  {
+    what: 'a mount that is hidden',
+    write: async ({ ask }, id) => {
+      const [mount] = (await ask('GET', `/api/station/${id}/hls_streams`)).body
+      const body = { is_visible_on_public_pages: false }
+      return ask('PUT', `/api/station/${id}/hls_stream/${mount.id}`, { body })
+    },
+    shows: ({ station }) => station.mounts.length === 0
+  },
+  {
+    what: 'a song taken out of the queue',
+    write: async ({ ask }, id) => {
+      const [next] = (await ask('GET', `/api/station/${id}/queue`)).body
+      return ask('DELETE', new URL(next.links.self).pathname)
+    },
+    shows: ({ playing_next: next }) => next !== null
+  },
+  {
+    what: 'the name of the playlist',
+    write: async ({ ask }, id) => {
+      const [playlist] = (await ask('GET', `/api/station/${id}/playlists`)).body
+      return ask('PUT', `/api/station/${id}/playlist/${playlist.id}`, { body: { name: 'Renamed rotation' } })
+    },
+    shows: ({ playing_next: next }) => next?.playlist === 'Renamed rotation'
+  },
+  {
+    what: 'a playlist that is switched off',
+    write: async ({ ask }, id) => {
+      const [playlist] = (await ask('GET', `/api/station/${id}/playlists`)).body
+      return ask('PUT', `/api/station/${id}/playlist/${playlist.id}`, { body: { is_enabled: false } })
+    },
+    shows: ({ playing_next: next }) => next === null
+  },
+  {
+    what: 'a new custom field',
+    write: async ({ ask }) => ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood' } }),
+    shows: ({ now_playing: playing }) => Object.hasOwn(playing.song.custom_fields, 'mood')
+  },
+  {
+    what: 'the title of the song on air',
+    write: async ({ ask }, id) => {
+      const { now_playing: playing } = (await ask('GET', `/api/nowplaying/${id}`)).body
+      const { title } = playing.song
+      const [file] = (await ask('GET', `/api/station/${id}/files?searchPhrase=${encodeURIComponent(title)}`))
+        .body
+      return ask('PUT', `/api/station/${id}/file/${file.id}`, { body: { title: 'Corrected' } })
+    },
+    shows: ({ now_playing: playing }) => playing.song.title === 'Corrected'
+  }
+]
+
+test.for(cases)('$what shows at once, to sockets and to pollers', async ({ write, shows }, { program }) => {
+  const id = await seedStation(program.sql)
+  await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
+  const before = (await program.ask('GET', `/api/nowplaying/${id}`)).body
+  expect(before.is_online).toBe(true)
+  const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
+  const channel = `station:${before.station.shortcode}`
+  const { until } = await subscribeLive(url, { subs: { [channel]: { recover: true } } })
+  const { status } = await write(program, id)
+  expect(status).toBe(200)
+  const isShown = (frame: unknown): frame is Publication => isPub(frame) && shows(frame.pub.data.np)
+  await until(isShown)
+  const polled = (await program.ask('GET', `/api/nowplaying/${id}`)).body
+  expect(polled.station.id).toBe(id)
+})
