@@ -2,12 +2,12 @@ import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
+import { integer, type JsonSchema, problem } from '../fields/field.ts'
 import { addToQueue } from '../playout/hand-queue.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { clearQueue } from '../playout/queue.ts'
 import { lockStation } from '../playout/rows.ts'
 import { recordAudit } from './audit.ts'
-import { integer, type JsonSchema, problem } from './field.ts'
 import { parseBody } from './parse.ts'
 import { type QueueRow, renderRow, selectRows } from './queue-row.ts'
 import { refuse } from './resource-store.ts'
@@ -92,8 +92,10 @@ const add: ApiRoute = {
       await Promise.all(added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each })))
       return added
     })
-    const { config, sql } = services
-    const rows = await sql<QueueRow[]>`${selectRows(sql)} where q.id = any(${ids}::bigint[]) order by q.seq`
+    const { config, reads } = services
+    const rows = await reads<
+      QueueRow[]
+    >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.seq`
     await publishEventually(services, station.id)
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
     return json(several ? items : items[0])
