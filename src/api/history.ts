@@ -64,7 +64,7 @@ const list: ApiRoute = {
     },
     answer: listSchema({ $ref: '#/components/schemas/PlayedItem' })
   },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)

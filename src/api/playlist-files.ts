@@ -118,7 +118,7 @@ const exportList: ApiRoute = {
     answer: { type: 'string' },
     contentType: 'audio/x-mpegurl'
   },
-  async handle(request, { sql }) {
+  async handle(request, { reads: sql }) {
     const station = stationOf(request)
     const format = formatOf(request.params['format'])
     const playlistId = parseId(request.params['id'])

@@ -92,8 +92,10 @@ const add: ApiRoute = {
       await Promise.all(added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each })))
       return added
     })
-    const { config, sql } = services
-    const rows = await sql<QueueRow[]>`${selectRows(sql)} where q.id = any(${ids}::bigint[]) order by q.seq`
+    const { config, reads } = services
+    const rows = await reads<
+      QueueRow[]
+    >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.seq`
     await publishEventually(services, station.id)
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
     return json(several ? items : items[0])

@@ -357,6 +357,12 @@ test('the demo station has its pieces and lengths, and is made once', async ({ s
   const mounts =
     await sql`select name, autodj_bitrate, autodj_format, is_default, is_visible_on_public_pages from hls_streams`
   expect([...mounts]).toEqual([
-    { path: '/radio.mp3', bitrate: 128, format: 'mp3', is_default: true, is_visible: true }
+    {
+      name: '/radio.mp3',
+      autodj_bitrate: 128,
+      autodj_format: 'mp3',
+      is_default: true,
+      is_visible_on_public_pages: true
+    }
   ])
 })
