@@ -3,10 +3,11 @@ import { join } from 'node:path'
 
 /**
  * Makes and removes folders with 40 files of one byte each in `folder`, over and over, until it is disposed. What
- * it throws is thrown then.
+ * it throws is thrown then. `cycles` counts how often all of them came and went.
  */
-export function startChurn(folder: string): AsyncDisposable {
+export function startChurn(folder: string): AsyncDisposable & { readonly cycles: () => number } {
   const life = new AbortController()
+  let cycles = 0
   const churn = async (): Promise<void> => {
     while (!life.signal.aborted) {
       const names = Array.from({ length: 20 }, (_, at) => join(folder, `${at % 10}`, `${at}`))
@@ -14,10 +15,12 @@ export function startChurn(folder: string): AsyncDisposable {
       await Promise.all(names.map(async name => writeFile(join(name, 'x'), 'x')))
       await Promise.all(names.map(async name => writeFile(`${name}.y`, 'y')))
       await rm(folder, { recursive: true })
+      cycles++
     }
   }
   const churning = churn()
   return {
+    cycles: () => cycles,
     [Symbol.asyncDispose]: async () => {
       life.abort()
       await churning
