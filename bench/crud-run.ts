@@ -6,14 +6,13 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 
 import { cpuSeconds, endedChildrenSeconds } from './cpu.ts'
-import { pinned } from './pin.ts'
 import { startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
 
 /**
  * How fast records are read and written: `npm run bench:crud`. Starts the whole program on an empty folder with ten
  * stations that play, lets k6 (`bench/crud.ts`) send 1,000 requests a second for a minute, and reports latencies and
- * CPU. On Linux the program has core 0 and k6 core 1. `RATE` and `SECONDS` change the load. Ends with k6's exit code: 99
+ * CPU. The program and k6 share the machine. `RATE` and `SECONDS` change the load. Ends with k6's exit code: 99
  * if a threshold was missed.
  */
 const k6 = process.env['K6'] ?? 'k6'
@@ -32,7 +31,7 @@ if (spawnSync(k6, ['version']).error) {
   process.exit(1)
 }
 
-const program = await startProgram(port, { core: 0, env: { ADMIN_API_KEY: adminKey } })
+const program = await startProgram(port, { env: { ADMIN_API_KEY: adminKey } })
 const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
 try {
   await seedStations(sql, { stations, tracks: 60, songMs, firstDueMs: Date.now() + settleMs })
@@ -76,16 +75,9 @@ function reportCores(before: Record<string, number>, after: Record<string, numbe
 
 async function runK6(env: Record<string, string>): Promise<number> {
   const script = fileURLToPath(new URL('crud.ts', import.meta.url))
-  const [command, ...args] = pinned(1, [
-    k6,
-    'run',
-    '--quiet',
-    '--log-output',
-    'file=/dev/stderr,level=error',
-    script
-  ])
+  const args = ['run', '--quiet', '--log-output', 'file=/dev/stderr,level=error', script]
   const offline = { K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' }
-  const child = spawn(command, args, {
+  const child = spawn(k6, args, {
     env: { ...process.env, ...offline, ...env },
     stdio: ['ignore', 'inherit', 'inherit']
   })

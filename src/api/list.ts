@@ -79,6 +79,13 @@ export function windowOf({ page }: ListQuery): { readonly limit: number | null; 
   return { limit: page.size, offset: (page.number - 1) * page.size }
 }
 
+/** How many records match, where the window cannot have cut any off; null: they have to be counted. */
+export function wholeCount(query: ListQuery, sent: number): number | null {
+  const { limit, offset } = windowOf(query)
+  const isWhole = offset === 0 && (limit === null || sent < limit)
+  return isWhole ? sent : null
+}
+
 /** The same as the end of a statement. */
 export function limitOf(sql: Sql, query: ListQuery): Fragment {
   const { limit, offset } = windowOf(query)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { choice, custom, flag, integer, isWebAddress, listOf, problem, text } from '../fields/field.ts'
-import { refillQueue, withdrawPlaylist } from '../playout/queue.ts'
+import { markPlaylist, refillQueue, withdrawPlaylist } from '../playout/queue.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
 import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
@@ -100,7 +100,7 @@ export const playlists = resource({
   search: ['name'],
   sort: ['id', 'name', 'weight', 'type'],
   order: 'name',
-  shows: 'queue'
+  shows: 'by rules'
 })
 
 type PlaylistFields = typeof playlists.fields
@@ -136,7 +136,9 @@ const rules: Rules<PlaylistFields> = {
     ]
   },
   async wrote({ tx, station, before, values }, id) {
-    if (!station || !before || !isPlayable(before) || isPlayable(values)) return
+    if (!station || !before) return
+    if (before.name !== values.name) await markPlaylist(tx, station.id, id)
+    if (!isPlayable(before) || isPlayable(values)) return
     await withdrawPlaylist(tx, station.id, id)
     await refillQueue(tx, station.id)
   },

@@ -4,9 +4,10 @@ import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import type { Fields, ValuesOf } from '../fields/field.ts'
 import { changesOf, formOf } from '../fields/form.ts'
-import { publishAllEventually, publishEventually } from '../playout/publish.ts'
+import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
+import { publishEventually } from '../playout/publish.ts'
 import { recordAudit } from './audit.ts'
-import { limitOf, likePattern, type ListQuery } from './list.ts'
+import { limitOf, likePattern, type ListQuery, wholeCount } from './list.ts'
 import { parseBody } from './parse.ts'
 import {
   columnOf,
@@ -18,6 +19,12 @@ import {
 } from './resource.ts'
 import type { ApiRequest, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
+
+/** What a write has done, and whether a now-playing surface shows it. */
+interface Done {
+  id: number
+  isShown: boolean
+}
 
 /** Reads and writes the records of one resource. Everything is looked up together with its station. */
 export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
@@ -60,13 +67,15 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
     const sort = sql(columnOf(query.sort ?? resource.order))
     const direction = query.isDescending ? sql`desc` : sql``
-    const [rows, [counted]] = await Promise.all([
-      sql<Stored<F>[]>`
-        select ${sql.unsafe(columns)} from ${sql(table)} where ${where}
-        order by ${sort} ${direction}, id ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`
-    ])
-    return { rows: await render(rows, { services, station, sql }), total: counted?.total ?? 0 }
+    const rows = await sql<Stored<F>[]>`
+      select ${sql.unsafe(columns)} from ${sql(table)} where ${where}
+      order by ${sort} ${direction}, id ${limitOf(sql, query)}`
+    const total =
+      wholeCount(query, rows.length) ??
+      (await sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`)[0]
+        ?.total ??
+      0
+    return { rows: await render(rows, { services, station, sql }), total }
   }
 
   function searched(sql: Sql, search: string): Fragment {
@@ -88,8 +97,9 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const early = (await rules.ahead?.({ services, station, id: null, values })) ?? []
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
-    const id = await transact(services, async tx => {
-      await lockStation(tx, station)
+    const done: Done = { id: 0, isShown: false }
+    await transact(services, async tx => {
+      const revision = await lockStation(tx, station)
       const write = { tx, services, station, query: request.query, before: null, values, sent, reveal }
       refuse([...early, ...((await rules.prepare?.(write)) ?? [])])
       const row = {
@@ -104,19 +114,21 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
         show(tx, station),
         recordAudit(tx, request, change)
       ])
-      return inserted.id
+      done.id = inserted.id
+      done.isShown = await isMarked(tx, station, revision)
     })
-    await committed(services, station, id)
-    return { ...(await read(services, station, id)), ...reveal }
+    await committed(services, station, done)
+    return { ...(await read(services, station, done.id)), ...reveal }
   }
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
     const asked = parseBody(changes, request.body)
     const early = (await rules.ahead?.({ services, station, id, values: asked })) ?? []
+    const done: Done = { id, isShown: false }
     const isChanged = await transact(services, async tx => {
       // Records that refer to this one may be added meanwhile.
       const locked = tx`for no key update`
-      const [, stored] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
+      const [revision, stored] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const before = await withUnstored(stored, { services, station, sql: tx })
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
@@ -134,14 +146,17 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
         show(tx, station),
         recordAudit(tx, request, { record: resource.name, id, fields: changed })
       ])
+      done.isShown = await isMarked(tx, station, revision)
       return true
     })
-    if (isChanged) await committed(services, station, id)
+    if (isChanged) await committed(services, station, done)
   }
 
   async function remove(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
+    const done: Done = { id, isShown: false }
     await transact(services, async tx => {
-      const [, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, tx`for update`)])
+      const locked = tx`for update`
+      const [revision, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const write = { tx, services, station, before }
       await rules.deleting?.(write)
       await tx`delete from ${tx(table)} where id = ${id}`
@@ -150,8 +165,9 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
         show(tx, station),
         recordAudit(tx, request, { record: resource.name, id })
       ])
+      done.isShown = await isMarked(tx, station, revision)
     })
-    await committed(services, station, id)
+    await committed(services, station, done)
   }
 
   /** `""` for a secret keeps what is stored, null clears it. */
@@ -209,31 +225,36 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     return Object.fromEntries(writable.map(name => [columnOf(name), toColumn(tx, values[name])]))
   }
 
-  async function lockStation(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!resource.shows) return
-    // Writes that all stations show come one after the other, or they would wait for each other's stations.
-    if (!isOfStation)
-      return void (await tx`select pg_advisory_xact_lock(hashtext('cuewire shown everywhere'))`)
-    if (!station) return
-    const [row] = await tx`select from stations where id = ${station.id} for no key update`
+  /** Gives the revision of the station's facts, which tells afterwards whether the rules marked anything. */
+  async function lockStation(tx: Tx, station: StationRow | null): Promise<number> {
+    if (!resource.shows || !station) return 0
+    const [row] = await tx<{ revision: number }[]>`
+      select revision from stations where id = ${station.id} for no key update`
     if (!row) throw new ApiError('not-found')
+    return row.revision
+  }
+
+  async function isMarked(tx: Tx, station: StationRow | null, revision: number): Promise<boolean> {
+    if (resource.shows !== 'by rules' || !station) return resource.shows !== undefined
+    const [row] = await tx`select from stations where id = ${station.id} and revision > ${revision}`
+    return row !== undefined
   }
 
   async function show(tx: Tx, station: StationRow | null): Promise<void> {
     if (!resource.shows || resource.shows === 'by rules') return
+    if (!station) return countEverywhere(tx)
     const part = tx(`${resource.shows}_revision`)
-    const which = isOfStation ? tx`where id = ${station?.id ?? null}` : tx``
-    await tx`update stations set revision = revision + 1, ${part} = revision + 1 ${which}`
+    await tx`update stations set revision = revision + 1, ${part} = revision + 1 where id = ${station.id}`
   }
 
-  async function committed(services: ApiServices, station: StationRow | null, id: number): Promise<void> {
-    await rules.committed?.(services, id)
-    if (!resource.shows) return
-    if (isOfStation && station) await publishEventually(services, station.id)
-    else await publishAllEventually(services)
+  async function committed(services: ApiServices, station: StationRow | null, done: Done): Promise<void> {
+    await rules.committed?.(services, done.id)
+    if (!done.isShown) return
+    if (station) await publishEventually(services, station.id)
+    else await showEverywhere(services)
   }
 
-  async function transact<Result extends number | boolean | void>(
+  async function transact<Result extends boolean | void>(
     services: ApiServices,
     work: (tx: Tx) => Promise<Result>
   ) {

@@ -109,27 +109,6 @@ export async function publishMany(services: PlayoutServices, stationIds: readonl
   return results.filter(result => result.isCommitted).length - unchanged.length
 }
 
-const allChunk = 200
-const allPatienceMs = 5_000
-
-/**
- * Publishes every station after a fact that all of them show. The first ones at once; what takes longer than a few
- * seconds is left to the sweep.
- */
-export async function publishAllEventually(services: PlayoutServices): Promise<void> {
-  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return
-  try {
-    const rows = await services.sql<{ id: number }[]>`select id from stations order by id`
-    const endMs = Date.now() + allPatienceMs
-    for (let start = 0; start < rows.length && Date.now() < endMs; start += allChunk) {
-      const ids = rows.slice(start, start + allChunk).map(({ id }) => id)
-      await publishMany(services, ids)
-    }
-  } catch (error) {
-    services.log.warn({ err: error }, 'live states not updated yet')
-  }
-}
-
 interface Applied {
   /** False: somebody was faster, and nothing was changed. True also where nothing had to be. */
   readonly isCommitted: boolean

@@ -80,9 +80,10 @@ export async function removeFromQueue(
  * `refillQueue`, once the playlist may no longer be picked.
  */
 export async function withdrawPlaylist(tx: Tx, stationId: number, playlistId: number): Promise<void> {
-  await tx`update queue set skipped_at_ms = ${Date.now()}
+  const { count } = await tx`update queue set skipped_at_ms = ${Date.now()}
     where station_id = ${stationId} and playlist_id = ${playlistId}
       and played_at_ms is null and skipped_at_ms is null and not is_sent`
+  if (count > 0) await markQueue(tx, stationId)
 }
 
 /**
@@ -101,6 +102,16 @@ export async function clearQueue(tx: Tx, stationId: number): Promise<void> {
   const rejected = new Set(cleared.flatMap(({ trackId }) => (trackId === null ? [] : [trackId])))
   const play = await readOpenPlay(tx, stationId)
   await topUp(tx, station, play, await readQueue(tx, stationId), rejected, nowMs)
+}
+
+/** Says that the next song is shown otherwise, where it comes from this playlist. */
+export async function markPlaylist(tx: Tx, stationId: number, playlistId: number): Promise<void> {
+  await tx`
+    update stations set revision = revision + 1, queue_revision = revision + 1
+    where id = ${stationId} and ${playlistId} = (
+      select playlist_id from queue
+      where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
+      order by seq limit 1)`
 }
 
 /** Fills the queue of a station up and tells when its rows will play. */

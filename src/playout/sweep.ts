@@ -1,6 +1,7 @@
 import { shards } from '../redis/keys.ts'
 import { dropPosition, parsePosition, readPositions } from '../redis/station-store.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
+import { markEverywhere } from './everywhere.ts'
 import { forgetGone } from './gone.ts'
 import { publishMany } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
@@ -27,6 +28,7 @@ export async function sweep(
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await wakeSilent(services, signal)
+  await markEverywhere(services.sql)
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
   return differing.fresh

@@ -69,7 +69,9 @@ alter table stations
   add podcasts_storage_location_id bigint references storage_locations,
   -- 0: no limit.
   add max_bitrate integer not null default 0,
-  add max_hls_streams integer not null default 0;
+  add max_hls_streams integer not null default 0,
+  -- The newest fact shown by all stations (custom fields) that this one was given a revision for.
+  add everywhere bigint not null default 0;
 create index stations_media_storage on stations (media_storage_location_id);
 create index stations_recordings_storage on stations (recordings_storage_location_id);
 create index stations_podcasts_storage on stations (podcasts_storage_location_id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { likePattern, listReply, parseListQuery, windowOf } from '../../../src/api/list.ts'
+import { likePattern, listReply, parseListQuery, wholeCount, windowOf } from '../../../src/api/list.ts'
 
 const keys = ['id', 'name']
 const parse = (query: string) => parseListQuery(new URLSearchParams(query), keys)
@@ -51,6 +51,17 @@ describe('a list', () => {
       links: { first: link(1), previous: link(1), next: link(3), last: link(3) },
       rows: [3, 4]
     })
+  })
+
+  test.for([
+    ['', 3, 3],
+    ['', 10_000, null],
+    ['per_page=5', 4, 4],
+    ['per_page=5', 5, null],
+    ['per_page=5&page=2', 1, null],
+    ['per_page=0', 70_000, 70_000]
+  ] as const)('asked for by %j with %i rows has %j in all', ([query, rows, total]) => {
+    expect(wholeCount(parse(query), rows)).toBe(total)
   })
 
   test('past its end is empty, and leads back', () => {
