@@ -81,7 +81,7 @@ const list: ApiRoute = {
     query: listParameters(['id', 'name']),
     answer: successListSchema('api_keys', record)
   },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const query = parseListQuery(request.query, ['id', 'name'])
     const pattern = likePattern(query.search)
     const where = sql`where name ilike ${pattern} or identifier ilike ${pattern}`

@@ -56,7 +56,7 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filters.schemas },
     answer: listSchema({ $ref: '#/components/schemas/AuditEntry' })
   },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const query = parseListQuery(request.query, [])
     const { record, record_id: recordId, key, station, since, until } = filters.parse(request.query)
     const stationId = station === undefined ? undefined : await stationIdOf(sql, station)

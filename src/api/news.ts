@@ -80,7 +80,7 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filters.schemas },
     answer: successListSchema('articles', record)
   },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const wanted = Object.entries(filters.parse(request.query))
@@ -124,7 +124,7 @@ const read: ApiRoute = {
   path: `${path}/:article_id`,
   access: 'any key',
   operation: { id: 'getArticle', tag, summary: 'Read an article', answer: oneArticle },
-  async handle(request, { sql }) {
+  async handle(request, { reads: sql }) {
     const [article] = await sql<ArticleRow[]>`
       select ${columns(sql)} from news where article_id = ${articleIdOf(request)} and ${visible(sql, request)}`
     if (!article) throw new ApiError('not-found')

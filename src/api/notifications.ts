@@ -79,7 +79,7 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filters.schemas },
     answer: successListSchema('notifications', record)
   },
-  async handle(request, { sql, config }) {
+  async handle(request, { reads: sql, config }) {
     const query = parseListQuery(request.query, [])
     const { type: ofType, is_read: isRead, source } = filters.parse(request.query)
     const pattern = likePattern(query.search)
@@ -139,7 +139,7 @@ const stats: ApiRoute = {
       by_type: exactly(Object.fromEntries(notificationTypes.map(name => [name, { type: 'integer' }])))
     })
   },
-  async handle(_, { sql }) {
+  async handle(_, { reads: sql }) {
     const rows = await sql<{ type: string; total: number; unread: number }[]>`
       select type, count(*) as total, count(*) filter (where read_at is null) as unread
       from notifications group by type`
@@ -155,7 +155,7 @@ const read: ApiRoute = {
   path: `${path}/:notification_id`,
   access: 'any key',
   operation: { id: 'getNotification', tag, summary: 'Read a notification', answer: oneNotification },
-  async handle(request, { sql }) {
+  async handle(request, { reads: sql }) {
     const [notification] = await sql<NotificationRow[]>`
       select ${columns(sql)} from notifications where notification_id = ${idOf(request)}`
     if (!notification) throw new ApiError('not-found')

@@ -57,10 +57,9 @@ export async function startServer(
     env,
     stdio: ['ignore', 'inherit', 'inherit']
   })
-  await waitFor(async () => (await fetch(`${baseUrl}/api/status`)).ok, {
-    deadlineMs: 20_000,
-    what: 'the server'
-  })
+  const isUp = async () => child.exitCode !== null || (await fetch(`${baseUrl}/api/status`)).ok
+  await waitFor(isUp, { deadlineMs: 20_000, what: 'the server' })
+  if (child.exitCode !== null) throw new Error(`the server ended with code ${child.exitCode}`)
   return {
     baseUrl,
     process: child,
