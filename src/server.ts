@@ -1,6 +1,7 @@
 import { App } from 'uWebSockets.js'
 
 import { ensureAdminKey } from './admin-key.ts'
+import { mayListenTo } from './api/access.ts'
 import { openAuthoriser } from './api/authorise.ts'
 import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
@@ -36,7 +37,11 @@ await runService('server', async ({ config, log, opened }) => {
   const reads = openSql(stores.databaseUrl, { max: 6, name: 'server reads' })
   opened.defer('reads', () => reads.end({ timeout: 1 }))
   const keys = openKeys(reads)
-  const audience = openAudience({ feed, mayListen: (key, stationId) => keys.mayListen(key, stationId), log })
+  const mayListen = async (text: string, stationId: number) => {
+    const key = await keys.listener(text)
+    return key !== null && mayListenTo(key, stationId)
+  }
+  const audience = openAudience({ feed, mayListen, log })
   opened.defer('audience', () => audience.close())
   const app = App()
   serveSockets(app, audience)

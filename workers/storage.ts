@@ -5,8 +5,10 @@ import { refreshNext, type RefreshParts, refreshVolumes } from '../src/storage/r
 /** How often the worker looks for a location that is due, and for the room on the volumes. */
 const lookMs = 1_000
 const volumesMs = 60_000
+/** A bucket that takes minutes must not hold up every folder. */
+const lanes = 4
 
-/** Keeps the usage of storage locations up to date, one location at a time. */
+/** Keeps the usage of storage locations up to date, a few at a time. */
 export function startStorage(parts: RefreshParts): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -16,10 +18,13 @@ export function startStorage(parts: RefreshParts): { stop: () => Promise<void> }
     while (!signal.aborted) {
       try {
         if (performance.now() >= volumesAtMs) {
-          await refreshVolumes(parts)
+          await refreshVolumes(parts, signal)
           volumesAtMs = performance.now() + volumesMs
         }
-        while (!signal.aborted && (await refreshNext(parts, signal)));
+        const lane = async () => {
+          while (!signal.aborted && (await refreshNext(parts, signal)));
+        }
+        await Promise.all(Array.from({ length: lanes }, lane))
       } catch (error) {
         if (!signal.aborted) parts.log.warn({ err: error }, 'storage not counted; trying again')
       }

@@ -72,20 +72,27 @@ export function mayGrant(rights: Rights, permission: Permission, stationId: numb
 /** Whether the rights say anything about a station: then its private pages are open to them. */
 export function mayListenTo(rights: Rights, stationId: number): boolean {
   const need: Need = { permission: 'view station management', stationId, isRead: true }
-  return allows(rights, need) || (rights.stationPermissions[stationId]?.length ?? 0) > 0
+  const isForAll = rights.permissions.some(isStationRight)
+  return isForAll || allows(rights, need) || (rights.stationPermissions[stationId]?.length ?? 0) > 0
+}
+
+/** A right to write includes the right to read the same. */
+const reads: Partial<Record<Permission, readonly string[]>> = {
+  'view station management': [
+    'manage station media',
+    'delete station media',
+    'manage station mounts',
+    'manage station broadcasting'
+  ],
+  'view administration': ['administer custom fields']
 }
 
 function includes(held: string, { permission, isRead }: Need): boolean {
   if (held === permission || held === 'administer all') return true
   if (held === 'view all') return isRead
   if (held === 'administer stations' && isStationRight(permission)) return true
-  if (permission === 'view station management')
-    return /^(manage|delete) station /.test(held) && isStationRight(held)
-  if (permission === 'view administration') return held.startsWith('administer ') && isInstallationRight(held)
-  return false
+  return reads[permission]?.includes(held) ?? false
 }
 
 const stationRightNames: ReadonlySet<string> = new Set(stationRights)
-const installationRightNames: ReadonlySet<string> = new Set(installationRights)
 const isStationRight = (text: string) => stationRightNames.has(text)
-const isInstallationRight = (text: string) => installationRightNames.has(text)

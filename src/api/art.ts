@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 import { genericArtPath } from '../station/now-playing.ts'
+import { mayListenTo } from './access.ts'
 import type { ApiRoute } from './route.ts'
 
 const generic = readFileSync(new URL('../../assets/generic_song.jpg', import.meta.url))
@@ -12,7 +13,10 @@ const image = (contentType: string, maxAgeSeconds: number) => ({
   'X-Content-Type-Options': 'nosniff'
 })
 
-const picture = { answer: { type: 'string', format: 'binary' }, contentType: 'image/jpeg' }
+const picture = {
+  answer: { type: 'string', format: 'binary' },
+  contentTypes: ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+}
 
 const genericSong: ApiRoute = {
   method: 'GET',
@@ -43,12 +47,14 @@ const cover: ApiRoute = {
     redirectsTo: 'To the built-in picture, where there is no cover.',
     ...picture
   },
-  async handle({ params, apiKey }, { sql, live, config, keys }) {
+  async handle({ params, apiKey, address }, { reads: sql, live, config, keys }) {
     const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(params['art'] ?? '') ?? []
     const station = live.get(params['station_id'] ?? '')
     const isPublic = station?.profile.isPublic ?? false
+    const key = isPublic ? null : await keys.listener(apiKey, address)
+    const isVisible = station && (isPublic || (key && mayListenTo(key, station.stationId)))
     const [found] =
-      uniqueId && station && (isPublic || (await keys.mayListen(apiKey, station.stationId)))
+      uniqueId && station && isVisible
         ? await sql<{ bytes: Uint8Array; contentType: string }[]>`
             select a.bytes, a.content_type as "contentType"
             from media m join artwork a on a.hash = m.artwork_hash

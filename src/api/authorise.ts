@@ -18,7 +18,6 @@ export interface AuthoriserParts {
  * right, 429 after too many refused keys from one address or writes with one key. Undefined for public routes.
  */
 export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
-  const refusals = openTokenBuckets(5, 100)
   const writes = openTokenBuckets(100, 500)
 
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
@@ -37,13 +36,9 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
 
   async function validKey({ apiKey, address }: ApiRequest): Promise<Key> {
     if (apiKey === '') throw new ApiError('not-logged-in')
-    // Where too much was refused, only a key that was valid a moment ago is looked at: somebody else may share the
-    // address. Whether it is valid still has to be asked, or a flood would keep a revoked key alive.
-    const isHeard = refusals.peek(address) === 0 || keys.remembered(apiKey) !== null
-    const key = isHeard ? await keys.find(apiKey) : null
-    if (key) return key
-    const wait = refusals.take(address)
-    throw wait === 0 ? new ApiError('not-logged-in') : new TooManyRequests(wait)
+    const found = await keys.findFrom(apiKey, address)
+    if (typeof found !== 'number') return found
+    throw found === 0 ? new ApiError('not-logged-in') : new TooManyRequests(found)
   }
 
   /** From memory; a station that was made a moment ago, from Postgres. */

@@ -38,8 +38,10 @@ export const customFields = resource({
 
 const rules: Rules<typeof customFields.fields> = {
   async prepare({ tx, before, values }) {
-    if (values.short_name === '')
-      values.short_name = await freeName(tx, shortNameOf(values.name), before?.id ?? 0)
+    if (values.short_name !== '') return []
+    // Two that are made at once must not get one name.
+    await tx`select pg_advisory_xact_lock(hashtext('cuewire custom fields'))`
+    values.short_name = await freeName(tx, shortNameOf(values.name), before?.id ?? 0)
     return []
   }
 }

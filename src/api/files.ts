@@ -177,9 +177,18 @@ const rules: Rules<FileFields> = {
 }
 
 /** A path that stays is as good as it was: an import takes names from the disk as they are. */
-async function pathProblems({ tx, station, before, values }: Write<FileFields>): Promise<FieldError[]> {
+async function pathProblems({
+  tx,
+  services,
+  station,
+  before,
+  values
+}: Write<FileFields>): Promise<FieldError[]> {
   if (values.path === before?.path) return []
-  const result = libraryPath(values.path, station && (await mediaFolderOf(tx, station.id)))
+  const result = libraryPath(
+    values.path,
+    station && (await mediaFolderOf(tx, station.id, services.config.DATA_DIR))
+  )
   if ('problem' in result)
     return [{ field: 'path', code: 'invalid_format', message: `path ${result.problem}` }]
   values.path = result.path

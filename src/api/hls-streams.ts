@@ -125,7 +125,7 @@ const shownName = (stream: StreamName) =>
 const rules: Rules<HlsFields> = {
   async ahead({ services, station, id, values: { relay_url: url } }) {
     if (!url) return []
-    const [same] = await services.sql`
+    const [same] = await services.reads`
       select from hls_streams where id = ${id} and station_id = ${station?.id ?? null} and relay_url = ${url}`
     return same ? [] : targetProblems(services, [{ field: 'relay_url', url }])
   },

@@ -2,7 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../db/sql.ts'
 import { withDeadline } from '../deadline.ts'
-import { mayListenTo, type Permission, type Rights } from './access.ts'
+import { type Permission, type Rights } from './access.ts'
+import { openTokenBuckets } from './token-buckets.ts'
 
 /**
  * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the SHA-256 hash
@@ -87,12 +88,24 @@ const cacheSize = 10_000
 /** How exact `last_used_at` is. */
 const noteMs = 30_000
 
+/** Refused keys that an address may send: so many a second, and so many at once. */
+const refusedPerSecond = 5
+const refusedBurst = 100
+
+interface Remembered {
+  readonly key: Key | null
+  readonly readAtMs: number
+}
+
 /**
  * Checks keys against Postgres, at most once a second each. `find` gives null for a key that is missing, malformed,
  * unknown, expired or revoked; it throws when Postgres does not answer and the key was not valid a minute ago.
  */
 export function openKeys(sql: Sql) {
-  const cache = new Map<string, { key: Key | null; readAtMs: number }>()
+  const valid = new Map<string, Remembered>()
+  /** Apart, so that a flood of guesses drives no valid key out. */
+  const invalid = new Map<string, Remembered>()
+  const refusals = openTokenBuckets(refusedPerSecond, refusedBurst)
   /** Questions under way: many requests with one key ask once. */
   const asked = new Map<string, Promise<Key | null>>()
   const notedAtMs = new Map<number, number>()
@@ -120,14 +133,18 @@ export function openKeys(sql: Sql) {
 
   async function ask(text: string): Promise<Key | null> {
     const key = await withDeadline(patienceMs, 'checking a key', () => read(text))
-    if (cache.size >= cacheSize) cache.clear()
+    valid.delete(text)
+    invalid.delete(text)
+    const cache = key ? valid : invalid
+    const oldest = cache.size >= cacheSize ? cache.keys().next() : { done: true as const }
+    if (!oldest.done) cache.delete(oldest.value)
     cache.set(text, { key, readAtMs: Date.now() })
     return key
   }
 
   async function find(text: string): Promise<Key | null> {
     if (!shape.test(text)) return null
-    const cached = cache.get(text)
+    const cached = valid.get(text) ?? invalid.get(text)
     const ageMs = cached ? Date.now() - cached.readAtMs : Infinity
     if (cached && ageMs < cacheMs) return cached.key
     const running = asked.get(text) ?? ask(text).finally(() => asked.delete(text))
@@ -140,21 +157,34 @@ export function openKeys(sql: Sql) {
     }
   }
 
+  /**
+   * The same for a request from an address. Where too much was refused, only a key that was valid a moment ago is
+   * looked at: somebody else may share the address. Whether it is valid still has to be asked, or a flood would keep
+   * a revoked key alive. Gives the seconds to wait (0: none) instead of a key that is refused.
+   */
+  async function findFrom(text: string, address: string): Promise<Key | number> {
+    const known = valid.get(text)
+    const isRemembered = known !== undefined && Date.now() - known.readAtMs < outageMs
+    const isHeard = isRemembered || refusals.peek(address) === 0
+    const key = isHeard ? await find(text) : null
+    return key ?? refusals.take(address)
+  }
+
   return {
     find,
-    /** The key, if it was valid a moment ago; nothing is asked. */
-    remembered(text: string): Key | null {
-      const cached = cache.get(text)
-      return cached && Date.now() - cached.readAtMs < outageMs ? cached.key : null
-    },
-    /** Whether the key may see a private station. Never rejects: a key that cannot be checked is no key. */
-    async mayListen(text: string, stationId: number): Promise<boolean> {
-      const key = await find(text).catch(() => null)
-      return key !== null && mayListenTo(key, stationId)
+    findFrom,
+    /**
+     * The key of somebody who asks for what is public, and may see more with it; `address` where it came with a
+     * request. Never rejects: a key that cannot be checked is no key.
+     */
+    async listener(text: string, address?: string): Promise<Key | null> {
+      if (text === '') return null
+      const found = await (address === undefined ? find(text) : findFrom(text, address)).catch(() => null)
+      return typeof found === 'number' ? null : found
     },
     /** Forgets what is remembered of a key, so that this server knows at once. */
     forget(keyId: number): void {
-      for (const [text, { key }] of cache) if (key?.id === keyId) cache.delete(text)
+      for (const [text, { key }] of valid) if (key?.id === keyId) valid.delete(text)
     }
   }
 }

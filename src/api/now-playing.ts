@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts'
 import type { JsonSchema } from '../fields/field.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
+import { mayListenTo } from './access.ts'
 import { type ApiRequest, type ApiRoute, json, type Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -21,23 +22,24 @@ const reading = (
   path,
   access: 'public',
   operation: { tag: 'Now playing', ...operation },
-  handle({ params, apiKey }, services) {
-    const state = services.live.get(params['station_id'] ?? '')
+  handle(request, services) {
+    const state = services.live.get(request.params['station_id'] ?? '')
     if (!state) throw new ApiError('not-found')
     if (state.profile.isPublic) return respond(state, services)
-    return respondPrivately(respond, state, apiKey, services)
+    return respondPrivately(respond, state, request, services)
   }
 })
 
 async function respondPrivately(
   respond: Respond,
   state: StationState,
-  apiKey: string,
+  { apiKey, address }: ApiRequest,
   services: ApiServices
 ) {
-  const mayListen = await services.keys.mayListen(apiKey, state.stationId)
+  const key = await services.keys.listener(apiKey, address)
   // It may have been deleted meanwhile.
-  if (!mayListen || !services.live.get(String(state.stationId))) throw new ApiError('not-found')
+  if (!key || !mayListenTo(key, state.stationId) || !services.live.get(String(state.stationId)))
+    throw new ApiError('not-found')
   return { ...respond(state, services), headers: { 'Cache-Control': 'private, no-store' } }
 }
 
@@ -86,13 +88,14 @@ async function listVisible(request: ApiRequest, services: ApiServices): Promise<
 }
 
 /** The public stations, and the private ones that the key may see. */
-async function visible({ apiKey }: ApiRequest, { live, keys }: ApiServices): Promise<StationState[]> {
-  const states = live.all()
-  const isVisible = await Promise.all(
-    states.map(async ({ profile, stationId }) => profile.isPublic || keys.mayListen(apiKey, stationId))
-  )
-  // One may have been deleted meanwhile.
-  return states.filter(({ stationId }, index) => isVisible[index] && live.get(String(stationId)))
+async function visible(
+  { apiKey, address }: ApiRequest,
+  { live, keys }: ApiServices
+): Promise<StationState[]> {
+  const key = await keys.listener(apiKey, address)
+  const isVisible = ({ profile, stationId }: StationState) =>
+    profile.isPublic || (key !== null && mayListenTo(key, stationId))
+  return live.all().filter(isVisible)
 }
 
 export const nowPlayingRoutes = [

@@ -38,6 +38,7 @@ const parameterDocs: Readonly<Record<string, JsonSchema>> = {
     description: 'The id of the article.',
     examples: ['we-are-moving']
   },
+  format: { type: 'string', enum: ['m3u', 'pls'], description: 'The kind of file.' },
   notification_id: {
     type: 'string',
     format: 'uuid',
@@ -94,7 +95,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
     body,
     textTypes = [],
     answer,
-    contentType = 'application/json',
+    contentTypes = ['application/json'],
     redirectsTo
   } = operation
   const isKeyed = access !== 'public'
@@ -130,7 +131,7 @@ function describeRoute({ path, method, access, operation }: ApiRoute) {
           ...everyAnswer,
           ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
         },
-        content: { [contentType]: { schema: answer } }
+        content: Object.fromEntries(contentTypes.map(type => [type, { schema: answer }]))
       },
       ...(redirectsTo ? { 302: { description: redirectsTo, headers: everyAnswer } } : {}),
       ...failuresOf(isKeyed, method, named, operation)
@@ -152,14 +153,16 @@ function failuresOf(
   isKeyed: boolean,
   method: string,
   named: readonly string[],
-  { query, errors = [] }: ApiRoute['operation']
+  { query, errors = [], redirectsTo }: ApiRoute['operation']
 ) {
   const isWrite = method === 'POST' || method === 'PUT'
   const statuses = new Set([
     ...(isWrite || query ? [400] : []),
     ...(isWrite ? [413, 415] : []),
     ...(isKeyed ? [403, 429] : []),
-    ...(named.length > 0 ? [404] : []),
+    // Losing against another write, wherever there can be one.
+    ...(isKeyed && method !== 'GET' ? [409] : []),
+    ...(named.length > 0 && !redirectsTo ? [404] : []),
     ...errors,
     431,
     500

@@ -19,6 +19,7 @@ import { mediaFolderOf } from './media-folder.ts'
 import { parseId } from './parse.ts'
 import { parseWanted, type Wanted, wantedSchema } from './playlist-entries.ts'
 import { type ApiRoute, json, stationOf } from './route.ts'
+import type { ApiServices } from './services.ts'
 
 /** What became of one entry: the id of the song in the playlist, null where there is none. */
 interface ImportResult {
@@ -53,27 +54,41 @@ const importList: ApiRoute = {
       const [playlist] = await tx`
         select from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
       if (!playlist) throw new ApiError('not-found')
-      const matched = await match(tx, station.id, wanted)
+      const matched = await match(tx, station.id, wanted, services.config.DATA_DIR)
       const ids = new Set(matched.flatMap(({ match: id }) => (id === null ? [] : [id])))
       await appendTracks(tx, playlistId, [...ids])
       await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
       return matched
     })
-    await services.sql.begin(tx => refillQueue(tx, station.id))
-    await publishEventually(services, station.id)
+    await refillEventually(services, station.id)
     const count = results.filter(({ match: id }) => id !== null).length
     const message = `${count} of ${results.length} entries were matched to songs.`
     return json({ success: true, message, formatted_message: message, import_results: results })
   }
 }
 
-async function match(tx: Tx, stationId: number, wanted: readonly Wanted[]): Promise<ImportResult[]> {
+/** The import is done, and committed; a queue that cannot be filled up now is filled up at the next step. */
+async function refillEventually(services: ApiServices, stationId: number): Promise<void> {
+  try {
+    await services.sql.begin(tx => refillQueue(tx, stationId))
+    await publishEventually(services, stationId)
+  } catch (error) {
+    services.log.warn({ err: error, station: stationId }, 'queue not filled up yet')
+  }
+}
+
+async function match(
+  tx: Tx,
+  stationId: number,
+  wanted: readonly Wanted[],
+  dataDir: string
+): Promise<ImportResult[]> {
   const known = await pathsOf(
     tx,
     stationId,
     wanted.flatMap(each => ('id' in each ? [each.id] : []))
   )
-  const folder = await mediaFolderOf(tx, stationId)
+  const folder = await mediaFolderOf(tx, stationId, dataDir)
   const listed = wanted.map(each => candidatesOf('entry' in each ? each.entry.location : '', folder))
   const found = await matchMedia(tx, stationId, listed)
   const missing = new Map<string, Song>()
@@ -116,7 +131,7 @@ const exportList: ApiRoute = {
     tag: 'Playlists',
     summary: 'The songs of a playlist as a file: m3u or pls',
     answer: { type: 'string' },
-    contentType: 'audio/x-mpegurl'
+    contentTypes: ['audio/x-mpegurl', 'audio/x-scpls']
   },
   async handle(request, { reads: sql }) {
     const station = stationOf(request)

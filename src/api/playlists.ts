@@ -117,7 +117,7 @@ const emptySource = { source: 'songs', remote_url: '' }
 
 const rules: Rules<PlaylistFields> = {
   async ahead({ services, station, id, values }) {
-    const [stored] = await services.sql<Pick<Stored<PlaylistFields>, 'source' | 'remote_url'>[]>`
+    const [stored] = await services.reads<Pick<Stored<PlaylistFields>, 'source' | 'remote_url'>[]>`
       select source, remote_url from playlists where id = ${id} and station_id = ${station?.id ?? null}`
     const { source, remote_url: url } = { ...emptySource, ...stored, ...values }
     const isNew = url !== stored?.remote_url || source !== stored.source

@@ -22,9 +22,12 @@ const skip: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    const { outcome } = await advance(services, { stationId: station.id, endedShId: null, cause: 'skip' })
+    const { outcome } = await advance(
+      services,
+      { stationId: station.id, endedShId: null, cause: 'skip' },
+      tx => recordAudit(tx, request, { record: 'Station', id: station.id })
+    )
     if (outcome === 'idle') throw new ApiError('conflict', 'Nothing is playing.')
-    await recordAudit(services.sql, request, { record: 'Station', id: station.id })
     return actionResult('Song skipped.')
   }
 }

@@ -68,8 +68,9 @@ const remove: ApiRoute = {
   },
   async handle(request, services) {
     const id = parseId(request.params['id'])
-    await removeFromQueue(services, stationOf(request).id, id, Date.now())
-    await recordAudit(services.sql, request, { record: 'QueueItem', id })
+    await removeFromQueue(services, stationOf(request).id, id, Date.now(), tx =>
+      recordAudit(tx, request, { record: 'QueueItem', id })
+    )
     return actionResult('Record deleted successfully.')
   }
 }

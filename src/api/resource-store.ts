@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
+import { columnOf, sealingPurpose } from '../fields/column.ts'
 import type { Fields, ValuesOf } from '../fields/field.ts'
 import { changesOf, formOf } from '../fields/form.ts'
 import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
@@ -9,14 +10,7 @@ import { publishEventually } from '../playout/publish.ts'
 import { recordAudit } from './audit.ts'
 import { limitOf, likePattern, type ListQuery, wholeCount } from './list.ts'
 import { parseBody } from './parse.ts'
-import {
-  columnOf,
-  type RenderContext,
-  type Resource,
-  type Rules,
-  type Stored,
-  storedFields
-} from './resource.ts'
+import { type RenderContext, type Resource, type Rules, type Stored, storedFields } from './resource.ts'
 import type { ApiRequest, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -93,18 +87,20 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function create(services: ApiServices, request: ApiRequest, station: StationRow | null) {
-    const values = parseBody(creation, request.body)
-    const early = (await rules.ahead?.({ services, station, id: null, values })) ?? []
+    const asked = parseBody(creation, request.body)
+    const { query } = request
+    const early = (await rules.ahead?.({ services, station, query, id: null, values: asked })) ?? []
+    const values = await sealed(services, asked)
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
     const done: Done = { id: 0, isShown: false }
     await transact(services, async tx => {
       const revision = await lockStation(tx, station)
-      const write = { tx, services, station, query: request.query, before: null, values, sent, reveal }
+      const write = { tx, services, station, before: null, values, sent, reveal }
       refuse([...early, ...((await rules.prepare?.(write)) ?? [])])
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
-        ...toColumns(tx, await kept(services, values, sent))
+        ...toColumns(tx, values)
       }
       const [inserted] = await tx<{ id: number }[]>`insert into ${tx(table)} ${tx(row)} returning id`
       if (!inserted) throw new Error('insert gave no row')
@@ -122,8 +118,10 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
-    const asked = parseBody(changes, request.body)
-    const early = (await rules.ahead?.({ services, station, id, values: asked })) ?? []
+    const sentValues = parseBody(changes, request.body)
+    const { query } = request
+    const early = (await rules.ahead?.({ services, station, query, id, values: sentValues })) ?? []
+    const asked = await sealed(services, sentValues)
     const done: Done = { id, isShown: false }
     const isChanged = await transact(services, async tx => {
       // Records that refer to this one may be added meanwhile.
@@ -133,12 +131,12 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
-      const write = { tx, services, station, query: request.query, before, values, sent, reveal: {} }
+      const write = { tx, services, station, before, values, sent, reveal: {} }
       const problems = (await rules.prepare?.(write)) ?? []
       refuse([...fixedProblems(values, before), ...early, ...problems])
       const changed = changedFields(values, before)
       if (changed.length === 0) return false
-      const row = toColumns(tx, await kept(services, values, sent, before))
+      const row = toColumns(tx, values)
       await Promise.all([
         // Sent now, so before whatever follows from it.
         tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
@@ -201,22 +199,16 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     )
   }
 
-  /** The values as the table keeps them. */
-  async function kept(
-    services: ApiServices,
-    values: Readonly<Record<string, unknown>>,
-    sent: ReadonlySet<string>,
-    before: Stored<F> | null = null
-  ): Promise<Record<string, unknown>> {
-    const result: Record<string, unknown> = { ...values }
-    for (const name of sent) {
-      const value = values[name]
-      if (fields[name]?.kind !== 'secret' || typeof value !== 'string' || value === '') continue
-      if (value === before?.[name]) continue
-      const purpose = `${table}.${columnOf(name)}`
-      result[name] = rules.protect
-        ? await rules.protect(value, name, services)
-        : services.secrets.seal(value, purpose)
+  /** The same values with new secrets as they are kept. Before the transaction: a hash takes its time. */
+  async function sealed<Values extends object>(services: ApiServices, values: Values): Promise<Values> {
+    const result = { ...values }
+    for (const [name, field] of Object.entries(fields)) {
+      const value: unknown = Reflect.get(result, name)
+      if (field.kind !== 'secret' || typeof value !== 'string' || value === '') continue
+      const kept = rules.protect
+        ? await rules.protect(value, services)
+        : services.secrets.seal(value, sealingPurpose(table, name))
+      Reflect.set(result, name, kept)
     }
     return result
   }
@@ -302,10 +294,8 @@ function refusalOf(error: unknown, unique: Readonly<Record<string, string>>, isO
     const message = `${field} is already taken.`
     return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
   }
-  // Somebody else changes it and takes long, or each waits for the other.
-  if (error.code === '55P03' || error.code === '40P01')
-    return new ApiError('conflict', 'The record is being changed by somebody else: try again.')
-  // The station went away meanwhile, or something began to use the record.
-  if (error.code === '23503') return new ApiError(isOfStation ? 'not-found' : 'conflict')
+  // The station went away meanwhile.
+  const isStation = constraint.endsWith('_station_id_fkey')
+  if (error.code === '23503' && isOfStation && isStation) return new ApiError('not-found')
   return error
 }

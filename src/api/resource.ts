@@ -5,8 +5,8 @@ import type { Permission } from './access.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/** The parts of a station's live state that a write may touch; with `by rules` the rules mark what it does. */
-export type Shown = 'station' | 'queue' | 'by rules'
+/** What a write shows: the station itself, or what the rules mark. */
+export type Shown = 'station' | 'by rules'
 
 /** What is known of every resource. */
 export interface DeclaredResource {
@@ -56,10 +56,9 @@ export interface Write<F extends Fields> {
   readonly tx: Tx
   readonly services: ApiServices
   readonly station: StationRow | null
-  readonly query: URLSearchParams
   /** The record as it was; null: it is being made. */
   readonly before: Stored<F> | null
-  /** The record as it will be; may be changed. A new secret is in clear, another one as it is kept. */
+  /** The record as it will be; may be changed. Secrets are as they are kept. */
   readonly values: ValuesOf<F>
   /** The fields the body had, but for secrets that it left as they are. */
   readonly sent: ReadonlySet<string>
@@ -76,7 +75,9 @@ export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'sta
 export interface Plan<F extends Fields> {
   readonly services: ApiServices
   readonly station: StationRow | null
+  readonly query: URLSearchParams
   readonly id: number | null
+  /** Secrets are in clear. */
   readonly values: Partial<ValuesOf<F>>
 }
 
@@ -95,7 +96,7 @@ export interface Rules<F extends Fields> {
   /** Checks what no field can check alone, and completes the record. Gives every problem. */
   readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
   /** Turns a new secret into what is kept; without it a secret is sealed. */
-  readonly protect?: (text: string, field: string, services: ApiServices) => Promise<string> | string
+  readonly protect?: (text: string, services: ApiServices) => Promise<string> | string
   /** Follows a write in its transaction. */
   readonly wrote?: (write: Write<F>, id: number) => Promise<void>
   /** Precedes a deletion in its transaction. */
@@ -112,11 +113,6 @@ export interface Rules<F extends Fields> {
     rows: readonly Stored<F>[],
     context: RenderContext
   ) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[]
-}
-
-/** The column of a field: `s3Bucket` is `s3_bucket`. */
-export function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
 /** The fields that have a column, in order. */

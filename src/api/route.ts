@@ -52,9 +52,9 @@ export interface Operation {
   readonly body?: JsonSchema
   /** Content types of bodies that are text and no JSON. */
   readonly textTypes?: readonly string[]
-  /** The schema of the answer's body, with its content type where that is not JSON. */
+  /** The schema of the answer's body, with its content types where that is not JSON. */
   readonly answer: JsonSchema
-  readonly contentType?: string
+  readonly contentTypes?: readonly string[]
   /** What a 302 leads to, where that is an answer as well. */
   readonly redirectsTo?: string
   /** Statuses of errors that only this route has (409, 404 of a body's references, ...). */

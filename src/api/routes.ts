@@ -2,6 +2,7 @@ import type { JsonSchema } from '../fields/field.ts'
 import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
 import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
+import { answeringContention } from './contention.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
 import { fileRoutes, files } from './files.ts'
@@ -94,4 +95,8 @@ const openApi: ApiRoute = {
 let document: string | null = null
 
 /** Every route of the API. */
-export const apiRoutes: readonly Route<ApiServices>[] = [...documented, openApi, ...docsRoutes]
+export const apiRoutes: readonly Route<ApiServices>[] = [
+  ...documented.map(answeringContention),
+  openApi,
+  ...docsRoutes
+]

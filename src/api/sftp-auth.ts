@@ -1,5 +1,3 @@
-import { resolve } from 'node:path'
-
 import type * as v from 'valibot'
 
 import { ApiError, TooManyRequests } from '../errors.ts'
@@ -7,6 +5,7 @@ import { text } from '../fields/field.ts'
 import { bodySchema, formOf } from '../fields/form.ts'
 import { TooBusyError, verifyNothing, verifyPassword } from '../sftp/password.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../sftp/public-keys.ts'
+import { ownMediaFolder } from './media-folder.ts'
 import { parseBody } from './parse.ts'
 import { type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -31,7 +30,6 @@ interface UserRow {
   password: string
   publicKeys: string
   stationId: number
-  shortName: string
   adapter: string | null
   path: string | null
   bucket: string | null
@@ -88,7 +86,7 @@ const login: ApiRoute = {
 
 async function findUser({ reads: sql }: ApiServices, username: string): Promise<UserRow | undefined> {
   const [user] = await sql<UserRow[]>`
-    select u.username, u.password, u.public_keys as "publicKeys", s.id as "stationId", s.short_name as "shortName",
+    select u.username, u.password, u.public_keys as "publicKeys", s.id as "stationId",
       l.adapter, l.path, l.s3_bucket as bucket, l.storage_quota_bytes as "quotaBytes"
     from sftp_users u join stations s on s.id = u.station_id
     left join storage_locations l on l.id = s.media_storage_location_id
@@ -111,8 +109,8 @@ async function isAllowed(
 }
 
 /** A folder, or the address of one where the media are not kept on this machine. */
-function homeOf({ shortName, adapter, path, bucket }: UserRow, dataDir: string): string {
-  if (adapter === null) return resolve(dataDir, 'stations', shortName, 'media')
+function homeOf({ stationId, adapter, path, bucket }: UserRow, dataDir: string): string {
+  if (adapter === null) return ownMediaFolder(stationId, dataDir)
   return adapter === 's3' ? `s3://${[bucket, path].filter(Boolean).join('/')}` : (path ?? '')
 }
 

@@ -86,7 +86,7 @@ const stats: ApiRoute = {
       version: { type: 'string' }
     })
   },
-  async handle(_, { sql, live }) {
+  async handle(_, { reads: sql, live }) {
     const { stations, ...counts } = await countsOf(sql)
     const states = live.all()
     const sum = (of: 'total' | 'unique') => states.reduce((all, { listeners }) => all + listeners[of], 0)

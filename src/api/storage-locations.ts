@@ -1,13 +1,24 @@
-import { ApiError, type FieldError } from '../errors.ts'
+import pLimit from 'p-limit'
+
+import { ApiError, type FieldError, TooManyRequests } from '../errors.ts'
 import { choice, type Field, fixed, given, integer, secret, text, webAddress } from '../fields/field.ts'
 import { StorageFault, type StorageFaultWord } from '../storage/fault.ts'
 import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../storage/location.ts'
-import { allowedRoots, openLocation, placeOf, purposeOf } from '../storage/record.ts'
+import {
+  allowedRoots,
+  blank,
+  type LocationRecord,
+  openLocation,
+  placeOf,
+  purposeOf,
+  recordColumns
+} from '../storage/record.ts'
+import { settleStorage } from '../storage/refresh.ts'
 import { reach } from '../storage/remote.ts'
 import { isInsideRoots, resolvesInsideRoots } from '../storage/roots.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../storage/size.ts'
 import { resourceRoutes } from './resource-routes.ts'
-import { type RenderContext, type Rules, type Stored, resource, type Write } from './resource.ts'
+import { type Plan, type RenderContext, type Rules, type Stored, resource, type Write } from './resource.ts'
 
 const types = ['backup', 'station_media', 'station_recordings', 'station_podcasts'] as const
 
@@ -83,13 +94,11 @@ export const storageLocations = resource({
 })
 
 type StorageFields = typeof storageLocations.fields
-type Values = Write<StorageFields>['values']
 
 const rules: Rules<StorageFields> = {
-  async prepare(write) {
-    const problems = [...settleQuota(write), ...settlePath(write), ...missingSettings(write.values)]
-    const isAsked = ['1', 'true'].includes(write.query.get('check') ?? '')
-    return problems.length > 0 || !isAsked ? problems : checkNow(write)
+  ahead: async plan => (['1', 'true'].includes(plan.query.get('check') ?? '') ? check(plan) : []),
+  prepare(write) {
+    return [...settleQuota(write), ...settlePath(write), ...missingSettings(write.values)]
   },
   async wrote({ tx, before, values }, id) {
     const isMoved = before === null || locationIdentity(placeOf(before)) !== locationIdentity(placeOf(values))
@@ -103,6 +112,7 @@ const rules: Rules<StorageFields> = {
     const message = `The storage location is used by ${stations.slice(0, 10).join(', ')}.`
     throw ApiError.ofFields([{ field: 'stations', code: 'in_use', message }], 'conflict')
   },
+  deleted: ({ tx, before }) => settleStorage(tx, before.id),
   shown: render
 }
 
@@ -143,8 +153,8 @@ function settlePath({ values, services }: Write<StorageFields>): FieldError[] {
   return [{ field: 'path', code: 'out_of_range', message: `path must lie below one of ${roots.join(', ')}.` }]
 }
 
-function missingSettings(values: Values): FieldError[] {
-  const required = (...names: readonly (keyof Values)[]) =>
+function missingSettings(values: LocationRecord): FieldError[] {
+  const required = (...names: readonly (keyof LocationRecord)[]) =>
     names
       .filter(name => values[name] === '')
       .map(name => ({ field: name, code: 'required', message: `${name} is required.` }))
@@ -166,20 +176,33 @@ function missingSettings(values: Values): FieldError[] {
 }
 
 const checkMs = 5_000
+/** Each look takes a thread for seconds. */
+const checks = pLimit(2)
+const waitingAtMost = 8
 
-/** Reaches for the place, where the request asked for that. */
-async function checkNow({ before, values, services }: Write<StorageFields>): Promise<FieldError[]> {
-  const location = openLocation(values, field => {
-    const isSealed = values[field] !== '' && values[field] === before?.[field]
-    return isSealed ? services.secrets.open(values[field], purposeOf(field)) : values[field]
+/** Reaches for the place, where the request asked for that. What is wrong with the record itself is told later. */
+async function check({ services, id, values }: Plan<StorageFields>): Promise<FieldError[]> {
+  const { reads: sql, secrets, config } = services
+  const [stored] =
+    id === null
+      ? []
+      : await sql<LocationRecord[]>`
+    select ${recordColumns(sql)} from storage_locations where id = ${id}`
+  if (id !== null && !stored) throw new ApiError('not-found')
+  const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
+  const record: LocationRecord = { ...blank, ...stored, ...Object.fromEntries(sent) }
+  const path = normalisePath(record.adapter, record.path)
+  if (path === null || missingSettings(record).length > 0) return []
+  const location = openLocation({ ...record, path }, field => {
+    const isKept = record[field] !== '' && record[field] === stored?.[field]
+    return isKept ? secrets.open(record[field], purposeOf(field)) : record[field]
   })
+  if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
   try {
-    if (
-      location.adapter === 'local' &&
-      !(await resolvesInsideRoots(location.path, allowedRoots(services.config)))
-    )
+    if (location.adapter === 'local' && !(await resolvesInsideRoots(path, allowedRoots(config))))
       throw new StorageFault('denied')
-    await reach({ work: 'check', location, patienceMs: checkMs }, AbortSignal.timeout(2 * checkMs))
+    const task = { work: 'check', location, patienceMs: checkMs } as const
+    await checks(() => reach(task, AbortSignal.timeout(2 * checkMs)))
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error
@@ -243,4 +266,14 @@ async function stationsOf(
   return names
 }
 
-export const storageLocationRoutes = resourceRoutes(storageLocations, rules)
+const checkParameter = {
+  check: {
+    type: 'boolean',
+    description: 'Reach for the place before it is saved; it has to answer within seconds.'
+  }
+}
+
+export const storageLocationRoutes = resourceRoutes(storageLocations, rules).map(route => {
+  const isWrite = route.method === 'POST' || route.method === 'PUT'
+  return isWrite ? { ...route, operation: { ...route.operation, query: checkParameter } } : route
+})

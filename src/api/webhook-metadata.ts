@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { NamedValue } from '../fields/field.ts'
 
 /** What of a hook decides its state. */
@@ -14,7 +14,7 @@ export interface HookState {
  * `last_status` the HTTP status of the last attempt; 0 where there was none.
  */
 export async function readMetadata(
-  sql: Sql,
+  sql: Sql | Tx,
   hooks: readonly HookState[]
 ): Promise<ReadonlyMap<number, NamedValue[]>> {
   const rows = await sql<Deliveries[]>`

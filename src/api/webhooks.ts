@@ -84,7 +84,7 @@ const rules: Rules<HookFields> = {
     if (before?.is_enabled !== false || !values.is_enabled) return
     await tx`update webhooks set is_auto_disabled = false, consecutive_failures = 0 where id = ${id}`
   },
-  async shown(rows, { services }) {
+  async shown(rows, { sql }) {
     const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row)))
     const hooks = rows.map(row => ({
       id: row.id,
@@ -92,7 +92,7 @@ const rules: Rules<HookFields> = {
       isDraft: isDraft(hookTypeOf(row.type), row.config),
       isRetired: hookTypeOf(row.type).isRetired
     }))
-    const metadata = await readMetadata(services.sql, hooks)
+    const metadata = await readMetadata(sql, hooks)
     return hooks.map(({ id }, index) => ({ config: configs[index] ?? [], metadata: metadata.get(id) ?? [] }))
   }
 }
@@ -114,7 +114,7 @@ function triggerProblems(type: HookType, asked: readonly Trigger[]): FieldError[
 /** Judges where the URLs of a config lead, those that were there already left out. */
 async function urlProblems({ services, station, id, values }: Plan<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
-  const [stored] = await services.sql<{ type: string; config: Config }[]>`
+  const [stored] = await services.reads<{ type: string; config: Config }[]>`
     select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
   const typeName = stored?.type ?? values.type
   if (typeName === undefined) return []

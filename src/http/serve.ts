@@ -74,16 +74,19 @@ export function serveRoutes<Services>(
     if (route === undefined)
       return fail(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     const isKeyed = route.access !== 'public'
+    const apiKey = apiKeyOf(req)
     const request: ApiRequest = {
       method,
       path,
       params: found.params,
       query: new URLSearchParams(req.getQuery() ?? ''),
       body: undefined,
-      apiKey: apiKeyOf(req),
-      address: isKeyed
-        ? addressOf(textOf(res.getRemoteAddressAsText()), req.getHeader('x-forwarded-for'))
-        : '',
+      apiKey,
+      // Nobody asks for the address of who only reads what is public.
+      address:
+        isKeyed || apiKey !== ''
+          ? addressOf(textOf(res.getRemoteAddressAsText()), req.getHeader('x-forwarded-for'))
+          : '',
       caller: null
     }
     const body = bodyOf(res, req, method, route)

@@ -36,20 +36,27 @@ const toleranceMs = 20
 
 /**
  * Ends a play and starts the next: one Postgres transaction, then the live state. Safe to repeat at any time and on
- * any number of machines; whoever comes second finds the work done and only makes sure that it shows.
+ * any number of machines; whoever comes second finds the work done and only makes sure that it shows. `note` is part of
+ * the transaction of a step that ended the play.
  */
 export async function advance(
   services: PlayoutServices,
-  request: AdvanceRequest
+  request: AdvanceRequest,
+  note: (tx: Tx) => Promise<void> = async () => {}
 ): Promise<{ outcome: Outcome; state: StationState | null }> {
-  const outcome = await step(services.sql, request, Date.now())
+  const outcome = await step(services.sql, request, Date.now(), note)
   if (outcome === 'gone' || outcome === 'idle' || outcome === 'not-due') return { outcome, state: null }
   const state = await publishEventually(services, request.stationId)
   if (outcome === 'stepped' && state) services.log.info(...nowPlayingLine(state))
   return { outcome, state }
 }
 
-function step(sql: Sql, request: AdvanceRequest, nowMs: number): Promise<Outcome> {
+function step(
+  sql: Sql,
+  request: AdvanceRequest,
+  nowMs: number,
+  note: (tx: Tx) => Promise<void>
+): Promise<Outcome> {
   const { stationId, endedShId, cause } = request
   return sql.begin<Outcome>(async tx => {
     const [station, play, queue, library] = await Promise.all([
@@ -87,6 +94,7 @@ function step(sql: Sql, request: AdvanceRequest, nowMs: number): Promise<Outcome
         : [goSilent(tx, station)]),
       ...(next?.isOfNextPass && next.playlistId !== null ? [endPass(tx, next.playlistId, next.pass)] : [])
     ])
+    await note(tx)
     return 'stepped'
   })
 }

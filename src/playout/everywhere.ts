@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts'
+import { withDeadline } from '../deadline.ts'
 import { publishMany } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -6,7 +7,10 @@ import type { PlayoutServices } from './services.ts'
 const counter = 'shown everywhere'
 
 const chunk = 200
-const patienceMs = 5_000
+/** How often a look goes on while there is more to mark. */
+const rounds = 100
+/** How long a caller waits for its fact to show; the rest follows behind it. */
+const patienceMs = 500
 
 /**
  * Counts a fact that all stations show, as part of its transaction. It touches no station: thousands of rows that are
@@ -18,47 +22,62 @@ export async function countEverywhere(tx: Tx): Promise<void> {
     on conflict (name) do update set value = (settings.value::bigint + 1)::text`
 }
 
-/** Gives every station that has not seen the newest of these facts a new revision, and tells which. */
+/**
+ * Gives some of the stations that have not seen the newest of these facts a new revision, and tells which; none is
+ * left once it gives an empty list. A station that somebody holds is passed over: it stays behind, and the next look
+ * finds it.
+ */
 export async function markEverywhere(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
-      select s.id from stations s, newest where s.everywhere < newest.number order by s.id for no key update of s
+      select s.id from stations s, newest where s.everywhere < newest.number
+      limit ${chunk} for no key update of s skip locked
     )
     update stations s set revision = revision + 1, station_revision = revision + 1, everywhere = newest.number
     from newest, behind where s.id = behind.id returning s.id`
   return rows.map(({ id }) => id)
 }
 
-const waiting = new WeakMap<
-  PlayoutServices['redis'],
-  { running: Promise<void>; next: Promise<void> | null }
->()
-
-/**
- * Shows a committed fact on all stations; many that come at once are shown together. The first stations follow at
- * once, what takes longer than a few seconds is left to the sweep, as is everything while a store is away.
- */
-export async function showEverywhere(services: PlayoutServices): Promise<void> {
-  const known = waiting.get(services.redis)
-  if (!known) return begin()
-  known.next ??= known.running.then(begin)
-  return known.next
-
-  async function begin(): Promise<void> {
-    const entry = { running: markAndPublish(services), next: null }
-    waiting.set(services.redis, entry)
-    await entry.running
-    if (waiting.get(services.redis) === entry && entry.next === null) waiting.delete(services.redis)
-  }
+interface Waiting {
+  readonly running: Promise<void>
+  next: Promise<void> | null
 }
 
-/** Never rejects. */
+const waiting = new WeakMap<PlayoutServices['redis'], Waiting>()
+
+/**
+ * Shows a committed fact on all stations; many that come at once are shown together. A caller waits a moment, so that
+ * on most installations everything shows before it goes on; thousands of stations follow behind. Never rejects.
+ */
+export async function showEverywhere(services: PlayoutServices): Promise<void> {
+  const shown = begin(services)
+  await withDeadline(patienceMs, 'showing a fact everywhere', () => shown).catch(() => {})
+}
+
+function begin(services: PlayoutServices): Promise<void> {
+  const known = waiting.get(services.redis)
+  if (known) {
+    known.next ??= known.running.then(() => run(services))
+    return known.next
+  }
+  return run(services)
+}
+
+async function run(services: PlayoutServices): Promise<void> {
+  const entry: Waiting = { running: markAndPublish(services), next: null }
+  waiting.set(services.redis, entry)
+  await entry.running
+  if (waiting.get(services.redis) === entry && entry.next === null) waiting.delete(services.redis)
+}
+
+/** Never rejects; what fails, the sweep does again. */
 async function markAndPublish(services: PlayoutServices): Promise<void> {
   try {
-    const ids = await markEverywhere(services.sql)
-    const endMs = Date.now() + patienceMs
-    for (let start = 0; start < ids.length && Date.now() < endMs; start += chunk)
-      await publishMany(services, ids.slice(start, start + chunk))
+    for (let round = 0; round < rounds; round++) {
+      const ids = await markEverywhere(services.sql)
+      if (ids.length === 0) return
+      await publishMany(services, ids)
+    }
   } catch (error) {
     services.log.warn({ err: error }, 'live states not updated yet')
   }

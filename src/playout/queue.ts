@@ -46,13 +46,14 @@ export function planStatements(tx: Tx, stationId: number, plan: Plan) {
 
 /**
  * Takes an unplayed row out of the queue, gives its track back to the playlist (though not to the slot it leaves)
- * and fills the queue up. Throws 404 for a row that is not in the station's queue, 409 for one that is on its way.
+ * and fills the queue up; `note` is part of it. Throws 404 for a row that is not in the station's queue, 409 for one that is on its way.
  */
 export async function removeFromQueue(
   services: PlayoutServices,
   stationId: number,
   queueId: number,
-  nowMs: number
+  nowMs: number,
+  note: (tx: Tx) => Promise<void> = async () => {}
 ): Promise<void> {
   await services.sql.begin(async tx => {
     const [station, play, queue, [row]] = await Promise.all([
@@ -71,6 +72,7 @@ export async function removeFromQueue(
     const left = queue.filter(({ id }) => id !== queueId)
     const rejected = new Set(row.trackId === null ? [] : [row.trackId])
     await topUp(tx, station, play, left, rejected, nowMs)
+    await note(tx)
   })
   await publishEventually(services, stationId)
 }

@@ -28,7 +28,7 @@ export async function sweep(
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await wakeSilent(services, signal)
-  await markEverywhere(services.sql)
+  for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
   return differing.fresh

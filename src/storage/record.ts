@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 
+import type { Fragment, Sql } from '../db/sql.ts'
+import { columnOf, sealingPurpose } from '../fields/column.ts'
 import type { Adapter, StorageLocation } from './location.ts'
 
 /** What is kept of a location, by the names of the interface; secrets are sealed. */
@@ -22,6 +24,35 @@ export interface LocationRecord {
   readonly sftpPrivateKeyPassPhrase: string
 }
 
+/** A location of which nothing is known. */
+export const blank: LocationRecord = {
+  adapter: 'local',
+  path: '',
+  s3CredentialKey: '',
+  s3CredentialSecret: '',
+  s3Region: '',
+  s3Bucket: '',
+  s3Endpoint: '',
+  dropboxAppKey: '',
+  dropboxAppSecret: '',
+  dropboxAuthToken: '',
+  sftpHost: '',
+  sftpUsername: '',
+  sftpPassword: '',
+  sftpPort: 0,
+  sftpPrivateKey: '',
+  sftpPrivateKeyPassPhrase: ''
+}
+
+/** The columns of a `LocationRecord`, for a select. */
+export function recordColumns(sql: Sql): Fragment {
+  return sql.unsafe(
+    Object.keys(blank)
+      .map(name => `${columnOf(name)} as "${name}"`)
+      .join(', ')
+  )
+}
+
 export type SecretField =
   | 's3CredentialSecret'
   | 'dropboxAppSecret'
@@ -30,9 +61,9 @@ export type SecretField =
   | 'sftpPrivateKey'
   | 'sftpPrivateKeyPassPhrase'
 
-/** What the secret of a field is sealed for: its table and column. */
+/** What the secret of a field is sealed for. */
 export function purposeOf(field: SecretField): string {
-  return `storage_locations.${field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}`
+  return sealingPurpose('storage_locations', field)
 }
 
 /** The location as it is used; `open` gives the secret of a field in clear. */

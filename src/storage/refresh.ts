@@ -1,11 +1,19 @@
-import type { Sql } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
 import { raiseNotification, settleNotification } from '../notifications.ts'
 import type { Secrets } from '../secrets.ts'
+import { untilAborted } from './abort.ts'
 import { StorageFault } from './fault.ts'
 import { readFreeBytes } from './local.ts'
 import { locationUri } from './location.ts'
-import { allowedRoots, type LocationRecord, openLocation, placeOf, purposeOf } from './record.ts'
+import {
+  allowedRoots,
+  type LocationRecord,
+  openLocation,
+  placeOf,
+  purposeOf,
+  recordColumns
+} from './record.ts'
 import { reach } from './remote.ts'
 import { resolvesInsideRoots } from './roots.ts'
 import { capacityOf, formatSize, isFull, usedPercent } from './size.ts'
@@ -24,6 +32,8 @@ const remoteEvery = '1 hour'
 /** How long one count may take. The claim lasts longer, so that no two processes count at once. */
 const patienceMs = 5 * 60_000
 const claim = '6 minutes'
+/** How long a look at a folder or a volume may take: a network file system can be away. */
+const lookMs = 10_000
 
 type Row = LocationRecord & { readonly id: number; readonly quotaBytes: string }
 
@@ -41,40 +51,50 @@ export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Pro
     update storage_locations set measure_at = now() + ${claim}::interval
     where id = (
       select id from storage_locations where measure_at <= now() order by measure_at limit 1 for update skip locked)
-    returning id, storage_quota_bytes as "quotaBytes", adapter, path, s3_credential_key as "s3CredentialKey",
-      s3_credential_secret as "s3CredentialSecret", s3_region as "s3Region", s3_bucket as "s3Bucket",
-      s3_endpoint as "s3Endpoint", dropbox_app_key as "dropboxAppKey", dropbox_app_secret as "dropboxAppSecret",
-      dropbox_auth_token as "dropboxAuthToken", sftp_host as "sftpHost", sftp_username as "sftpUsername",
-      sftp_password as "sftpPassword", sftp_port as "sftpPort", sftp_private_key as "sftpPrivateKey",
-      sftp_private_key_pass_phrase as "sftpPrivateKeyPassPhrase"`
+    returning id, storage_quota_bytes as "quotaBytes", ${recordColumns(sql)}`
   if (!row) return false
   const every = row.adapter === 'local' ? localEvery : remoteEvery
+  const again = sql`measure_at = now() + ${every}::interval * (0.9 + random() * 0.2)`
   try {
     const usage = await measure(row, parts, signal)
     const free = usage?.freeBytes ?? null
     await sql`
-      update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)}, files = ${usage?.files ?? 0},
-        free_bytes = ${free === null ? null : String(free)}, measured_at = now(), fault = '',
-        measure_at = now() + ${every}::interval * (0.9 + random() * 0.2)
+      update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)},
+        free_bytes = ${free === null ? null : String(free)}, ${again}
       where id = ${row.id}`
+    await settleNotification(sql, unreachable(row.id))
     if (usage) await tellWhenNearlyFull(sql, row, usage)
   } catch (error) {
     if (signal.aborted) throw error
-    if (!(error instanceof StorageFault)) log.error({ err: error, location: row.id }, 'storage not counted')
+    const isFault = error instanceof StorageFault
+    if (!isFault) log.error({ err: error, location: row.id }, 'storage not counted')
     // What was counted last stays: a server that is away for an hour does not make the files go away.
-    await sql`
-      update storage_locations set fault = ${error instanceof StorageFault ? error.word : 'unusable'},
-        measure_at = now() + ${every}::interval * (0.9 + random() * 0.2)
-      where id = ${row.id}`
+    await sql`update storage_locations set ${again} where id = ${row.id}`
+    await raiseNotification(sql, {
+      fact: unreachable(row.id),
+      title: `Storage cannot be counted: ${locationUri(placeOf(row))}`,
+      body: isFault ? error.message : 'The log of the workers says why.',
+      type: 'warning',
+      source: 'storage'
+    })
   }
   return true
+}
+
+const unreachable = (id: number) => `storage-unreachable:${id}`
+const nearlyFull = (id: number) => `storage-nearly-full:${id}`
+
+/** Nothing that was told of a location holds any more: it is being deleted. */
+export async function settleStorage(tx: Tx, id: number): Promise<void> {
+  await settleNotification(tx, unreachable(id))
+  await settleNotification(tx, nearlyFull(id))
 }
 
 /** The gap between the two figures keeps a location at the edge from being told of again and again. */
 async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: Usage): Promise<void> {
   const available = capacityOf(BigInt(row.quotaBytes), usedBytes, freeBytes)
   const percent = usedPercent(usedBytes, available)
-  const fact = `storage-nearly-full:${row.id}`
+  const fact = nearlyFull(row.id)
   if (percent < easedPercent) await settleNotification(sql, fact)
   if (percent < nearlyFullPercent || available === null) return
   await raiseNotification(sql, {
@@ -90,18 +110,34 @@ async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Prom
   const location = openLocation(row, field =>
     row[field] === '' ? '' : parts.secrets.open(row[field], purposeOf(field))
   )
-  if (location.adapter === 'local' && !(await resolvesInsideRoots(location.path, allowedRoots(parts.config))))
-    throw new StorageFault('denied')
+  if (location.adapter === 'local') await makeSureInside(location.path, parts, signal)
   return reach({ work: 'measure', location, patienceMs }, signal)
 }
 
-/** Reads how much room the volumes of local locations have; one look per location. */
-export async function refreshVolumes({ sql, config }: RefreshParts): Promise<void> {
+async function makeSureInside(path: string, { config }: RefreshParts, signal: AbortSignal): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  if (!(await untilAborted(limit, resolvesInsideRoots(path, allowedRoots(config)))))
+    throw new StorageFault('denied')
+}
+
+/** Reads how much room the volumes of local locations have; a volume that does not answer is passed over. */
+export async function refreshVolumes(parts: RefreshParts, signal: AbortSignal): Promise<void> {
+  const { sql } = parts
   const rows = await sql<{ id: number; path: string }[]>`
     select id, path from storage_locations where adapter = 'local' order by id limit 1000`
   for (const { id, path } of rows) {
-    if (!(await resolvesInsideRoots(path, allowedRoots(config)))) continue
-    const free = await readFreeBytes(path)
-    await sql`update storage_locations set free_bytes = ${free === null ? null : String(free)} where id = ${id}`
+    const free = await readFree(path, parts, signal).catch(() => undefined)
+    if (signal.aborted) return
+    if (free === undefined) continue
+    await sql`
+      update storage_locations set free_bytes = ${free}
+      where id = ${id} and free_bytes is distinct from ${free}`
   }
+}
+
+async function readFree(path: string, parts: RefreshParts, signal: AbortSignal): Promise<string | null> {
+  await makeSureInside(path, parts, signal)
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  const free = await untilAborted(limit, readFreeBytes(path))
+  return free === null ? null : String(free)
 }

@@ -631,7 +631,8 @@ test('stats count what there is', async ({ program }) => {
     media: before.media + 7,
     version: expect.stringMatching(/^\d+\.\d+\.\d+/)
   })
-  expect(after.queue).toBeGreaterThan(before.queue)
+  // Its own three; those of other stations come and go.
+  expect(after.queue).toBeGreaterThanOrEqual(3)
   // Other stations play on meanwhile; the thousand plays of yesterday are not counted.
   expect(after.history_24h).toBeGreaterThan(before.history_24h)
   expect(after.history_24h).toBeLessThan(1_000)

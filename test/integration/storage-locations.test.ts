@@ -67,10 +67,10 @@ describe('a local storage location', () => {
     }
     await waitFor(async () => (await told()).length > 0, { deadlineMs: 10_000, what: 'the notification' })
     const again = async () => {
-      const [row] = await program.sql<{ measured: boolean }[]>`
-        select measured_at > measure_at - interval '6 minutes' and measure_at > now() as measured
+      const [row] = await program.sql<{ isLater: boolean }[]>`
+        select measure_at between now() and now() + interval '5.9 minutes' as "isLater"
         from storage_locations where id = ${body.id}`
-      return row?.measured ?? false
+      return row?.isLater ?? false
     }
     await program.sql`update storage_locations set measure_at = now() where id = ${body.id}`
     await waitFor(again, { deadlineMs: 10_000, what: 'the second count' })

@@ -53,13 +53,10 @@ create table storage_locations (
   -- What makes it the same place as another one: adapter, server and path.
   place text,
   used_bytes numeric(20) not null default 0,
-  files integer not null default 0,
   -- Free bytes of the volume; null where nobody can tell.
   free_bytes numeric(20),
-  measured_at timestamptz,
-  -- When the workers measure it next, and why they could not.
+  -- When the workers measure it next.
   measure_at timestamptz not null default now(),
-  fault text not null default '',
   constraint storage_locations_place unique (type, place)
 );
 
@@ -187,6 +184,10 @@ create table audit_log (
   fields jsonb not null default '[]'
 );
 create index audit_log_at on audit_log (at);
+create index audit_log_of_record on audit_log (record, record_id);
+create index audit_log_of_station on audit_log (station_id);
+
+create index media_custom_fields_of_field on media_custom_fields (field_id);
 
 create table settings (
   name text primary key,

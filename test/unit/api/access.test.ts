@@ -50,7 +50,14 @@ describe('allows', () => {
     ['reads of a station, to write', at(7, 'view all'), write('manage station media', 7), false],
     ['a write right, to read', at(7, 'delete station media'), read('view station management', 7), true],
     ['a write right, for reports', at(7, 'manage station media'), read('view station reports', 7), false],
-    ['an administration right, to look', everywhere('administer backups'), read('view administration'), true],
+    [
+      'a write right for something else',
+      at(7, 'manage station web hooks'),
+      read('view station management', 7),
+      false
+    ],
+    ['custom fields, to look', everywhere('administer custom fields'), read('view administration'), true],
+    ['backups, to look', everywhere('administer backups'), read('view administration'), false],
     [
       'a station right, to look there',
       everywhere('manage station media'),
@@ -79,6 +86,7 @@ describe('private stations', () => {
     ['no right there', at(7), false],
     ['every read', everywhere('view all'), true],
     ['stations', everywhere('administer stations'), true],
+    ['a station right for all', everywhere('manage station web hooks'), true],
     ['a right of the installation', everywhere('administer api keys'), false]
   ]
   test.for(table)('%s', ([, rights, isOpen]) => {
