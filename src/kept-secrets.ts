@@ -21,7 +21,8 @@ export async function openKeptSecrets(sql: Sql, config: Config): Promise<Secrets
   } catch {
     throw new OperatorError(
       'SECRETS_KEY is not the key this database was used with: give all processes the same SECRETS_KEY, or the file ' +
-        'secrets-key of the first one in their DATA_DIR'
+        'secrets-key of the first one in their DATA_DIR. If the key is lost, so is what it sealed: run ' +
+        "`delete from settings where name = 'secrets check'` in Postgres and enter the secrets of storage and hooks again"
     )
   }
   return secrets

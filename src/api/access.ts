@@ -39,6 +39,13 @@ export const globalPermissions: readonly Permission[] = [
 /** Rights a key may carry for one station. `view all` is every read, `administer all` everything there. */
 export const stationPermissions: readonly Permission[] = ['administer all', 'view all', ...stationRights]
 
+const permissionNames: ReadonlySet<string> = new Set(globalPermissions)
+
+/** Whether a stored right is one that this version knows. */
+export function isPermission(text: string): text is Permission {
+  return permissionNames.has(text)
+}
+
 /** Rights as stored: some may be unknown to this version. Those of a station by its id. */
 export interface Rights {
   readonly permissions: readonly string[]

@@ -2,13 +2,14 @@ import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { JsonSchema } from '../fields/field.ts'
 import { bodySchema } from '../fields/form.ts'
+import { isPermission, mayGrant } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { recordAudit } from './audit.ts'
 import { generateKey, rowOfKey, storeKey } from './keys.ts'
 import { likePattern, limitOf, listParameters, parseListQuery } from './list.ts'
 import { newKeyFields, parseNewKey } from './new-key.ts'
 import { parseId } from './parse.ts'
-import type { ApiRoute } from './route.ts'
+import type { ApiRequest, ApiRoute } from './route.ts'
 import { exactly } from './schemas.ts'
 
 const path = '/api/v1/main/api-keys'
@@ -139,6 +140,7 @@ const revoke: ApiRoute = {
       // The last keys with all rights must not end each other at the same time.
       await tx`select pg_advisory_xact_lock(hashtext('cuewire admin key'))`
       const found = await findKey(tx, request.params['key'] ?? '')
+      if (!mayEnd(request, found)) throw new ApiError('forbidden')
       if (found.revokedAt !== 0) return found
       await keepLastAdministrator(tx, found.id)
       await tx`update api_keys set revoked_at = now() where id = ${found.id}`
@@ -164,13 +166,25 @@ async function findKey(tx: Tx, name: string): Promise<KeyRow> {
   return row
 }
 
-/** Throws a 409 for the only valid key with all rights: nobody could make another one. */
+/** Whether the caller holds all that the key may do: nobody ends a key stronger than their own. Everybody ends their own. */
+function mayEnd({ caller }: ApiRequest, { id, permissions, stationPermissions }: KeyRow): boolean {
+  if (!caller) return false
+  if (caller.key.id === id) return true
+  const mayGrantAll = (names: readonly string[], stationId: number | null) =>
+    names.every(name => isPermission(name) && mayGrant(caller.key, name, stationId))
+  return (
+    mayGrantAll(permissions, null) &&
+    Object.entries(stationPermissions).every(([stationId, names]) => mayGrantAll(names, Number(stationId)))
+  )
+}
+
+/** Throws a 409 for a key with all rights when no other one stays for good: nobody could make another one. */
 async function keepLastAdministrator(tx: Tx, id: number): Promise<void> {
-  const administrators = await tx<{ id: number }[]>`
-    select id from api_keys
-    where permissions ? 'administer all' and revoked_at is null and (expires_at is null or expires_at > now())
-    limit 2`
-  if (administrators.length !== 1 || administrators[0]?.id !== id) return
+  const administrators = await tx<{ id: number; isLasting: boolean }[]>`
+    select id, expires_at is null as "isLasting" from api_keys
+    where permissions ? 'administer all' and revoked_at is null and (expires_at is null or expires_at > now())`
+  const isOne = administrators.some(each => each.id === id)
+  if (!isOne || administrators.some(each => each.id !== id && each.isLasting)) return
   const message = 'This is the last key with all rights: make another one first.'
   throw ApiError.ofFields([{ field: 'key', code: 'in_use', message }], 'conflict')
 }

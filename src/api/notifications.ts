@@ -9,7 +9,7 @@ import { filtersOf } from './filters.ts'
 import { likePattern, limitOf, listParameters, parseListQuery } from './list.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, ApiRoute } from './route.ts'
-import { exactly } from './schemas.ts'
+import { exactly, oneOf } from './schemas.ts'
 
 const path = '/api/v1/main/notifications'
 const tag = 'Notifications'
@@ -219,6 +219,17 @@ const criteria = {
 }
 const criteriaForm = changesOf(criteria)
 
+/** Exactly one of the criteria. */
+const bulkSchema = {
+  ...oneOf({
+    ids: { type: 'array', items: id.schema, maxItems: 10_000 },
+    is_read: { type: 'boolean' },
+    read: { type: 'boolean' },
+    all: { const: true }
+  }),
+  examples: [{ is_read: true }]
+}
+
 const bulkDelete: ApiRoute = {
   method: 'POST',
   path: `${path}/bulk-delete`,
@@ -227,7 +238,7 @@ const bulkDelete: ApiRoute = {
     id: 'deleteNotifications',
     tag,
     summary: 'Delete many notifications; the body says by exactly one word which',
-    body: bodySchema(criteria, { isPartial: true }),
+    body: bulkSchema,
     answer: successSchema({ deleted: { type: 'integer' } })
   },
   async handle(request, { sql }) {

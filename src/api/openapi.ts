@@ -86,14 +86,13 @@ export function describeApi(
   }
 }
 
-function describeRoute({ path, method, access, operation }: ApiRoute) {
+function describeRoute({ path, method, access, textTypes = [], operation }: ApiRoute) {
   const {
     id,
     tag,
     summary,
     query = {},
     body,
-    textTypes = [],
     answer,
     contentTypes = ['application/json'],
     redirectsTo

@@ -7,7 +7,7 @@ import type { StationRow } from './route.ts'
 
 /** Checks a body against its schema. Throws a 400 that names every field with its first problem. */
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
-  const result = v.safeParse(schema, body ?? {}, { abortPipeEarly: true })
+  const result = v.safeParse(schema, body === undefined ? {} : body, { abortPipeEarly: true })
   if (result.success) return result.output
   const [first, ...others] = problemsOf(result.issues)
   if (!first) throw new ApiError('invalid')

@@ -29,11 +29,20 @@ interface ImportResult {
 
 const insertAtOnce = 1_000
 
+/** What programs call M3U and PLS files. */
+const importTypes = [
+  ...Object.values(playlistTypes),
+  'audio/mpegurl',
+  'application/x-mpegurl',
+  'application/vnd.apple.mpegurl',
+  'text/plain'
+]
+
 const importList: ApiRoute = {
   method: 'POST',
   path: '/api/station/:station_id/playlist/:id/import',
   access: 'manage station media',
-  takesText: true,
+  textTypes: importTypes,
   maxBodyBytes: maxPlaylistBytes,
   operation: {
     id: 'importPlaylist',
@@ -41,7 +50,6 @@ const importList: ApiRoute = {
     summary:
       'Append the songs that an M3U, M3U8, PLS or JSON list names; addresses are registered, not fetched',
     body: wantedSchema,
-    textTypes: [...Object.values(playlistTypes), 'text/plain'],
     answer: { $ref: '#/components/schemas/PlaylistImport' }
   },
   async handle(request, services) {

@@ -1,6 +1,16 @@
 import * as v from 'valibot'
 
-import { choice, custom, flag, integer, isWebAddress, listOf, problem, text } from '../fields/field.ts'
+import {
+  choice,
+  custom,
+  flag,
+  integer,
+  isWebAddress,
+  listOf,
+  noLonger,
+  problem,
+  text
+} from '../fields/field.ts'
 import { markPlaylist, refillQueue, withdrawPlaylist } from '../playout/queue.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
@@ -14,11 +24,11 @@ const most = 32_767
 const backendOptions = v.pipe(
   v.unknown(),
   v.transform(value => (typeof value === 'string' ? value.split(',') : value)),
+  noLonger(100),
   v.array(
     v.string(problem('invalid_type', 'must be text.')),
     problem('invalid_type', 'must be text or a list.')
   ),
-  v.maxLength(100, problem('too_long', 'must have at most 100 names.')),
   v.transform(names => [...new Set(names.map(name => name.trim()).filter(name => name !== ''))]),
   v.check(
     names => names.every(name => optionNames.includes(name)),
@@ -76,6 +86,9 @@ export const playlists = resource({
     backend_options: custom(backendOptions, {
       fallback: '',
       schema: { type: 'string' },
+      accepts: {
+        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string', enum: optionNames } }]
+      },
       about: `Comma-separated: ${optionNames.join(', ')}.`,
       example: 'interrupt,single_track'
     }),
@@ -94,7 +107,11 @@ export const playlists = resource({
         v.check(() => false, problem('not_found', 'is no podcast: none are kept.')),
         v.transform(() => 0)
       ),
-      { max: 100, items: { type: 'integer' }, about: 'Always empty: no podcasts are kept.' }
+      {
+        max: 100,
+        items: { type: 'integer' },
+        about: 'Always empty: no podcasts are kept, and ids are refused.'
+      }
     )
   },
   search: ['name'],
@@ -138,8 +155,8 @@ const rules: Rules<PlaylistFields> = {
   async wrote({ tx, station, before, values }, id) {
     if (!station || !before) return
     if (before.name !== values.name) await markPlaylist(tx, station.id, id)
-    if (!isPlayable(before) || isPlayable(values)) return
-    await withdrawPlaylist(tx, station.id, id)
+    if (isPlayable(before) === isPlayable(values)) return
+    if (!isPlayable(values)) await withdrawPlaylist(tx, station.id, id)
     await refillQueue(tx, station.id)
   },
   async deleting({ tx, station, before }) {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { ApiError } from '../errors.ts'
+import { integer, noLonger } from '../fields/field.ts'
 import { advance } from '../playout/advance.ts'
 import { countListeners } from '../playout/listeners.ts'
 import { recordAudit } from './audit.ts'
@@ -34,12 +35,7 @@ const skip: ApiRoute = {
 
 const listenersAtMost = 100_000_000
 
-const number = v.pipe(
-  v.number('must be a whole number.'),
-  v.integer('must be a whole number.'),
-  v.minValue(0, 'must not be negative.'),
-  v.maxValue(listenersAtMost, `must be at most ${listenersAtMost}.`)
-)
+const number = integer({ min: 0, max: listenersAtMost, about: 'Listeners.' }).input
 
 /** `unique` is as high as `total` where the source cannot tell. */
 const count = { total: number, unique: v.optional(number) }
@@ -50,7 +46,7 @@ const tooUnique = 'must not be above total.'
 const source = v.pipe(
   v.object({
     ...count,
-    id: v.optional(v.pipe(v.number('must be a whole number.'), v.safeInteger('must be a whole number.'))),
+    id: v.optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id.' }).input),
     path: v.optional(v.pipe(v.string('must be text.'), v.maxLength(2048, 'must be at most 2048 characters.')))
   }),
   v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique']),
@@ -59,7 +55,7 @@ const source = v.pipe(
     if (!isNamed) addIssue({ message: 'must have an id or a path.' })
   })
 )
-const sources = v.optional(v.pipe(v.array(source, 'must be a list.'), v.maxLength(1_000, 'is too long.')), [])
+const sources = v.optional(v.pipe(v.unknown(), noLonger(1_000), v.array(source, 'must be a list.')), [])
 
 const report = v.pipe(
   v.object({ ...count, mounts: sources, remotes: sources, hls: sources }, 'must be an object.'),

@@ -12,6 +12,7 @@ import { parseBody } from './parse.ts'
 import { type QueueRow, renderRow, selectRows } from './queue-row.ts'
 import { refuse } from './resource-store.ts'
 import { actionResult, type ApiRoute, json, stationOf } from './route.ts'
+import { oneOf } from './schemas.ts'
 
 const mostAtOnce = 100
 const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
@@ -56,8 +57,7 @@ const songs = v.pipe(
 
 const item = { $ref: '#/components/schemas/QueueItem' }
 const body: JsonSchema = {
-  type: 'object',
-  properties: {
+  ...oneOf({
     media_id: { ...id.schema, description: 'A song of the library; answered with its row.' },
     media_ids: {
       type: 'array',
@@ -66,7 +66,7 @@ const body: JsonSchema = {
       maxItems: mostAtOnce,
       description: 'Several songs, instead; answered with their rows in the same order.'
     }
-  },
+  }),
   examples: [{ media_id: 12 }]
 }
 
@@ -77,7 +77,7 @@ const add: ApiRoute = {
   operation: {
     id: 'addToQueue',
     tag: 'Queue',
-    summary: 'Put songs at the end of the queue, in the order given',
+    summary: 'Put songs into the queue, ahead of what the AutoDJ chose, in the order given',
     body,
     answer: { oneOf: [item, { type: 'array', items: item }] }
   },
@@ -89,7 +89,9 @@ const add: ApiRoute = {
       await lockStation(tx, station.id)
       refuse(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
       const added = await addToQueue(tx, station.id, wanted)
-      await Promise.all(added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each })))
+      await Promise.all(
+        added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))
+      )
       return added
     })
     const { config, reads } = services

@@ -7,9 +7,9 @@ import type { Fields, ValuesOf } from '../fields/field.ts'
 import { changesOf, formOf } from '../fields/form.ts'
 import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
 import { publishEventually } from '../playout/publish.ts'
+import { acceptBody, allProblems, problemsIn } from './accept.ts'
 import { recordAudit } from './audit.ts'
 import { limitOf, likePattern, type ListQuery, wholeCount } from './list.ts'
-import { parseBody } from './parse.ts'
 import { type RenderContext, type Resource, type Rules, type Stored, storedFields } from './resource.ts'
 import type { ApiRequest, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -87,17 +87,17 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function create(services: ApiServices, request: ApiRequest, station: StationRow | null) {
-    const asked = parseBody(creation, request.body)
+    const { values: asked, problems } = acceptBody(creation, fields, request.body, { isPartial: false })
     const { query } = request
     const early = (await rules.ahead?.({ services, station, query, id: null, values: asked })) ?? []
     const values = await sealed(services, asked)
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
     const done: Done = { id: 0, isShown: false }
-    await transact(services, async tx => {
+    await transact(services, request, problems, async tx => {
       const revision = await lockStation(tx, station)
       const write = { tx, services, station, before: null, values, sent, reveal }
-      refuse([...early, ...((await rules.prepare?.(write)) ?? [])])
+      refuse(allProblems(problems, [...early, ...((await rules.prepare?.(write)) ?? [])]))
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
         ...toColumns(tx, values)
@@ -118,12 +118,12 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
-    const sentValues = parseBody(changes, request.body)
+    const accepted = acceptBody(changes, fields, request.body, { isPartial: true })
     const { query } = request
-    const early = (await rules.ahead?.({ services, station, query, id, values: sentValues })) ?? []
-    const asked = await sealed(services, sentValues)
+    const early = (await rules.ahead?.({ services, station, query, id, values: accepted.values })) ?? []
+    const asked = await sealed(services, accepted.values)
     const done: Done = { id, isShown: false }
-    const isChanged = await transact(services, async tx => {
+    const isChanged = await transact(services, request, accepted.problems, async tx => {
       // Records that refer to this one may be added meanwhile.
       const locked = tx`for no key update`
       const [revision, stored] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
@@ -132,8 +132,8 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
       const write = { tx, services, station, before, values, sent, reveal: {} }
-      const problems = (await rules.prepare?.(write)) ?? []
-      refuse([...fixedProblems(values, before), ...early, ...problems])
+      const ofRules = [...early, ...((await rules.prepare?.(write)) ?? [])]
+      refuse(allProblems(accepted.problems, [...fixedProblems(values, before), ...ofRules]))
       const changed = changedFields(values, before)
       if (changed.length === 0) return false
       const row = toColumns(tx, values)
@@ -152,7 +152,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function remove(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
     const done: Done = { id, isShown: false }
-    await transact(services, async tx => {
+    await transact(services, request, [], async tx => {
       const locked = tx`for update`
       const [revision, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const write = { tx, services, station, before }
@@ -246,13 +246,22 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     else await showEverywhere(services)
   }
 
+  /** `problems` are those of the body: with any, nothing is written, and whatever else goes wrong matters less. */
   async function transact<Result extends boolean | void>(
     services: ApiServices,
+    request: ApiRequest,
+    problems: readonly FieldError[],
     work: (tx: Tx) => Promise<Result>
   ) {
     try {
-      return await services.sql.begin(work)
+      return await services.sql.begin(async tx => {
+        const result = await work(tx)
+        // Who was told of a failure, or has gone, must not find it done.
+        if (!request.isOpen()) throw new Error('the request was given up')
+        return result
+      })
     } catch (error) {
+      if (problems.length > 0 && problemsIn(error).length === 0) refuse(problems)
       throw refusalOf(error, resource.unique ?? {}, isOfStation)
     }
   }

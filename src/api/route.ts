@@ -30,6 +30,8 @@ export interface ApiRequest {
   readonly address: string
   /** Null on public routes. */
   readonly caller: Caller | null
+  /** False once the client left, or was answered that it took too long. */
+  readonly isOpen: () => boolean
 }
 
 /**
@@ -50,8 +52,6 @@ export interface Operation {
   readonly summary: string
   readonly query?: Readonly<Record<string, JsonSchema>>
   readonly body?: JsonSchema
-  /** Content types of bodies that are text and no JSON. */
-  readonly textTypes?: readonly string[]
   /** The schema of the answer's body, with its content types where that is not JSON. */
   readonly answer: JsonSchema
   readonly contentTypes?: readonly string[]
@@ -70,8 +70,8 @@ export interface Route<Services> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly access: 'public' | 'any key' | Permission
-  /** Bodies that are text and no JSON are welcome, and the handler gets them as a string. */
-  readonly takesText?: boolean
+  /** Content types of text bodies that are welcome beside JSON; the handler gets them as a string. */
+  readonly textTypes?: readonly string[]
   /** Another limit than 1 MiB. */
   readonly maxBodyBytes?: number
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
-import { flag, integer, type JsonSchema, problem } from '../fields/field.ts'
+import { flag, integer, type JsonSchema, noLonger, problem } from '../fields/field.ts'
 import { formOf } from '../fields/form.ts'
 
 /** When a playlist is on, in the station's time zone. */
@@ -51,6 +51,7 @@ const days = v.nullish(
     v.transform(value =>
       typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
     ),
+    noLonger(50),
     v.array(
       v.pipe(
         v.unknown(),
@@ -63,7 +64,6 @@ const days = v.nullish(
       ),
       problem('invalid_type', 'must be a list of days.')
     ),
-    v.maxLength(50, problem('too_long', 'must have at most 50 elements.')),
     v.transform(list => [...new Set(list)].toSorted((a, b) => a - b))
   ),
   () => []

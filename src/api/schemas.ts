@@ -11,6 +11,20 @@ export function exactly(properties: Readonly<Record<string, JsonSchema>>): JsonS
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
+/** An object with exactly one of these, beside what all have. */
+export function oneOf(
+  alternatives: Readonly<Record<string, JsonSchema>>,
+  common: Readonly<Record<string, JsonSchema>> = {}
+): JsonSchema {
+  return {
+    oneOf: Object.entries(alternatives).map(([name, schema]) => ({
+      type: 'object',
+      properties: { ...common, [name]: schema },
+      required: [...Object.keys(common), name]
+    }))
+  }
+}
+
 const song = {
   text: { ...text, examples: ['Kimiko Ishizaka - Aria'] },
   artist: text,

@@ -1,19 +1,23 @@
 import type * as v from 'valibot'
 
+import { withDeadline } from '../deadline.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
 import { text } from '../fields/field.ts'
-import { bodySchema, formOf } from '../fields/form.ts'
+import { formOf } from '../fields/form.ts'
 import { TooBusyError, verifyNothing, verifyPassword } from '../sftp/password.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../sftp/public-keys.ts'
+import { locationUri } from '../storage/location.ts'
+import { allowedRoots, type LocationRecord, placeOf, recordColumns } from '../storage/record.ts'
+import { resolvesInsideRoots } from '../storage/roots.ts'
 import { ownMediaFolder } from './media-folder.ts'
 import { parseBody } from './parse.ts'
 import { type ApiRoute, json } from './route.ts'
-import { exactly } from './schemas.ts'
+import { exactly, oneOf } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 const fields = {
-  username: text({ min: 1, max: 255, about: 'Who logs in.', example: 'morning-show' }),
-  password: text({ max: 255, isLong: true, fallback: '', about: 'The password, or' }),
+  username: text({ min: 1, max: 4_096, about: 'Who logs in.', example: 'morning-show' }),
+  password: text({ max: 4_096, isLong: true, fallback: '', about: 'The password, or' }),
   public_key: text({
     max: maxPublicKeysBytes,
     isLong: true,
@@ -25,15 +29,15 @@ const fields = {
 const form = formOf(fields)
 type Attempt = v.InferOutput<typeof form>
 
+const lookMs = 5_000
+
 interface UserRow {
-  username: string
-  password: string
-  publicKeys: string
-  stationId: number
-  adapter: string | null
-  path: string | null
-  bucket: string | null
-  quotaBytes: string | null
+  readonly username: string
+  readonly password: string
+  readonly publicKeys: string
+  readonly stationId: number
+  readonly locationId: number | null
+  readonly quotaBytes: string | null
 }
 
 /**
@@ -48,7 +52,13 @@ const login: ApiRoute = {
     id: 'checkSftpLogin',
     tag: 'SFTP users',
     summary: 'Whether an SFTP server may let somebody in, and where to',
-    body: bodySchema(fields),
+    body: {
+      ...oneOf(
+        { password: fields.password.schema, public_key: fields.public_key.schema },
+        { username: fields.username.schema }
+      ),
+      examples: [{ username: 'morning-show', password: 'correct horse' }]
+    },
     answer: {
       oneOf: [
         exactly({
@@ -68,17 +78,20 @@ const login: ApiRoute = {
   },
   async handle({ body }, services) {
     const attempt = parseBody(form, body)
-    if ((attempt.password === '') === (attempt.public_key === ''))
+    const isGiven = (name: string) => typeof body === 'object' && body !== null && name in body
+    if (isGiven('password') === isGiven('public_key'))
       throw ApiError.ofFields([
         { field: 'password', code: 'required', message: 'password or public_key is required, and not both.' }
       ])
     const user = await findUser(services, attempt.username)
     if (!(await isAllowed(user, attempt)) || !user) return json({ allow: false })
+    const home = await homeOf(user, services)
+    if (home === null) return json({ allow: false })
     return json({
       allow: true,
       username: user.username,
       station_id: user.stationId,
-      home: homeOf(user, services.config.DATA_DIR),
+      home,
       quota_bytes: Number(user.quotaBytes ?? 0)
     })
   }
@@ -87,7 +100,7 @@ const login: ApiRoute = {
 async function findUser({ reads: sql }: ApiServices, username: string): Promise<UserRow | undefined> {
   const [user] = await sql<UserRow[]>`
     select u.username, u.password, u.public_keys as "publicKeys", s.id as "stationId",
-      l.adapter, l.path, l.s3_bucket as bucket, l.storage_quota_bytes as "quotaBytes"
+      l.id as "locationId", l.storage_quota_bytes as "quotaBytes"
     from sftp_users u join stations s on s.id = u.station_id
     left join storage_locations l on l.id = s.media_storage_location_id
     where u.username = ${username}`
@@ -108,10 +121,21 @@ async function isAllowed(
   }
 }
 
-/** A folder, or the address of one where the media are not kept on this machine. */
-function homeOf({ stationId, adapter, path, bucket }: UserRow, dataDir: string): string {
-  if (adapter === null) return ownMediaFolder(stationId, dataDir)
-  return adapter === 's3' ? `s3://${[bucket, path].filter(Boolean).join('/')}` : (path ?? '')
+/**
+ * The station's folder, or the address of one that is not on this machine. Null where nobody may be led: out of the
+ * allowed folders.
+ */
+async function homeOf({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
+  const { reads: sql, config } = services
+  if (locationId === null) return ownMediaFolder(stationId, config.DATA_DIR)
+  const [record] = await sql<LocationRecord[]>`
+    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+  if (!record) return null
+  if (record.adapter !== 'local') return locationUri(placeOf(record))
+  const isInside = await withDeadline(lookMs, 'looking at a folder', () =>
+    resolvesInsideRoots(record.path, allowedRoots(config))
+  )
+  return isInside ? record.path : null
 }
 
 export const sftpAuthRoutes = [login]

@@ -7,10 +7,13 @@ import { locationIdentity, locationUri, normalisePath, type StorageLocation } fr
 import {
   allowedRoots,
   blank,
+  type KeptRecord,
   type LocationRecord,
+  makeSureComplete,
+  openKept,
   openLocation,
+  passwordTarget,
   placeOf,
-  purposeOf,
   recordColumns
 } from '../storage/record.ts'
 import { settleStorage } from '../storage/refresh.ts'
@@ -103,6 +106,9 @@ const rules: Rules<StorageFields> = {
   async wrote({ tx, before, values }, id) {
     const isMoved = before === null || locationIdentity(placeOf(before)) !== locationIdentity(placeOf(values))
     await tx`update storage_locations set place = ${locationIdentity(placeOf(values))} where id = ${id}`
+    // Only who sends a password says where it may go.
+    if (values.sftpPassword !== before?.sftpPassword)
+      await tx`update storage_locations set sftp_password_for = ${passwordTarget(values)} where id = ${id}`
     if (isMoved) await tx`update storage_locations set measure_at = now() where id = ${id}`
   },
   async deleting({ tx, before }) {
@@ -186,19 +192,21 @@ async function check({ services, id, values }: Plan<StorageFields>): Promise<Fie
   const [stored] =
     id === null
       ? []
-      : await sql<LocationRecord[]>`
-    select ${recordColumns(sql)} from storage_locations where id = ${id}`
+      : await sql<KeptRecord[]>`select ${recordColumns(sql)} from storage_locations where id = ${id}`
   if (id !== null && !stored) throw new ApiError('not-found')
   const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
   const record: LocationRecord = { ...blank, ...stored, ...Object.fromEntries(sent) }
   const path = normalisePath(record.adapter, record.path)
   if (path === null || missingSettings(record).length > 0) return []
   const location = openLocation({ ...record, path }, field => {
-    const isKept = record[field] !== '' && record[field] === stored?.[field]
-    return isKept ? secrets.open(record[field], purposeOf(field)) : record[field]
+    const isKept = stored !== undefined && record[field] === stored[field]
+    return isKept
+      ? openKept({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
+      : record[field]
   })
   if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
   try {
+    makeSureComplete(location)
     if (location.adapter === 'local' && !(await resolvesInsideRoots(path, allowedRoots(config))))
       throw new StorageFault('denied')
     const task = { work: 'check', location, patienceMs: checkMs } as const
@@ -206,6 +214,10 @@ async function check({ services, id, values }: Plan<StorageFields>): Promise<Fie
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error
+    if (error.word === 'incomplete') {
+      const message = 'sftpPassword is required again, because the server or the user changed.'
+      return [{ field: 'sftpPassword', code: 'required', message }]
+    }
     const isDenied = error.word === 'denied' || error.word === 'bad_key'
     const field = blamed(location.adapter, error.word)
     return [{ field, code: isDenied ? 'invalid_format' : 'not_found', message: error.message }]

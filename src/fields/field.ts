@@ -10,6 +10,8 @@ export interface Field<Value> {
   /** What an absent or null input stands for; undefined: it must be there. */
   readonly fallback: Value | undefined
   readonly schema: JsonSchema
+  /** What a body may hold, where that is more than what is given out. */
+  readonly accepts?: JsonSchema
   /** `secret`: taken in, reads `""`. `given`: given out, ignored in a body. */
   readonly kind: 'plain' | 'secret' | 'given'
   /** Whether the table has a column for it. */
@@ -91,7 +93,7 @@ export function text(options: TextOptions): Field<string> {
     ...described(options),
     maxLength: max,
     ...(min > 0 ? { minLength: min } : {}),
-    ...(pattern && min > 0 ? { pattern: pattern.source } : {})
+    ...(pattern ? { pattern: min > 0 ? pattern.source : `^$|${pattern.source}` } : {})
   }
   return plain(input, fallback, schema)
 }
@@ -185,7 +187,20 @@ export function webAddress({ max, ...about }: About & { readonly max: number }):
       problem('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )
-  return plain(input, '', { type: 'string', ...described(about), maxLength: max })
+  return plain(input, '', {
+    type: 'string',
+    ...described(about),
+    maxLength: max,
+    pattern: '^$|^\\s*[hH][tT][tT][pP][sS]?://'
+  })
+}
+
+/** Says no to a list that is too long before anybody looks at its elements. */
+export function noLonger(max: number) {
+  return v.check<unknown, string>(
+    value => !Array.isArray(value) || value.length <= max,
+    problem('too_long', `must have at most ${max} elements.`)
+  )
 }
 
 /** A list whose empty elements (null, "", [], {}), which example bodies made from a schema contain, are dropped. */
@@ -238,7 +253,7 @@ const scalar = v.union(
       v.maxLength(20_000, problem('too_long', 'must have at most 20000 characters.')),
       noNul
     ),
-    v.number(),
+    v.pipe(v.number(), v.finite(problem('out_of_range', 'is too large.'))),
     v.boolean()
   ],
   problem('invalid_type', 'must be text, a number, true or false.')
@@ -276,15 +291,23 @@ function distinctNames<Item extends NamedChange>(
       problem('duplicate', 'holds a name twice.')
     )
   )
-  return plain<Item[]>(accepted, [], schema)
+  const { description, ...list } = schema
+  const object = { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } }
+  return { ...plain<Item[]>(accepted, [], schema), accepts: { description, anyOf: [list, object] } }
 }
 
 /** A field checked by a schema of its own. */
 export function custom<Value>(
   input: v.GenericSchema<unknown, Value>,
-  { fallback, schema, ...about }: About & { readonly fallback?: Value; readonly schema: JsonSchema }
+  {
+    fallback,
+    schema,
+    accepts,
+    ...about
+  }: About & { readonly fallback?: Value; readonly schema: JsonSchema; readonly accepts?: JsonSchema }
 ): Field<Value> {
-  return plain(input, fallback, { ...schema, ...described(about) })
+  const field = plain(input, fallback, { ...schema, ...described(about) })
+  return accepts ? { ...field, accepts: { ...accepts, ...described(about) } } : field
 }
 
 /** Text that is taken in and never given out: it reads `""`, and `""` in a body keeps what is stored. */

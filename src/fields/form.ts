@@ -52,7 +52,7 @@ export function bodySchema(fields: Fields, { isPartial = false } = {}): JsonSche
   const required = accepted.filter(([, { fallback }]) => fallback === undefined).map(([name]) => name)
   return {
     type: 'object',
-    properties: Object.fromEntries(accepted.map(([name, { schema }]) => [name, schema])),
+    properties: Object.fromEntries(accepted.map(([name, { schema, accepts }]) => [name, accepts ?? schema])),
     ...(isPartial || required.length === 0 ? {} : { required }),
     examples: [Object.fromEntries(accepted.map(([name, field]) => [name, exampleOf(field)]))]
   }

@@ -13,9 +13,12 @@ const codes: Record<string, string> = {
   raw_check: 'required'
 }
 
+/** Nobody mends more in one go; a hostile body may have a million. */
+const most = 100
+
 /** What failed checks say of an input, in words; `at` is the dotted path of the input itself, empty for a body. */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[], at = ''): FieldError[] {
-  return issues.map(issue => {
+  return issues.slice(0, most).map(issue => {
     const field = [at, v.getDotPath(issue) ?? ''].filter(part => part !== '').join('.')
     const isMissing = (issue.input === undefined || issue.input === null) && issue.kind === 'schema'
     const [, said, sentence] = /^([a-z_]+): (.*)$/s.exec(issue.message) ?? []

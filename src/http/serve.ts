@@ -87,7 +87,8 @@ export function serveRoutes<Services>(
         isKeyed || apiKey !== ''
           ? addressOf(textOf(res.getRemoteAddressAsText()), req.getHeader('x-forwarded-for'))
           : '',
-      caller: null
+      caller: null,
+      isOpen: always
     }
     const body = bodyOf(res, req, method, route)
     const allowed = authorise(request, route)
@@ -101,7 +102,7 @@ export function serveRoutes<Services>(
       const parsed = body === null ? undefined : await readBody(body, route)
       // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
       if (!exchange.isOpen) throw givenUp()
-      return route.handle({ ...request, caller, body: parsed }, services)
+      return route.handle({ ...request, caller, body: parsed, isOpen: () => exchange.isOpen }, services)
     })
   }
 
@@ -112,7 +113,7 @@ export function serveRoutes<Services>(
     if (declaredBytes === 0 && req.getHeader('transfer-encoding') === '') return null
     const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs }
     return {
-      isJson: isJsonType(req.getHeader('content-type')),
+      contentType: req.getHeader('content-type'),
       incoming: collectBody(res, declaredBytes, limits)
     }
   }
@@ -137,15 +138,21 @@ export function serveRoutes<Services>(
 }
 
 interface Body {
-  readonly isJson: boolean
+  readonly contentType: string
   readonly incoming: IncomingBody
 }
 
-async function readBody<Services>({ isJson, incoming }: Body, route: Route<Services>): Promise<unknown> {
-  if (isJson) return parseJsonBody(await incoming.bytes)
-  if (route.takesText) return decodeText(await incoming.bytes)
+async function readBody<Services>(
+  { contentType, incoming }: Body,
+  { textTypes = [] }: Route<Services>
+): Promise<unknown> {
+  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
+  const [type = ''] = contentType.toLowerCase().split(';')
+  if (textTypes.includes(type.trim())) return decodeText(await incoming.bytes)
   throw new ApiError('wrong-media-type')
 }
+
+const always = () => true
 
 const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
 

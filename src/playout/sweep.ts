@@ -92,13 +92,18 @@ async function findDiffering(services: PlayoutServices, previous: ReadonlySet<nu
       const position = positions.get(id)
       // Deleted, and back again: Postgres was restored from a backup.
       if (position === '') await dropPosition(services.redis, id)
-      else if (position !== undefined && parsePosition(position).revision === revision) continue
+      else if (position !== undefined && isCurrent(position, revision)) continue
       if (!position || previous.has(id)) lasting.push(id)
       else fresh.add(id)
     }
     await forgetGone(services, shard, positions, new Set(rows.map(({ id }) => id)))
   }
   return { lasting, fresh }
+}
+
+function isCurrent(position: string, factsRevision: number): boolean {
+  const { revision, isReadable } = parsePosition(position)
+  return isReadable && revision === factsRevision
 }
 
 async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {

@@ -4,14 +4,19 @@ import { newestRevision, type StationState } from '../station/state.ts'
 import { type Trigger } from '../station/triggers.ts'
 import { changesChannel, positionsKey, shardOf, stationKey } from './keys.ts'
 
+/** Changes with every change of `StationState` that older code could not read. */
+const schema = '2'
+
 /**
- * Where a station stands, as one text `epoch:version:revision`: which lifetime of the state, which change in it,
- * and up to which revision of the facts in Postgres.
+ * Where a station stands, as one text `epoch:version:revision:schema`: which lifetime of the state, which change in it,
+ * up to which revision of the facts in Postgres, and how it is written. A state of another schema cannot be read, and
+ * has to be made anew.
  */
 export interface Position {
   readonly epoch: string
   readonly version: number
   readonly revision: number
+  readonly isReadable: boolean
 }
 
 /**
@@ -25,16 +30,13 @@ export interface Change {
 }
 
 export function renderPosition(state: StationState): string {
-  return `${state.epoch}:${state.version}:${newestRevision(state)}`
+  return `${state.epoch}:${state.version}:${newestRevision(state)}:${schema}`
 }
 
 export function parsePosition(text: string): Position {
-  const [epoch = '', version = '0', revision = '0'] = text.split(':')
-  return { epoch, version: Number(version), revision: Number(revision) }
+  const [epoch = '', version = '0', revision = '0', written = ''] = text.split(':')
+  return { epoch, version: Number(version), revision: Number(revision), isReadable: written === schema }
 }
-
-/** Changes with every change of `StationState` that older code could not read. */
-const schema = '2'
 
 /**
  * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also where it

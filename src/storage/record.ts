@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../db/sql.ts'
 import { columnOf, sealingPurpose } from '../fields/column.ts'
+import { StorageFault } from './fault.ts'
 import type { Adapter, StorageLocation } from './location.ts'
 
 /** What is kept of a location, by the names of the interface; secrets are sealed. */
@@ -24,6 +25,12 @@ export interface LocationRecord {
   readonly sftpPrivateKeyPassPhrase: string
 }
 
+/** The same as it is kept. */
+export interface KeptRecord extends LocationRecord {
+  /** The user and the server that the password was entered for. */
+  readonly sftpPasswordFor: string
+}
+
 /** A location of which nothing is known. */
 export const blank: LocationRecord = {
   adapter: 'local',
@@ -44,12 +51,10 @@ export const blank: LocationRecord = {
   sftpPrivateKeyPassPhrase: ''
 }
 
-/** The columns of a `LocationRecord`, for a select. */
+/** The columns of a `KeptRecord`, for a select. */
 export function recordColumns(sql: Sql): Fragment {
   return sql.unsafe(
-    Object.keys(blank)
-      .map(name => `${columnOf(name)} as "${name}"`)
-      .join(', ')
+    [...Object.keys(blank), 'sftpPasswordFor'].map(name => `${columnOf(name)} as "${name}"`).join(', ')
   )
 }
 
@@ -64,6 +69,32 @@ export type SecretField =
 /** What the secret of a field is sealed for. */
 export function purposeOf(field: SecretField): string {
   return sealingPurpose('storage_locations', field)
+}
+
+/** The user and the server that a password entered now is for. */
+export function passwordTarget(record: LocationRecord): string {
+  return `${record.sftpUsername}@${record.sftpHost.toLowerCase()}:${record.sftpPort || 22}`
+}
+
+/**
+ * A kept secret in clear, `""` where there is none. A password goes to the server and user it was entered for and
+ * nowhere else, or who may edit a location could have it sent to a server of their own. Keys and the secrets of S3
+ * never leave this machine.
+ */
+export function openKept(
+  record: KeptRecord,
+  field: SecretField,
+  secrets: { open: (sealed: string, purpose: string) => string }
+): string {
+  if (record[field] === '') return ''
+  if (field === 'sftpPassword' && record.sftpPasswordFor !== passwordTarget(record)) return ''
+  return secrets.open(record[field], purposeOf(field))
+}
+
+/** Throws where nothing is left to log in with. */
+export function makeSureComplete(location: StorageLocation): void {
+  const isLost = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
+  if (isLost) throw new StorageFault('incomplete')
 }
 
 /** The location as it is used; `open` gives the secret of a field in clear. */

@@ -8,10 +8,11 @@ import { readFreeBytes } from './local.ts'
 import { locationUri } from './location.ts'
 import {
   allowedRoots,
-  type LocationRecord,
+  type KeptRecord,
+  makeSureComplete,
+  openKept,
   openLocation,
   placeOf,
-  purposeOf,
   recordColumns
 } from './record.ts'
 import { reach } from './remote.ts'
@@ -35,7 +36,7 @@ const claim = '6 minutes'
 /** How long a look at a folder or a volume may take: a network file system can be away. */
 const lookMs = 10_000
 
-type Row = LocationRecord & { readonly id: number; readonly quotaBytes: string }
+type Row = KeptRecord & { readonly id: number; readonly quotaBytes: string }
 
 /** From this on operators are told; below the second figure it is over. */
 const nearlyFullPercent = 90
@@ -107,9 +108,8 @@ async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: 
 }
 
 async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<Usage | null> {
-  const location = openLocation(row, field =>
-    row[field] === '' ? '' : parts.secrets.open(row[field], purposeOf(field))
-  )
+  const location = openLocation(row, field => openKept(row, field, parts.secrets))
+  makeSureComplete(location)
   if (location.adapter === 'local') await makeSureInside(location.path, parts, signal)
   return reach({ work: 'measure', location, patienceMs }, signal)
 }

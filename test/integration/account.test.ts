@@ -4,7 +4,7 @@ import { raiseNotification, settleNotification } from '../../src/notifications.t
 import { watchSilence } from '../../src/playout/silence.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/retention.ts'
 import { test } from '../support/fixtures.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -182,16 +182,34 @@ describe('API keys', () => {
     }
   })
 
+  test('are not ended by weaker ones, nor do those that expire count as others', async ({ program }) => {
+    const weak = await keyWith(program, ['administer api keys'])
+    const make = async (body: object) =>
+      (await program.ask('POST', keys, { body: { name: 'x', ...body } })).body
+    const strong = await make({ permissions: ['administer settings'] })
+    const ending = `${keys}/revoke/${strong.api_key.identifier}`
+    expect((await program.ask('POST', ending, { key: weak })).status).toBe(403)
+    expect((await program.ask('POST', ending)).status).toBe(200)
+
+    await program.sql`update api_keys set expires_at = now() where permissions ? 'administer all'
+      and identifier <> '0123456789abcdef'`
+    const expiresAt = Math.floor(Date.now() / 1000) + 3_600
+    const passing = await make({ permissions: ['administer all'], expires_at: expiresAt })
+    const last = await program.ask('POST', `${keys}/revoke/0123456789abcdef`, { key: passing.key })
+    expect([last.status, fieldsOf(last)]).toEqual([409, ['key in_use']])
+    await program.sql`update api_keys set expires_at = now() where id = ${passing.api_key.id}`
+  })
+
   test('with all rights are never all revoked', async ({ program }) => {
-    const key = await keyWith(program, ['administer api keys'])
-    const { api_key: made } = (
+    const { api_key: made, key: madeKey } = (
       await program.ask('POST', keys, { body: { name: 'second', permissions: ['administer all'] } })
     ).body
     // Of those that other tests made, only two are left to count.
     await program.sql`update api_keys set expires_at = now() where id <> ${made.id} and permissions ? 'administer all'
       and identifier <> '0123456789abcdef'`
-    const revoke = (identifier: string) => program.ask('POST', `${keys}/revoke/${identifier}`, { key })
-    const both = await Promise.all([revoke('0123456789abcdef'), revoke(made.identifier)])
+    const revoke = (identifier: string, key: string) =>
+      program.ask('POST', `${keys}/revoke/${identifier}`, { key })
+    const both = await Promise.all([revoke('0123456789abcdef', madeKey), revoke(made.identifier, adminKey)])
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = both.find(({ status }) => status === 409)
     expect(fieldsOf(refused)).toEqual(['key in_use'])

@@ -355,7 +355,14 @@ function openGate(sql: Sql) {
     health: () => ({ isCurrent: true, stations: 0 })
   }
   const authorise = openAuthoriser({ keys: openKeys(sql), live, sql })
-  const asked = { path: '/', params: {}, query: new URLSearchParams(), body: undefined, caller: null }
+  const asked = {
+    path: '/',
+    params: {},
+    query: new URLSearchParams(),
+    body: undefined,
+    caller: null,
+    isOpen: () => true
+  }
   return async (apiKey: string, address: string, method: 'GET' | 'POST' = 'GET') => {
     const route = { method, path: '/', access: 'any key', handle: () => ({}) } as const
     return authorise({ ...asked, method, apiKey, address }, route)

@@ -257,6 +257,25 @@ test('a change that never reached Redis is noticed by the second sweep', async (
   expect(state?.profile.name).toBe('Renamed')
 })
 
+test('live states written by another version of the program are made anew by the sweep', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  const { state } = await advance(playout, wake(stationId))
+  // As an older version left it: nothing has changed since.
+  const [position = ''] = [...(await readPositions(playout.redis, shardOf(stationId))).values()]
+  const older = position.split(':').slice(0, 3).join(':')
+  await playout.redis.hset(stationKey(stationId), 'schema', '1', 'position', older)
+  await playout.redis.hset(positionsKey(shardOf(stationId)), String(stationId), older)
+  expect(await readStates(playout.redis, [stationId])).toEqual([null])
+  await sweep(playout, await sweep(playout, new Set()))
+  const [anew] = await readStates(playout.redis, [stationId])
+  expect(anew?.shown?.shId).toBe(state?.shown?.shId)
+  expect(anew?.epoch).not.toBe(state?.epoch)
+})
+
 test('a live state that cannot be read is made anew, and costs no other station', async ({
   sql,
   redisUrl

@@ -45,6 +45,8 @@ create table storage_locations (
   sftp_host text not null default '',
   sftp_username text not null default '',
   sftp_password text not null default '',
+  -- The user and the server that the password was entered for.
+  sftp_password_for text not null default '',
   sftp_port integer not null default 0,
   sftp_private_key text not null default '',
   sftp_private_key_pass_phrase text not null default '',
@@ -108,6 +110,8 @@ create table deleted_stations (
 create index deleted_stations_age on deleted_stations (deleted_at);
 
 -- A song is in a playlist once, whoever puts it there. The index serves for all tracks of a playlist as well.
+delete from playlist_tracks t using playlist_tracks first
+  where t.playlist_id = first.playlist_id and t.media_id = first.media_id and t.id > first.id;
 drop index playlist_tracks_of_playlist;
 create unique index playlist_tracks_once on playlist_tracks (playlist_id, media_id);
 

@@ -14,7 +14,8 @@ function reply(query: string, rows: unknown[], total: number) {
     body: undefined,
     apiKey: '',
     address: '',
-    caller: null
+    caller: null,
+    isOpen: () => true
   }
   const { body, headers } = listReply(rows, total, parse(query), request, 'http://x')
   return { body: JSON.parse(String(body)), headers }

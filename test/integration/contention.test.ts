@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+
+import { describe, expect } from 'vitest'
+
+import { openSql } from '../../src/db/sql.ts'
+import { markEverywhere } from '../../src/playout/everywhere.ts'
+import { test } from '../support/fixtures.ts'
+import { adminKey, type RunningProgram } from '../support/program.ts'
+import { seedStation, seedStations } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
+
+/** Holds a station's row until it is disposed. */
+async function holdStation(
+  { sql }: Pick<RunningProgram, 'sql'>,
+  stationId: number
+): Promise<AsyncDisposable> {
+  let release = () => {}
+  const released = new Promise<void>(resolve => (release = resolve))
+  let isHeld = () => {}
+  const held = new Promise<void>(resolve => (isHeld = resolve))
+  const holding = sql.begin(async tx => {
+    await tx`select from stations where id = ${stationId} for update`
+    isHeld()
+    await released
+  })
+  await held
+  return {
+    [Symbol.asyncDispose]: async () => {
+      release()
+      await holding
+    }
+  }
+}
+
+describe('a write that loses against another one', () => {
+  test(
+    'is answered 409 and leaves nothing behind, whatever it is',
+    { timeout: 30_000 },
+    async ({ program }) => {
+      const id = await seedStation(program.sql)
+      const station = `/api/station/${id}`
+      await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
+      const [file] = (await program.ask('GET', `${station}/files`)).body
+      const [row] = (await program.ask('GET', `${station}/queue`)).body
+      const audited = async () => {
+        const [counted] = await program.sql<{ rows: number }[]>`
+        select count(*) as rows from audit_log where station_id = ${id}`
+        return counted?.rows
+      }
+      const before = await audited()
+      await using _ = await holdStation(program, id)
+      const writes: [string, string, object?][] = [
+        ['POST', `${station}/queue`, { media_id: file.id }],
+        ['POST', `${station}/queue/clear`],
+        ['DELETE', new URL(row.links.self).pathname],
+        ['POST', `${station}/backend/skip`],
+        ['PUT', `${station}/listeners`, { total: 3 }],
+        ['POST', `${station}/playlists`, { name: 'late' }],
+        ['PUT', `/api/admin/station/${id}`, { name: 'late' }]
+      ]
+      const answers = await Promise.all(
+        writes.map(([method, path, body]) => program.ask(method, path, { body }))
+      )
+      expect(answers.map(({ status }) => status)).toEqual(writes.map(() => 409))
+      expect(await audited()).toBe(before)
+      expect((await program.ask('GET', `${station}/playlists`)).body).toHaveLength(1)
+    }
+  )
+
+  test('is not made after all for somebody who has left', async ({ program }) => {
+    const id = await seedStation(program.sql)
+    const name = `given up ${randomBytes(4).toString('hex')}`
+    const leaving = new AbortController()
+    const held = await holdStation(program, id)
+    const asked = fetch(`${program.baseUrl}/api/station/${id}/playlists`, {
+      method: 'POST',
+      headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name }),
+      signal: leaving.signal
+    })
+    const isWaiting = async () => {
+      const [waiting] = await program.sql<{ rows: number }[]>`
+        select count(*) as rows from pg_stat_activity
+        where application_name = 'cuewire server' and wait_event_type = 'Lock'`
+      return (waiting?.rows ?? 0) > 0
+    }
+    await waitFor(isWaiting, { deadlineMs: 4_000, what: 'the write to wait' })
+    leaving.abort()
+    await expect(asked).rejects.toThrow('aborted')
+    await held[Symbol.asyncDispose]()
+    await program.ask('POST', `/api/station/${id}/playlists`, { body: { name: 'afterwards' } })
+    const names = (await program.ask('GET', `/api/station/${id}/playlists`)).body.map(
+      (each: { name: string }) => each.name
+    )
+    expect(names).toEqual(['Rotation', 'afterwards'])
+  })
+
+  test('does not keep the others from showing a fact of all stations', async ({ databaseUrl, sql }) => {
+    const stations = await seedStations(sql, { stations: 3 })
+    await sql`insert into settings (name, value) values ('shown everywhere', '1')`
+    await using second = {
+      sql: openSql(databaseUrl, { max: 1, name: 'holder' }),
+      [Symbol.asyncDispose]: async () => second.sql.end({ timeout: 5 })
+    }
+    const ids = stations.map(({ id }) => id)
+    {
+      await using _ = await holdStation(second, ids[1] ?? 0)
+      expect((await markEverywhere(sql)).toSorted((a, b) => a - b)).toEqual([ids[0], ids[2]])
+      expect(await markEverywhere(sql)).toEqual([])
+    }
+    expect(await markEverywhere(sql)).toEqual([ids[1]])
+    expect(await markEverywhere(sql)).toEqual([])
+  })
+})
+
+describe('names made at once', () => {
+  test('of custom fields are all different', async ({ program }) => {
+    const name = `Field ${randomBytes(3).toString('hex')}`
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => program.ask('POST', '/api/admin/custom_fields', { body: { name } }))
+    )
+    expect(made.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    expect(new Set(made.map(({ body }) => body.short_name)).size).toBe(8)
+  })
+})
