@@ -8,6 +8,7 @@ import { docsRoutes } from './docs.ts'
 import { fileRoutes, files } from './files.ts'
 import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
@@ -32,6 +33,7 @@ import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
   ...nowPlayingRoutes,
+  ...liveRoutes,
   ...artRoutes,
   ...playlistRoutes,
   ...playlistFileRoutes,
