@@ -74,9 +74,9 @@ export async function startProgram(
   redisUrl: string,
   dataDir: string
 ): Promise<RunningProgram> {
+  const server = await startServer(databaseUrl, redisUrl, dataDir)
   const workers = startWorkers(databaseUrl, redisUrl)
   workers.stderr?.pipe(process.stderr)
-  const server = await startServer(databaseUrl, redisUrl, dataDir)
   const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {
     baseUrl: server.baseUrl,
