@@ -21,7 +21,7 @@ const seconds = Number(__ENV['SECONDS'] ?? 60)
 const warmUpSeconds = 5
 const recordsEach = 20
 /** A virtual user keeps this many records of its own before it deletes the oldest. */
-const ownAtMost = 3
+const ownAtMost = 1
 
 interface Resource {
   readonly list: string
