@@ -6,7 +6,8 @@ import { test as base, inject } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
-import { startProgram } from './program.ts'
+import { openStage } from './live-stage.ts'
+import { startProgram, startServer } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'
 
 /**
@@ -15,6 +16,7 @@ import { openTempFolder } from './temp-folder.ts'
  * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
  * - `redisUrl`, `redis`: the Redis of its file, emptied before the test, and a client on it
  * - `program`: a server and workers that the tests of a file share, on a database and a Redis of their own
+ * - `stage`: a server without workers that the tests of a file share, and stations they put into its Redis
  */
 export const test = base
   // Vitest finds out what a fixture needs by reading the pattern of its first argument, so there must be one.
@@ -60,6 +62,19 @@ export const test = base
       await database.drop()
     })
     return program
+  })
+  .extend('stage', { scope: 'file' }, async ({ redisOfFile }, { onCleanup }) => {
+    const database = await copyTemplate()
+    const folder = await openTempFolder()
+    const server = await startServer(database.url, redisOfFile, folder.path)
+    const stage = openStage(server, redisOfFile)
+    onCleanup(async () => {
+      stage[Symbol.dispose]()
+      server[Symbol.dispose]()
+      await folder[Symbol.asyncDispose]()
+      await database.drop()
+    })
+    return stage
   })
 
 /** A migrated, empty database under a name of its own. */

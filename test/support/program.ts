@@ -35,13 +35,17 @@ export interface RunningServer extends Disposable {
   readonly ask: Ask
 }
 
-/** Starts a server on a test's own database and Redis, as production does. */
+/**
+ * Starts a server on a test's own database and Redis, as production does. More variables may be given; with a `PORT`
+ * that other servers listen on too it is this one that is waited for.
+ */
 export async function startServer(
   databaseUrl: string,
   redisUrl: string,
-  dataDir: string
+  dataDir: string,
+  variables: Readonly<Record<string, string>> = {}
 ): Promise<RunningServer> {
-  const port = await freePort()
+  const port = variables['PORT'] ?? (await freePort())
   const baseUrl = `http://127.0.0.1:${port}`
   const env = {
     ...shared,
@@ -51,13 +55,16 @@ export async function startServer(
     DATA_DIR: dataDir,
     PORT: String(port),
     ADMIN_API_KEY: adminKey,
-    LOG_LEVEL: 'fatal'
+    LOG_LEVEL: 'fatal',
+    ...variables
   }
   const child = spawn(process.execPath, ['--import', 'tsx', serverFile], {
     env,
-    stdio: ['ignore', 'inherit', 'inherit']
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
-  const isUp = async () => child.exitCode !== null || (await fetch(`${baseUrl}/api/status`)).ok
+  let isReady = false
+  child.once('message', () => (isReady = true))
+  const isUp = () => child.exitCode !== null || isReady
   await waitFor(isUp, { deadlineMs: 20_000, what: 'the server' })
   if (child.exitCode !== null) throw new Error(`the server ended with code ${child.exitCode}`)
   return {

@@ -1,0 +1,684 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { describe, expect } from 'vitest'
+
+import { aPlay } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { type Connect, entries } from '../support/live-frames.ts'
+import type { StagedStation, Stage } from '../support/live-stage.ts'
+import { allWays, connectBy, openWay, openWebSocket, transports } from '../support/live-ways.ts'
+import type { Answer } from '../support/program.ts'
+import { waitFor } from '../support/wait.ts'
+
+// The requirements R1 to R21 of the facts and the protocol, with clients that were not written here. Each frame of
+// each test is checked to the last key on its way in: see `live-frames.ts`.
+
+const soon = { deadlineMs: 5_000, what: 'the server to follow' }
+const ever = { deadlineMs: 10_000, what: 'the key to be known' }
+
+const recovering = { recover: true }
+const subsOf = (...channels: string[]) => ({
+  subs: Object.fromEntries(channels.map(channel => [channel, recovering]))
+})
+
+/** The entry of one channel, as the one form it must have. */
+function entryOf(kind: keyof typeof entries, connect: Connect, channel: string): Answer {
+  const entry = connect.subs?.[channel]
+  const keys = kind === 'waiting' ? [] : Object.keys(entries[kind].entries)
+  expect(new Set(Object.keys(entry ?? { missing: channel }))).toEqual(
+    new Set(keys.filter(key => key !== 'delta'))
+  )
+  return entry
+}
+
+/** R10: what a stranger sees of a private station is what everybody sees of one that is not there. */
+async function makeListenerKey({ server }: Stage) {
+  const made = await server.ask('POST', '/api/v1/main/api-keys', {
+    body: { name: 'listener', permissions: ['view station management'] }
+  })
+  expect(made.status).toBe(200)
+  return { key: String(made.body.key), id: Number(made.body.api_key.id) }
+}
+
+describe.for(allWays)('%s', way => {
+  test('R2, R3: the connect frame comes first, and with recover it holds the state', async ({ stage }) => {
+    const station = await stage.put()
+    const { reader, connect } = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: subsOf(station.channel)
+    })
+    const entry = entryOf('recovered', connect, station.channel)
+    expect(entry.epoch).toBe('e1')
+    expect(entry.publications[0]).toMatchObject({
+      offset: 1,
+      data: { triggers: [], np: { station: { id: station.id, shortcode: station.shortName } } }
+    })
+    expect(connect.ping).toBe(25)
+    expect(Math.abs(connect.time - Date.now())).toBeLessThan(2_000)
+    const { current_time: now, np } = entry.publications[0].data
+    expect(Math.abs(now - connect.time / 1_000)).toBeLessThan(2)
+    expect(np.now_playing.elapsed + np.now_playing.remaining).toBe(np.now_playing.duration)
+    expect(Math.abs(np.now_playing.played_at + np.now_playing.elapsed - now)).toBeLessThanOrEqual(1)
+    expect(connect.client).not.toBe(connect.session)
+    reader.check()
+    expect(reader.kinds).toEqual(['connect'])
+  })
+
+  test.for([
+    ['the empty message', {}],
+    ['null', 'null'],
+    ['null for subs', { subs: null }],
+    ['an empty subs', { subs: {} }],
+    ['only unknown keys', { id: 1, connect: {}, data: 7, name: 'js', version: '5.3', flag: 1 }]
+  ] as const)('no subscriptions: %s', async ([, message], { stage }) => {
+    const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    expect(new Set(Object.keys(connect))).toEqual(new Set(['client', 'version', 'ping', 'session', 'time']))
+  })
+
+  test.for([
+    ['an empty object', {}],
+    ['null', null],
+    ['recover false', { recover: false }],
+    ['an offset and an epoch without recover', { offset: 1, epoch: 'e1' }]
+  ] as const)('R4: without recover (%s) a publication follows at once', async ([, options], { stage }) => {
+    const station = await stage.put()
+    const message = { subs: { [station.channel]: options } }
+    const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    expect(entryOf('positioned', connect, station.channel)).toMatchObject({ epoch: 'e1', offset: 1 })
+    const { channel, pub } = await reader.until('pub', () => true, 1_000)
+    expect(channel).toBe(station.channel)
+    expect(pub).toMatchObject({ offset: 1, data: { triggers: [] } })
+  })
+
+  test.for([
+    ['older', { offset: 2, epoch: 'e1' }],
+    ['newer', { offset: 4, epoch: 'e1' }],
+    ['far newer', { offset: 2 ** 53 - 1, epoch: 'e1' }],
+    ['of another epoch', { offset: 3, epoch: 'e0' }],
+    ['without an epoch', { offset: 3 }],
+    ['without an offset', { epoch: 'e1' }],
+    ['zero', { offset: 0, epoch: '' }],
+    ['nonsense', { offset: 'three', epoch: 7 }],
+    ['negative', { offset: -1, epoch: 'e1' }],
+    ['a fraction', { offset: 2.5, epoch: 'e1' }]
+  ] as const)('R3: a position that is %s brings the state', async ([, position], { stage }) => {
+    const station = await stage.put({ version: 3 })
+    const message = { subs: { [station.channel]: { recover: true, ...position } } }
+    const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    expect(entryOf('recovered', connect, station.channel).publications[0].offset).toBe(3)
+  })
+
+  test('R3: the right position brings nothing, and what follows is newer', async ({ stage }) => {
+    const station = await stage.put({ version: 3 })
+    const message = { subs: { [station.channel]: { recover: true, offset: 3, epoch: 'e1' } } }
+    const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    expect(entryOf('upToDate', connect, station.channel)).toMatchObject({ offset: 3, epoch: 'e1' })
+    await station.play('Night Ferry')
+    const { pub } = await reader.until('pub')
+    expect(pub.offset).toBe(4)
+    expect(reader.kinds).toEqual(['connect', 'pub'])
+  })
+
+  test('R3: an offline station has a state too', async ({ stage }) => {
+    const station = await stage.put({ shown: null })
+    const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    const { np } = entryOf('recovered', connect, station.channel).publications[0].data
+    expect(np).toMatchObject({
+      is_online: false,
+      now_playing: {
+        sh_id: 0,
+        elapsed: 0,
+        remaining: 0,
+        song: { id: '5a6a865199cf5df73b1417326d2ff24f', text: 'Station Offline' }
+      }
+    })
+  })
+
+  test('R5: a change comes at once, with its triggers and fresh seconds', async ({ stage }) => {
+    const station = await stage.put()
+    const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    await station.play('Night Ferry')
+    const { channel, pub } = await reader.until('pub', () => true, 1_000)
+    expect(channel).toBe(station.channel)
+    expect(pub.offset).toBe(2)
+    expect(pub.data.triggers).toEqual(['song_changed'])
+    expect(pub.data.np.now_playing).toMatchObject({ sh_id: 4313, song: { title: 'Night Ferry' } })
+    expect(pub.data.np.now_playing.elapsed).toBeLessThanOrEqual(1)
+    expect(Math.abs(pub.data.current_time - Date.now() / 1_000)).toBeLessThan(2)
+  })
+
+  test('R6: the id is an alias, each under the name that was asked for', async ({ stage }) => {
+    const station = await stage.put()
+    const byId = `station:${station.id}`
+    const { reader, connect } = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: subsOf(byId, station.channel)
+    })
+    const [one, other] = [entryOf('recovered', connect, byId), entryOf('recovered', connect, station.channel)]
+    expect(one).toEqual(other)
+    await station.play('Night Ferry')
+    const both = [await reader.until('pub'), await reader.until('pub')]
+    expect(new Set(both.map(({ channel }) => channel))).toEqual(new Set([byId, station.channel]))
+    expect(both[0]?.pub.offset).toBe(both[1]?.pub.offset)
+  })
+
+  test('R7: global:time gives the time at once', async ({ stage }) => {
+    const station = await stage.put()
+    const message = { subs: { [station.channel]: { recover: true }, 'global:time': {} } }
+    const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    expect(connect.subs?.['global:time']).toEqual({})
+    const { pub } = await reader.until('time', () => true, 1_000)
+    expect(Math.abs(pub.data.time - Date.now() / 1_000)).toBeLessThan(2)
+    await station.play('Night Ferry')
+    await reader.until('pub')
+  })
+
+  test('R7: nobody else is told the time', async ({ stage }) => {
+    const station = await stage.put()
+    const { reader } = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: { subs: { [station.channel]: {} } }
+    })
+    await station.play('Night Ferry')
+    await reader.until('pub', ({ pub }) => pub.offset === 2)
+    expect(reader.kinds).toEqual(['connect', 'pub', 'pub'])
+  })
+
+  test('R8: other channels are ignored, unknown stations wait', async ({ stage }) => {
+    const { id, shortName } = stage.newName()
+    const byName = `station:${shortName}`
+    const message = {
+      subs: {
+        'foo:bar': {},
+        global: {},
+        'global:other': {},
+        '': {},
+        constructor: {},
+        'Station:x': {},
+        [byName]: { recover: true },
+        [`station:${id}`]: {}
+      }
+    }
+    const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    expect(connect.subs).toEqual({ [byName]: {}, [`station:${id}`]: {} })
+    await stage.put({ stationId: id, profile: { shortName } })
+    const both = [await reader.until('pub'), await reader.until('pub')]
+    expect(new Set(both.map(({ channel }) => channel))).toEqual(new Set([byName, `station:${id}`]))
+  })
+
+  test('R10: without its key a private station is an unknown one', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const open = await stage.put()
+    const message = subsOf(hidden.channel, `station:${hidden.id}`, open.channel)
+    const wishes = [
+      { message },
+      { message: { ...message, token: 'wrong' } },
+      { message, headers: { 'X-API-Key': 'wrong' } },
+      { message, headers: { Authorization: 'Bearer wrong' } },
+      { message, query: 'api_key=wrong' }
+    ]
+    const strangers = await Promise.all(
+      wishes.map(wish => connectBy(way, { baseUrl: stage.baseUrl, ...wish }))
+    )
+    for (const { connect } of strangers) {
+      entryOf('waiting', connect, hidden.channel)
+      entryOf('waiting', connect, `station:${hidden.id}`)
+      entryOf('recovered', connect, open.channel)
+    }
+    await hidden.play('Secret Ferry')
+    await open.play('Night Ferry')
+    for (const { reader } of strangers) {
+      expect((await reader.until('pub')).channel).toBe(open.channel)
+      expect(reader.kinds).toEqual(['connect', 'pub'])
+    }
+  })
+
+  test('R10: each place for a key opens the station, until the key is revoked', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const open = await stage.put()
+    const { key, id } = await makeListenerKey(stage)
+    const message = subsOf(hidden.channel, open.channel)
+    const wishes = [
+      { message: { ...message, token: key } },
+      { message, headers: { 'X-API-Key': key } },
+      { message, headers: { Authorization: `Bearer ${key}` } },
+      { message, query: `api_key=${key}` },
+      { message: { ...message, token: key }, headers: { 'X-API-Key': 'wrong' } }
+    ]
+    const listeners = await Promise.all(
+      wishes.map(wish => connectBy(way, { baseUrl: stage.baseUrl, ...wish }))
+    )
+    for (const { connect } of listeners) entryOf('recovered', connect, hidden.channel)
+    await hidden.play('Night Ferry')
+    for (const { reader } of listeners) expect((await reader.until('pub')).channel).toBe(hidden.channel)
+
+    const revoked = await stage.server.ask('POST', `/api/v1/main/api-keys/revoke/${id}`)
+    expect(revoked.status).toBe(200)
+    await hidden.play('Secret Ferry')
+    await open.play('Paper Lanterns')
+    for (const { reader } of listeners) {
+      expect((await reader.until('pub')).channel).toBe(open.channel)
+      expect(reader.kinds).toEqual(['connect', 'pub', 'pub'])
+    }
+  })
+
+  test('R13: no change falls between the snapshot and what follows', async ({ stage }) => {
+    const station = await stage.put()
+    const arrivals = Array.from({ length: 8 }, async (_, index) => {
+      await sleep(index * 15)
+      return connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    })
+    for (let count = 0; count < 30; count++) {
+      await station.play(`Song ${count}`)
+      await sleep(5)
+    }
+    const newest = station.state().version
+    for (const { reader, connect } of await Promise.all(arrivals)) {
+      let last = entryOf('recovered', connect, station.channel).publications[0].offset
+      while (last < newest) {
+        const { pub } = await reader.until('pub')
+        expect(pub.offset).toBeGreaterThanOrEqual(last)
+        last = pub.offset
+      }
+      expect(last).toBe(newest)
+    }
+  })
+
+  test('R15: another epoch ends the connection, and the next one knows it', async ({ stage }) => {
+    const station = await stage.put({ version: 40 })
+    const message = subsOf(station.channel)
+    const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    await station.change({ epoch: 'e2', version: 1 })
+    const { disconnect } = await reader.until('disconnect')
+    expect(disconnect).toEqual({ code: 3010, reason: 'insufficient state' })
+    await reader.ended
+    const again = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: { subs: { [station.channel]: { recover: true, offset: 40, epoch: 'e1' } } }
+    })
+    const entry = entryOf('recovered', again.connect, station.channel)
+    expect([entry.epoch, entry.publications[0].offset]).toEqual(['e2', 1])
+  })
+
+  test('R17: whatever is in a title, a frame is one line', async ({ stage }) => {
+    const station = await stage.put()
+    const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    const titles = [
+      'line\nfeed\r\nand\u2028more\u2029\u0085',
+      '"quoted" \\ back\\slash \u0000\u001f',
+      '\u{1F4FB} Déjà Vu — ΟΔΟΣ',
+      'data: {"connect":{}}\n\ndata: {}',
+      '1999',
+      'true',
+      '</script><script>alert(1)</script>'
+    ]
+    for (const title of titles) {
+      await station.play(title)
+      const { pub } = await reader.until('pub')
+      expect(pub.data.np.now_playing.song.title).toBe(title)
+    }
+  })
+
+  test('R19: many stations share one connection, and a busy one delays no other', async ({ stage }) => {
+    const stations: StagedStation[] = []
+    for (let count = 0; count < 12; count++) stations.push(await stage.put())
+    const message = subsOf(...stations.map(({ channel }) => channel))
+    const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+    for (const { channel } of stations) entryOf('recovered', connect, channel)
+    const [busy, quiet] = stations
+    const noise = (async () => {
+      for (let count = 0; count < 40; count++) await busy?.play(`Noise ${count}`)
+    })()
+    await quiet?.play('Night Ferry')
+    const { pub } = await reader.until('pub', ({ channel }) => channel === quiet?.channel, 1_000)
+    expect(pub.data.np.station.id).toBe(quiet?.id)
+    await noise
+  })
+
+  test('R20: all triggers of a change arrive', async ({ stage }) => {
+    const station = await stage.put()
+    const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    await station.change({}, ['live_disconnect', 'live_connect'])
+    const { pub } = await reader.until('pub')
+    expect(pub.data.triggers).toEqual(['live_disconnect', 'live_connect'])
+  })
+
+  test('R21: a delay holds changes back, and the clock stays true', async ({ stage }) => {
+    const station = await stage.put({ shown: aPlay({ startedAtMs: Date.now() - 100_000 }) })
+    const message = subsOf(station.channel)
+    const { baseUrl } = stage
+    const prompt = await connectBy(way, { baseUrl, message })
+    const delayed = await connectBy(way, { baseUrl, message, query: 'delay=1' })
+    const changedAtMs = Date.now()
+    await station.play('Night Ferry')
+    await prompt.reader.until('pub')
+    expect(Date.now() - changedAtMs).toBeLessThan(500)
+    const { pub } = await delayed.reader.until('pub', frame => frame.pub.offset === 2)
+    expect(Date.now() - changedAtMs).toBeGreaterThanOrEqual(950)
+    expect(Date.now() - changedAtMs).toBeLessThan(2_000)
+    expect(Math.abs(pub.data.current_time - Date.now() / 1_000)).toBeLessThan(2)
+  })
+
+  test('unknown parameters, a plus for a space and a bare colon do no harm', async ({ stage }) => {
+    const station = await stage.put()
+    const message = `{"subs": {"${station.channel}": {"recover": true}}}`
+    const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message, query: '_=1&1783468800' })
+    entryOf('recovered', connect, station.channel)
+  })
+
+  test('128 channels are served', async ({ stage }) => {
+    const channels = Array.from({ length: 128 }, (_, index) => [`station:${index}`, null])
+    const { connect } = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: { subs: Object.fromEntries(channels) }
+    })
+    expect(Object.keys(connect.subs ?? {})).toHaveLength(128)
+  })
+
+  test('129 channels are one too many', async ({ stage }) => {
+    const channels = Array.from({ length: 129 }, (_, index) => [`a${index}`, null])
+    const reader = openWay(way, {
+      baseUrl: stage.baseUrl,
+      message: { subs: Object.fromEntries(channels) }
+    })
+    const { disconnect } = await reader.until('disconnect')
+    expect(disconnect).toEqual({ code: 3505, reason: 'channel limit' })
+    expect(reader.kinds).toEqual(['disconnect'])
+    const { status, code = 3505, reason = 'channel limit' } = await reader.ended
+    expect([200, 0]).toContain(status)
+    expect([code, reason]).toEqual([3505, 'channel limit'])
+  })
+
+  test.for([
+    ['text', 'hello'],
+    ['half a document', '{"subs":'],
+    ['two documents', '{}\n{}'],
+    ['an array', '[]'],
+    ['a number', '7'],
+    ['a string', '"subs"'],
+    ['true', 'true'],
+    ['subs that are a number', '{"subs":7}'],
+    ['subs that are an array', '{"subs":["station:1"]}'],
+    ['a channel of 256 bytes', JSON.stringify({ subs: { ['x'.repeat(256)]: {} } })],
+    ['a channel of 256 bytes in 128 letters', JSON.stringify({ subs: { ['é'.repeat(128)]: {} } })]
+  ] as const)('3501 or 400: %s', async ([, message], { stage }) => {
+    const reader = openWay(way, { baseUrl: stage.baseUrl, message })
+    const { status, code, reason } = await reader.ended
+    const isFirstFrame = way === 'a WebSocket and its first frame'
+    expect(status).toBe(isFirstFrame ? 0 : 400)
+    if (isFirstFrame) expect([code, reason]).toEqual([3501, 'bad request'])
+    reader.check()
+    expect(reader.kinds).toEqual([])
+  })
+
+  test('a message of more than 64 KiB', async ({ stage }) => {
+    const reader = openWay(way, { baseUrl: stage.baseUrl, message: { data: 'x'.repeat(64 * 1_024) } })
+    const { status, code } = await reader.ended
+    expect(way.includes('cf_connect') ? status : 0).toBe(way.includes('cf_connect') ? 431 : 0)
+    expect(way.includes('POST') || way.includes('http_stream') ? status : 413).toBe(413)
+    expect(way.includes('first frame') ? code : 1009).toBe(1009)
+    expect(reader.kinds).toEqual([])
+  })
+})
+
+describe('dialects that must stay connected', () => {
+  const dialects = {
+    'A and B, 0.17.6 to 0.20.0': (channel: string) => ({ subs: { [channel]: {}, 'global:time': {} } }),
+    'C, 0.20.1 to today': (channel: string) => ({ subs: { [channel]: { recover: true } } }),
+    'C with the keys of a full client': (channel: string) => ({
+      token: '',
+      data: null,
+      name: 'js',
+      version: '',
+      headers: {},
+      flag: 0,
+      subs: { [channel]: { recover: true, offset: 0, epoch: '' } }
+    })
+  }
+  test.for(
+    Object.entries(dialects).flatMap(([name, messageOf]) => transports.map(way => ({ name, messageOf, way })))
+  )('$name over $way', async ({ messageOf, way }, { stage }) => {
+    const station = await stage.put()
+    const { reader, connect } = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: messageOf(station.channel)
+    })
+    expect(Object.keys(connect.subs ?? {})).toContain(station.channel)
+    await station.play('Night Ferry')
+    const { pub } = await reader.until('pub', frame => frame.pub.offset === 2)
+    expect(pub.data.np.now_playing.song.title).toBe('Night Ferry')
+    expect(reader.kinds).not.toContain('disconnect')
+  })
+})
+
+describe('later frames of a WebSocket (R9)', () => {
+  test('a second subs frame replaces the first, without a second connect', async ({ stage }) => {
+    const [first, second] = [await stage.put(), await stage.put()]
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(first.channel) })
+    await client.until('connect')
+    client.socket.send(JSON.stringify(subsOf(second.channel)))
+    const { channel, pub } = await client.until('pub', () => true, 1_000)
+    expect([channel, pub.offset, pub.data.triggers]).toEqual([second.channel, 1, []])
+    await first.play('Gone')
+    await second.play('Night Ferry')
+    expect((await client.until('pub')).channel).toBe(second.channel)
+    expect(client.kinds).toEqual(['connect', 'pub', 'pub'])
+  })
+
+  test('one publication per named channel, also for those it had', async ({ stage }) => {
+    const [first, second] = [await stage.put(), await stage.put()]
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(first.channel) })
+    await client.until('connect')
+    client.socket.send(JSON.stringify(subsOf(first.channel, second.channel)))
+    const both = [await client.until('pub'), await client.until('pub')]
+    expect(new Set(both.map(({ channel }) => channel))).toEqual(new Set([first.channel, second.channel]))
+  })
+
+  test('an empty subs ends all subscriptions', async ({ stage }) => {
+    const station = await stage.put()
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    await client.until('connect')
+    client.socket.send('{"subs":{}}')
+    client.socket.send('{"subs":{"global:time":{}}}')
+    await client.until('time')
+    await station.play('Night Ferry')
+    client.socket.send('{"subs":{"global:time":{}}}')
+    await client.until('time')
+    expect(client.kinds).toEqual(['connect', 'time', 'time'])
+  })
+
+  test('anything else changes nothing', async ({ stage }) => {
+    const station = await stage.put()
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    await client.until('connect')
+    const junk = ['{}', 'junk', '[]', '7', 'null', '{"subs":7}', '', '{"ping":{}}', '{"connect":{}}']
+    for (const text of junk) client.socket.send(text)
+    client.socket.send(Buffer.from([0, 255, 128]))
+    await station.play('Night Ferry')
+    await client.until('pub')
+    expect(client.kinds).toEqual(['connect', 'pub'])
+  })
+
+  test('its token opens a private station', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const { key } = await makeListenerKey(stage)
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(hidden.channel) })
+    entryOf('waiting', (await client.until('connect')).connect, hidden.channel)
+    client.socket.send(JSON.stringify({ ...subsOf(hidden.channel), token: key }))
+    expect((await client.until('pub')).channel).toBe(hidden.channel)
+  })
+
+  test('the limits hold for them: 129 channels', async ({ stage }) => {
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: {} })
+    await client.until('connect')
+    const channels = Array.from({ length: 129 }, (_, index) => [`a${index}`, null])
+    client.socket.send(JSON.stringify({ subs: Object.fromEntries(channels) }))
+    expect((await client.until('disconnect')).disconnect.code).toBe(3505)
+    expect(await client.ended).toMatchObject({ code: 3505, reason: 'channel limit' })
+  })
+
+  test('the limits hold for them: 64 KiB', async ({ stage }) => {
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: {} })
+    await client.until('connect')
+    client.socket.send(JSON.stringify({ data: 'x'.repeat(64 * 1_024) }))
+    expect(await client.ended).toMatchObject({ code: 1009 })
+  })
+
+  test('more than 20 messages in a second are too many', async ({ stage }) => {
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: {} })
+    await client.until('connect')
+    for (let count = 0; count < 40; count++) client.socket.send('{}')
+    expect((await client.until('disconnect')).disconnect).toEqual({ code: 3509, reason: 'too many messages' })
+    expect(await client.ended).toMatchObject({ code: 3509, reason: 'too many messages' })
+  })
+
+  test('20 messages in a second are not', async ({ stage }) => {
+    const station = await stage.put()
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
+    await client.until('connect')
+    for (let count = 0; count < 18; count++) client.socket.send('{}')
+    await station.play('Night Ferry')
+    await client.until('pub')
+    expect(client.kinds).toEqual(['connect', 'pub'])
+  })
+})
+
+describe('HTTP around the streams', () => {
+  const streamHeaders = {
+    'cache-control': 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0',
+    pragma: 'no-cache',
+    'x-accel-buffering': 'no',
+    'access-control-allow-origin': 'https://widget.example',
+    'access-control-allow-credentials': 'true'
+  }
+  const headersOf = (answer: Response, names: readonly string[]) =>
+    Object.fromEntries(names.map(name => [name, answer.headers.get(name)]))
+
+  test.for([
+    ['GET', 'sse?cf_connect=%7B%7D', 'text/event-stream; charset=utf-8'],
+    ['GET', 'sse', 'text/event-stream; charset=utf-8'],
+    ['POST', 'sse', 'text/event-stream; charset=utf-8'],
+    ['POST', 'http_stream', 'application/json']
+  ] as const)('%s %s has the headers of a stream', async ([method, path, type], { stage }) => {
+    const life = new AbortController()
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+      method,
+      headers: { Origin: 'https://widget.example', 'Accept-Encoding': 'gzip, br' },
+      ...(method === 'POST' ? { body: '{}' } : {}),
+      signal: life.signal
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')?.replace(/; charset=utf-8$/, '')).toBe(type.split(';')[0])
+    expect(type.includes('charset') ? answer.headers.get('content-type') : type).toBe(type)
+    expect(headersOf(answer, Object.keys(streamHeaders))).toEqual(streamHeaders)
+    expect(headersOf(answer, ['content-encoding', 'content-length'])).toEqual({
+      'content-encoding': null,
+      'content-length': null
+    })
+    life.abort()
+  })
+
+  test.for([
+    ['GET', 'http_stream'],
+    ['PUT', 'http_stream'],
+    ['DELETE', 'http_stream'],
+    ['PUT', 'sse'],
+    ['DELETE', 'sse']
+  ] as const)('405: %s %s', async ([method, path], { stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+      method,
+      headers: { Origin: 'https://widget.example' }
+    })
+    expect(answer.status).toBe(405)
+    expect(await answer.json()).toMatchObject({ code: 405, success: false })
+    expect(answer.headers.get('allow')).toMatch(/POST/)
+    expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
+  })
+
+  test.for(['sse', 'http_stream'])('a preflight of %s is answered', async (path, { stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://widget.example', 'Access-Control-Request-Method': 'POST' }
+    })
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('access-control-allow-methods')).toMatch(/POST/)
+    expect(answer.headers.get('access-control-allow-headers')?.toLowerCase()).toMatch(/content-type/)
+  })
+
+  test('an error tells a page of another origin what it is', async ({ stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?cf_connect=junk`, {
+      headers: { Origin: 'https://widget.example' }
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
+    expect(await answer.json()).toMatchObject({ code: 400, success: false })
+  })
+
+  test('a plain GET of the WebSocket address is an error, not a hanging request', async ({ stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/websocket`, {
+      signal: AbortSignal.timeout(2_000)
+    })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(answer.status).toBeLessThan(500)
+  })
+})
+
+describe('acceptance 17: one rule for private stations on every surface', () => {
+  test('REST and static files hide what push hides', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const paths = [
+      `/api/nowplaying/${hidden.id}`,
+      `/api/nowplaying/${hidden.shortName}`,
+      `/api/station/${hidden.id}/nowplaying`,
+      `/api/nowplaying_static/${hidden.shortName}.json`
+    ]
+    const { key, id } = await makeListenerKey(stage)
+    for (const path of paths) {
+      expect((await stage.server.ask('GET', path, { key: '' })).status).toBe(404)
+      expect((await stage.server.ask('GET', path, { key })).status).toBe(200)
+    }
+    const list = async (asKey: string): Promise<number[]> =>
+      (await stage.server.ask('GET', '/api/nowplaying', { key: asKey })).body.map(
+        ({ station }: Answer) => station.id
+      )
+    expect(await list('')).not.toContain(hidden.id)
+    expect(await list(key)).toContain(hidden.id)
+    await stage.server.ask('POST', `/api/v1/main/api-keys/revoke/${id}`)
+    const isShut = async () => (await stage.server.ask('GET', paths[0] ?? '', { key })).status === 404
+    await waitFor(isShut, ever)
+  })
+})
+
+describe('renamed and deleted stations', () => {
+  test('the old name falls silent, the id goes on, the new name appears', async ({ stage }) => {
+    const station = await stage.put()
+    const { shortName } = stage.newName()
+    const [old, young, byId] = [station.channel, `station:${shortName}`, `station:${station.id}`]
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(old, young, byId) })
+    const { connect } = await client.until('connect')
+    entryOf('waiting', connect, young)
+    await station.change({ profile: { ...station.state().profile, shortName } })
+    const heard = [await client.until('pub'), await client.until('pub')]
+    expect(new Set(heard.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
+    await station.play('Night Ferry')
+    const again = [await client.until('pub'), await client.until('pub')]
+    expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
+    expect(await waitFor(() => client.waiting.length === 0, soon)).toBe(true)
+  })
+
+  test('who saw a name pass to another station is told to start over', async ({ stage }) => {
+    const first = await stage.put()
+    const { shortName } = stage.newName()
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(first.channel) })
+    await client.until('connect')
+    await first.change({ profile: { ...first.state().profile, shortName } })
+    const second = await stage.put({ profile: { shortName: first.shortName }, version: 50 })
+    expect((await client.until('disconnect')).disconnect.code).toBe(3010)
+    const { connect } = await connectBy('a WebSocket and its first frame', {
+      baseUrl: stage.baseUrl,
+      message: subsOf(first.channel)
+    })
+    const entry = entryOf('recovered', connect, first.channel)
+    expect(entry.publications[0].data.np.station.id).toBe(second.id)
+  })
+})

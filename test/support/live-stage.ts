@@ -1,0 +1,86 @@
+import { openRedis } from '../../src/redis/connection.ts'
+import { commitState } from '../../src/redis/station-store.ts'
+import type { StationState } from '../../src/station/state.ts'
+import type { Trigger } from '../../src/station/triggers.ts'
+import { afterSong, aStation } from './builders.ts'
+import type { RunningServer } from './program.ts'
+import { waitFor } from './wait.ts'
+
+/** A station that a test may change at will. */
+export interface StagedStation {
+  readonly id: number
+  readonly shortName: string
+  /** `station:<short name>` */
+  readonly channel: string
+  readonly state: () => StationState
+  /** Commits another state of it: one version on unless told otherwise. */
+  readonly change: (parts: Partial<StationState>, triggers?: readonly Trigger[]) => Promise<StationState>
+  /** The next song, with the trigger of it. */
+  readonly play: (title: string) => Promise<StationState>
+}
+
+/** A server process, and stations that are put into its Redis without a database behind them. */
+export interface Stage extends Disposable {
+  readonly server: RunningServer
+  readonly baseUrl: string
+  readonly redis: ReturnType<typeof openRedis>
+  /** A station of its own for a test; waits until the server shows it. */
+  readonly put: (parts?: Parameters<typeof aStation>[0]) => Promise<StagedStation>
+  /** A name nobody has, for a station that may come later. */
+  readonly newName: () => { id: number; shortName: string }
+}
+
+export function openStage(server: RunningServer, redisUrl: string): Stage {
+  const redis = openRedis(redisUrl, 'stage')
+  redis.on('error', () => {})
+  let lastId = 1_000
+
+  function newName() {
+    lastId++
+    return { id: lastId, shortName: `stage_${lastId}` }
+  }
+
+  async function put(parts: Parameters<typeof aStation>[0] = {}): Promise<StagedStation> {
+    const { id, shortName } =
+      parts.stationId === undefined
+        ? newName()
+        : { id: parts.stationId, shortName: parts.profile?.shortName ?? `stage_${parts.stationId}` }
+    let state = aStation({ ...parts, stationId: id, profile: { shortName, ...parts.profile } })
+    await commit(null, state, ['station_online'])
+    const isShown = async () => (await server.ask('GET', `/api/nowplaying/${id}`)).status === 200
+    await waitFor(isShown, { deadlineMs: 5_000, what: `station ${id} to be shown` })
+
+    async function commit(before: StationState | null, next: StationState, triggers: readonly Trigger[]) {
+      if (!(await commitState(redis, before, next, triggers)))
+        throw new Error(`station ${id} is not as it was left`)
+    }
+
+    async function follow(next: StationState, triggers: readonly Trigger[]): Promise<StationState> {
+      await commit(state, next, triggers)
+      state = next
+      return next
+    }
+
+    return {
+      id,
+      shortName,
+      channel: `station:${shortName}`,
+      state: () => state,
+      change: async (changed, triggers = []) => {
+        const playback = Math.max(...Object.values(state.revisions)) + 1
+        const revisions = { ...state.revisions, playback }
+        return follow({ ...state, version: state.version + 1, revisions, ...changed }, triggers)
+      },
+      play: async title => follow(afterSong(state, { title }), ['song_changed'])
+    }
+  }
+
+  return {
+    server,
+    baseUrl: server.baseUrl,
+    redis,
+    newName,
+    put,
+    [Symbol.dispose]: () => redis.disconnect()
+  }
+}
