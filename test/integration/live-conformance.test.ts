@@ -672,7 +672,7 @@ describe('renamed and deleted stations', () => {
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(first.channel) })
     await client.until('connect')
     await first.change({ profile: { ...first.state().profile, shortName } })
-    const second = await stage.put({ profile: { shortName: first.shortName }, version: 50 })
+    const second = await stage.put({ profile: { shortName: first.shortName }, epoch: 'e2' })
     expect((await client.until('disconnect')).disconnect.code).toBe(3010)
     const { connect } = await connectBy('a WebSocket and its first frame', {
       baseUrl: stage.baseUrl,

@@ -80,7 +80,7 @@ export function openWebSocket(wish: Wish, cfConnect?: unknown): Reader & { reado
   const socket = new WebSocket(address, { headers: { ...wish.headers } })
   let status = 0
   socket.on('message', (data, isBinary) => {
-    inbox.accept(isBinary ? '"a binary frame"' : String(data))
+    inbox.accept(isBinary || !Buffer.isBuffer(data) ? '"a binary frame"' : data.toString())
   })
   socket.on('open', () => {
     if (socket.extensions !== '') inbox.accept(`"extensions ${socket.extensions}"`)
@@ -120,7 +120,9 @@ function openCurl(path: 'sse' | 'http_stream', wish: Wish, cfConnect?: unknown):
   const child = spawn(
     'curl',
     [
-      ...['-sS', '-N', '-i', '--max-time', '60'],
+      '-sSNi',
+      '--max-time',
+      '60',
       ...headers.flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
       ...(wish.message === null ? [] : ['-X', 'POST', '--data-binary', '@-']),
       addressOf(path, wish, cfConnect)

@@ -1,0 +1,400 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import fc from 'fast-check'
+import { describe, expect } from 'vitest'
+import { WebSocket } from 'ws'
+
+import { test } from '../support/fixtures.ts'
+import type { Stage } from '../support/live-stage.ts'
+import { livePath, openWay, openWebSocket } from '../support/live-ways.ts'
+import { openWitnesses } from '../support/live-witnesses.ts'
+import { sizeOf } from '../support/process-size.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { handshake, opcodes, openRaw, openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
+import { waitFor } from '../support/wait.ts'
+
+// Whatever one client sends: the server stays up, its memory stays flat, and a good client on each transport sees
+// each change in time.
+
+const pidOf = ({ server }: Stage) => server.process.pid ?? 0
+
+/** Runs `attack` beside good clients; afterwards they have missed nothing and the server is the same process. */
+async function beside(stage: Stage, attack: () => Promise<void>): Promise<void> {
+  const witnesses = await openWitnesses(stage)
+  await attack()
+  const { changes } = await witnesses.finish()
+  expect(changes).toBeGreaterThan(0)
+  expect(stage.server.process.exitCode).toBe(null)
+  expect(stage.server.process.signalCode).toBe(null)
+}
+
+/** Runs one job per item, at most `width` at a time. */
+async function inParallel<Item>(
+  items: readonly Item[],
+  width: number,
+  job: (item: Item) => Promise<unknown>
+): Promise<void> {
+  const rest = items.values()
+  const lane = async () => {
+    for (const item of rest) await job(item)
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+}
+
+const anyJson = fc.oneof(
+  fc.json({ depthSize: 'large' }),
+  fc
+    .record(
+      {
+        subs: fc.oneof(
+          fc.dictionary(
+            fc.oneof(fc.string(), fc.constant('station:1'), fc.constant('global:time')),
+            fc.jsonValue()
+          ),
+          fc.jsonValue()
+        ),
+        token: fc.jsonValue()
+      },
+      { requiredKeys: [] }
+    )
+    .map(value => JSON.stringify(value)),
+  fc.constantFrom(
+    '{"subs":{"__proto__":{"recover":true}}}',
+    '{"__proto__":{"subs":{}}}',
+    '{"subs":{"station:":{}}}',
+    '{"subs":{"station:__proto__":{}}}',
+    '{"subs":{"station:1":{"recover":{"valueOf":1}}}}',
+    '{"subs":{"station:1e3":{}}}',
+    '{"subs":{"station:99999999999999999999999999":{"recover":true}}}',
+    '{"subs":{"station:-1":{}}}',
+    '{"subs":{"station:harbour\\u0000fm":{}}}',
+    '{"subs":{"\\ud800":{}}}',
+    '\uFEFF{}'
+  )
+)
+const anyBytes = fc.uint8Array({ maxLength: 2_000 })
+
+describe('the first frame', () => {
+  test.for([
+    ['arbitrary bytes in a text frame', anyBytes, false],
+    ['arbitrary bytes in a binary frame', anyBytes, true],
+    ['arbitrary JSON', anyJson, false]
+  ] as const)('%s', async ([, arbitrary, binary], { stage }) => {
+    await beside(stage, async () => {
+      await inParallel(fc.sample<string | Uint8Array>(arbitrary, 150), 10, async payload => {
+        using raw = await openRawWebSocket(stage.baseUrl)
+        raw.send(rawFrame({ payload, opcode: binary ? opcodes.binary : opcodes.text }))
+        const text = await raw.nextText()
+        // Either it made sense and there is a connect frame, or the connection was closed for a reason.
+        if (text !== null) return expect(text).toMatch(/^\{"(connect":|disconnect":\{"code":3505)/)
+        expect([3501, 1006, 1007]).toContain(await raw.ended())
+      })
+    })
+  })
+
+  test('arbitrary bytes and JSON as cf_connect and as a body', async ({ stage }) => {
+    await beside(stage, async () => {
+      await inParallel(fc.sample<string | Uint8Array>(fc.oneof(anyBytes, anyJson), 100), 10, async body => {
+        const [sse, stream] = [`${stage.baseUrl}${livePath}/sse`, `${stage.baseUrl}${livePath}/http_stream`]
+        const text = typeof body === 'string' ? body : Buffer.from(body).toString('latin1')
+        const life = new AbortController()
+        const { signal } = life
+        const answers = [
+          await fetch(`${sse}?cf_connect=${encodeURIComponent(Buffer.from(text.slice(0, 300)).toString())}`, {
+            signal
+          }),
+          await fetch(sse, { method: 'POST', body, signal }),
+          await fetch(stream, { method: 'POST', body, signal })
+        ]
+        for (const { status } of answers) expect([200, 400, 431]).toContain(status)
+        life.abort()
+      })
+    })
+  })
+})
+
+const subscribe = '{"subs":{"global:time":{}}}'
+
+describe('frames that break RFC 6455', () => {
+  const closing: [name: string, bytes: () => Buffer, codes: readonly number[]][] = [
+    ...[3, 4, 5, 6, 7, 11, 12, 13, 14, 15].map((opcode): (typeof closing)[number] => [
+      `opcode ${opcode}`,
+      () => rawFrame({ opcode, payload: '{}' }),
+      [1002, 1006]
+    ]),
+    ...[1, 2, 3, 4, 5, 6, 7].map((rsv): (typeof closing)[number] => [
+      `reserved bits ${rsv}`,
+      () => rawFrame({ rsv, payload: subscribe }),
+      [1002, 1006]
+    ]),
+    [
+      'a continuation of nothing',
+      () => rawFrame({ opcode: opcodes.continuation, payload: '{}' }),
+      [1002, 1006]
+    ],
+    [
+      'a text within a fragmented text',
+      () => Buffer.concat([rawFrame({ fin: false, payload: '{' }), rawFrame({ payload: '}' })]),
+      [1002, 1006]
+    ],
+    ['a fragmented ping', () => rawFrame({ opcode: opcodes.ping, fin: false, payload: 'x' }), [1002, 1006]],
+    ['a ping of 126 bytes', () => rawFrame({ opcode: opcodes.ping, payload: 'x'.repeat(126) }), [1002, 1006]],
+    [
+      'a close of 126 bytes',
+      () =>
+        rawFrame({
+          opcode: opcodes.close,
+          payload: Buffer.concat([Buffer.from([3, 232]), Buffer.alloc(124, 120)])
+        }),
+      [1002, 1006]
+    ],
+    ['invalid UTF-8', () => rawFrame({ payload: Buffer.from([0x7b, 0xc3, 0x28, 0x7d]) }), [1007, 1006]],
+    [
+      'invalid UTF-8 that begins in another fragment',
+      () =>
+        Buffer.concat([
+          rawFrame({ fin: false, payload: Buffer.from([0x22, 0xe2, 0x82]) }),
+          rawFrame({ opcode: opcodes.continuation, payload: Buffer.from([0x28, 0x22]) })
+        ]),
+      [1007, 1006, 3501]
+    ],
+    ['more than 64 KiB', () => rawFrame({ payload: `{"data":"${'x'.repeat(65_536)}"}` }), [1009]],
+    ['more than 256 KiB', () => rawFrame({ payload: 'x'.repeat(256 * 1_024 + 1) }), [1006, 1009]],
+    ['a claim of 2^62 bytes', () => rawFrame({ claimed: 2n ** 62n, payload: 'x' }), [1006, 1009, 1002]],
+    ['a claim of 2^63 bytes', () => rawFrame({ claimed: 2n ** 63n, payload: 'x' }), [1006, 1009, 1002]],
+    [
+      'a claim of 2^64 - 1 bytes',
+      () => rawFrame({ claimed: 2n ** 64n - 1n, payload: 'x' }),
+      [1006, 1009, 1002]
+    ],
+    [
+      'fragments of more than 256 KiB',
+      () =>
+        Buffer.concat([
+          rawFrame({ fin: false, payload: 'x'.repeat(60_000) }),
+          ...Array.from({ length: 5 }, () =>
+            rawFrame({ fin: false, opcode: opcodes.continuation, payload: 'x'.repeat(60_000) })
+          )
+        ]),
+      [1006, 1009, 3501]
+    ]
+  ]
+
+  test('each ends its connection and no other', async ({ stage }) => {
+    await beside(stage, async () => {
+      await inParallel(closing, 8, async ([name, bytes, codes]) => {
+        // Before and after the subscribe message.
+        for (const first of ['', subscribe]) {
+          using raw = await openRawWebSocket(stage.baseUrl)
+          if (first !== '') raw.send(rawFrame({ payload: first }))
+          if (first !== '') expect(await raw.nextText(), name).toMatch(/^\{"connect"/)
+          raw.send(bytes())
+          expect(codes, `${name} ${first}`).toContain(await raw.ended())
+        }
+      })
+    })
+  })
+
+  test('an unmasked frame subscribes nobody', async ({ stage }) => {
+    await beside(stage, async () => {
+      using raw = await openRawWebSocket(stage.baseUrl)
+      raw.send(rawFrame({ payload: subscribe, isMasked: false }))
+      raw.send(rawFrame({ payload: subscribe, isMasked: false }))
+      expect(await raw.nextText()).toBe(null)
+    })
+  })
+
+  test.for([0, 1, 999, 1000, 1001, 1004, 1005, 1006, 1015, 1016, 2999, 3000, 4999, 65_535])(
+    'close code %i ends the connection',
+    async (code, { stage }) => {
+      using raw = await openRawWebSocket(stage.baseUrl)
+      const payload = Buffer.from([code >> 8, code & 255])
+      raw.send(rawFrame({ opcode: opcodes.close, payload }))
+      // A code that may not be sent on the wire must not be sent back either: RFC 6455 section 7.4.
+      const forbidden = new Set([0, 1, 999, 1004, 1015, 65_535])
+      expect(forbidden.has(await raw.ended())).toBe(false)
+    }
+  )
+
+  test.for([
+    ['empty', Buffer.alloc(0)],
+    ['of one byte', Buffer.from([3])],
+    ['with a reason that is not UTF-8', Buffer.from([3, 232, 0xc3, 0x28])]
+  ] as const)('a close frame that is %s ends the connection', async ([, payload], { stage }) => {
+    using raw = await openRawWebSocket(stage.baseUrl)
+    raw.send(rawFrame({ opcode: opcodes.close, payload }))
+    expect(await raw.ended()).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('fragments with a ping in between are one message', async ({ stage }) => {
+    using raw = await openRawWebSocket(stage.baseUrl)
+    raw.send(
+      rawFrame({ fin: false, payload: subscribe.slice(0, 5) }),
+      rawFrame({ opcode: opcodes.ping, payload: 'x'.repeat(125) }),
+      rawFrame({ fin: false, opcode: opcodes.continuation, payload: subscribe.slice(5, 6) }),
+      rawFrame({ fin: false, opcode: opcodes.continuation, payload: '' }),
+      rawFrame({ opcode: opcodes.continuation, payload: subscribe.slice(6) })
+    )
+    expect(await raw.nextText()).toMatch(/^\{"connect"/)
+  })
+
+  test('a frame that comes byte by byte is a frame', async ({ stage }) => {
+    using raw = await openRawWebSocket(stage.baseUrl)
+    for (const byte of rawFrame({ payload: subscribe })) {
+      raw.send(Buffer.from([byte]))
+      await sleep(1)
+    }
+    expect(await raw.nextText()).toMatch(/^\{"connect"/)
+  })
+})
+
+describe('the handshake', () => {
+  test('split at every byte it is a handshake', async ({ stage }) => {
+    const whole = handshake(stage.baseUrl, '?cf_connect=%7B%7D')
+    await beside(stage, async () => {
+      await inParallel([...Array.from(whole).keys()], 32, async at => {
+        using raw = openRaw(stage.baseUrl)
+        raw.send(whole.slice(0, at))
+        await sleep(10)
+        raw.send(whole.slice(at))
+        expect(await raw.status(), `split at ${at}`).toBe(101)
+        expect(await raw.nextText()).toMatch(/^\{"connect"/)
+      })
+    })
+  })
+
+  test('garbage instead of one is refused', async ({ stage }) => {
+    const key = createHash('md5').update('key').digest('base64')
+    const upgrade = `GET ${livePath}/websocket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`
+    const requests = [
+      `${upgrade}\r\n`,
+      `${upgrade}Sec-WebSocket-Key: ${'x'.repeat(4_000)}\r\n\r\n`,
+      `${upgrade}Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n${'X-More: 1\r\n'.repeat(200)}\r\n`,
+      'GET / HTTP/0.1\r\n\r\n',
+      '\u0000\u0001\u0002\u0003\r\n\r\n',
+      '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'
+    ]
+    await beside(stage, async () => {
+      for (const bytes of requests) {
+        using raw = openRaw(stage.baseUrl)
+        raw.send(Buffer.from(bytes, 'latin1'))
+        raw.socket.end()
+        const status = await raw.status()
+        expect([0, 400, 404, 426, 431, 505], bytes.slice(0, 40)).toContain(status)
+      }
+    })
+  })
+
+  test('a cf_connect of 64 KB is refused, on either transport', async ({ stage }) => {
+    const query = `?cf_connect=${encodeURIComponent(JSON.stringify({ data: 'x'.repeat(64_000) }))}`
+    await beside(stage, async () => {
+      await inParallel([...Array.from({ length: 20 }).keys()], 5, async () => {
+        using raw = openRaw(stage.baseUrl)
+        raw.send(handshake(stage.baseUrl, query))
+        expect(await raw.status()).toBe(431)
+        const answer = await sendRaw(stage.baseUrl, `GET ${livePath}/sse${query} HTTP/1.1\r\nHost: x\r\n\r\n`)
+        expect(answer.status).toBe(431)
+      })
+    })
+  })
+})
+
+describe('too much', () => {
+  test('10,000 subscriptions in one message', async ({ stage }) => {
+    const channels = Array.from({ length: 10_000 }, (_, index) => [index.toString(36), 0])
+    const message = JSON.stringify({ subs: Object.fromEntries(channels) })
+    const short = JSON.stringify({ subs: Object.fromEntries(channels.slice(0, 5_000)) })
+    expect(short.length).toBeLessThan(64 * 1_024)
+    expect(message.length).toBeGreaterThan(64 * 1_024)
+    await beside(stage, async () => {
+      expect(await openWebSocket({ baseUrl: stage.baseUrl, message }).ended).toMatchObject({ code: 1009 })
+      const counted = openWebSocket({ baseUrl: stage.baseUrl, message: short })
+      expect(await counted.ended).toMatchObject({ code: 3505 })
+      for (const way of ['curl: SSE by POST', 'curl: http_stream'] as const) {
+        const tooBig = openWay(way, { baseUrl: stage.baseUrl, message })
+        expect(await tooBig.ended).toMatchObject({ status: 413 })
+        const tooMany = openWay(way, { baseUrl: stage.baseUrl, message: short })
+        expect((await tooMany.until('disconnect')).disconnect.code).toBe(3505)
+      }
+    })
+  })
+
+  test('10,000 subscriptions on 80 connections follow a station, and are gone with them', async ({
+    stage
+  }) => {
+    const station = await stage.put()
+    const names = Array.from({ length: 126 }, (_, index) => [`station:none${index}`, null])
+    const subs = { ...Object.fromEntries(names), [station.channel]: {}, [`station:${station.id}`]: {} }
+    const clients = Array.from({ length: 80 }, () =>
+      openWebSocket({ baseUrl: stage.baseUrl, message: { subs } })
+    )
+    await beside(stage, async () => {
+      await Promise.all(clients.map(client => client.until('connect')))
+      const { version } = await station.play('Night Ferry')
+      await Promise.all(clients.map(client => client.until('pub', ({ pub }) => pub.offset === version)))
+      for (const { socket } of clients) socket.terminate()
+      await Promise.all(clients.map(({ ended }) => ended))
+    })
+  })
+
+  test('bodies that never end are given up, and hold nobody', { timeout: 40_000 }, async ({ stage }) => {
+    const heads = ['sse', 'http_stream'].map(
+      path =>
+        `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"a":"`
+    )
+    await beside(stage, async () => {
+      await inParallel([...heads, ...heads, ...heads, ...heads], 8, async bytes => {
+        const answer = await sendRaw(stage.baseUrl, bytes, { drips: true, deadlineMs: 20_000 })
+        expect(answer.status).toBe(400)
+        expect(answer.tookMs).toBeGreaterThan(8_000)
+        expect(answer.tookMs).toBeLessThan(14_000)
+      })
+    })
+  })
+})
+
+/** One client that comes and leaves in one of the ways clients do. */
+async function visit({ baseUrl }: Stage, index: number): Promise<void> {
+  if (index % 4 === 0) {
+    using raw = openRaw(baseUrl)
+    raw.send(handshake(baseUrl, '?cf_connect=%7B%22subs%22%3A%7B%22station%3A1001%22%3A%7B%7D%7D%7D'))
+    await raw.status()
+    return
+  }
+  if (index % 4 === 1) {
+    using raw = openRaw(baseUrl)
+    raw.send(
+      `GET ${livePath}/sse?cf_connect=%7B%22subs%22%3A%7B%22station%3A1001%22%3A%7B%7D%7D%7D HTTP/1.1\r\nHost: x\r\n\r\n`
+    )
+    await raw.status()
+    return
+  }
+  const socket = new WebSocket(`${baseUrl.replace('http', 'ws')}${livePath}/websocket`)
+  await new Promise<void>(resolve => {
+    const leave = () => (index % 4 === 2 ? socket.terminate() : socket.close())
+    socket.once('open', () => socket.send('{"subs":{"station:1001":{"recover":true}}}'))
+    socket.once('message', leave)
+    socket.once('error', () => resolve())
+    socket.once('close', () => resolve())
+  })
+}
+
+test('2,000 clients that come and leave are forgotten', async ({ stage }) => {
+  await stage.put()
+  const visits = Array.from({ length: 2_000 }, (_, index) => index)
+  // The first round warms the heap up.
+  await inParallel(visits, 50, async index => visit(stage, index))
+  const before = await sizeOf(pidOf(stage))
+  await beside(stage, async () => inParallel(visits, 50, async index => visit(stage, index)))
+  const isBack = async () => (await sizeOf(pidOf(stage))).descriptors <= before.descriptors + 5
+  await waitFor(isBack, { deadlineMs: 10_000, what: 'the descriptors of those who left' })
+  const after = await sizeOf(pidOf(stage))
+  expect(after.rssMiB - before.rssMiB).toBeLessThan(32)
+})
+
+test('after all of it the process is still small', async ({ stage }) => {
+  const { rssMiB, descriptors } = await sizeOf(pidOf(stage))
+  expect(rssMiB).toBeLessThan(400)
+  expect(descriptors).toBeLessThan(200)
+})

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Stage } from './live-stage.ts'
+import { connectBy, transports, type Way } from './live-ways.ts'
+
+/** What good clients saw while somebody else misbehaved. */
+export interface Witnesses {
+  /** Stops, and throws what any of them missed. Gives the number of changes and the longest wait for one. */
+  readonly finish: () => Promise<{ changes: number; worstMs: number }>
+}
+
+/**
+ * One good client on each transport, and a station that changes all the time: each has to see each change within a
+ * second and a half, and so has a request of another kind to be answered.
+ */
+export async function openWitnesses(stage: Stage, ways: readonly Way[] = transports): Promise<Witnesses> {
+  const station = await stage.put()
+  const message = { subs: { [station.channel]: { recover: true } } }
+  const readers = await Promise.all(
+    ways.map(async way => (await connectBy(way, { baseUrl: stage.baseUrl, message })).reader)
+  )
+  let isOver = false
+  let changes = 0
+  let worstMs = 0
+
+  async function watch(): Promise<void> {
+    while (!isOver) {
+      const { version } = await station.play(`Song ${changes}`)
+      const startedAtMs = Date.now()
+      await Promise.all([
+        ...readers.map(reader => reader.until('pub', ({ pub }) => pub.offset === version, 1_500)),
+        fetch(`${stage.baseUrl}/api/nowplaying/${station.id}`, { signal: AbortSignal.timeout(1_500) })
+      ])
+      worstMs = Math.max(worstMs, Date.now() - startedAtMs)
+      changes++
+      await sleep(50)
+    }
+  }
+
+  const watching = watch()
+  // What it throws is thrown by `finish`.
+  watching.catch(() => {})
+  return {
+    finish: async () => {
+      isOver = true
+      await watching
+      for (const reader of readers) reader.check()
+      return { changes, worstMs }
+    }
+  }
+}

@@ -1,0 +1,9 @@
+import { readdir, readFile } from 'node:fs/promises'
+
+/** How much memory and how many descriptors a process of this machine holds. Linux only. */
+export async function sizeOf(pid: number): Promise<{ rssMiB: number; descriptors: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? []
+  const descriptors = (await readdir(`/proc/${pid}/fd`)).length
+  return { rssMiB: Number(kibibytes) / 1_024, descriptors }
+}
