@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 
@@ -188,9 +188,9 @@ describe('frames that break RFC 6455', () => {
         for (const first of ['', subscribe]) {
           using raw = await openRawWebSocket(stage.baseUrl)
           if (first !== '') raw.send(rawFrame({ payload: first }))
-          if (first !== '') expect(await raw.nextText(), name).toMatch(/^\{"connect"/)
+          if (first !== '') expect(await raw.nextText()).toMatch(/^\{"connect"/)
           raw.send(bytes())
-          expect(codes, `${name} ${first}`).toContain(await raw.ended())
+          expect([name, ...codes]).toContain(await raw.ended())
         }
       })
     })
@@ -258,7 +258,7 @@ describe('the handshake', () => {
         raw.send(whole.slice(0, at))
         await sleep(10)
         raw.send(whole.slice(at))
-        expect(await raw.status(), `split at ${at}`).toBe(101)
+        expect([at, await raw.status()]).toEqual([at, 101])
         expect(await raw.nextText()).toMatch(/^\{"connect"/)
       })
     })
@@ -281,7 +281,7 @@ describe('the handshake', () => {
         raw.send(Buffer.from(bytes, 'latin1'))
         raw.socket.end()
         const status = await raw.status()
-        expect([0, 400, 404, 426, 431, 505], bytes.slice(0, 40)).toContain(status)
+        expect([0, 400, 404, 426, 431, 505]).toContain(status)
       }
     })
   })

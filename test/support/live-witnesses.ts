@@ -19,12 +19,12 @@ export async function openWitnesses(stage: Stage, ways: readonly Way[] = transpo
   const readers = await Promise.all(
     ways.map(async way => (await connectBy(way, { baseUrl: stage.baseUrl, message })).reader)
   )
-  let isOver = false
+  const life = new AbortController()
   let changes = 0
   let worstMs = 0
 
   async function watch(): Promise<void> {
-    while (!isOver) {
+    while (!life.signal.aborted) {
       const { version } = await station.play(`Song ${changes}`)
       const startedAtMs = Date.now()
       await Promise.all([
@@ -42,7 +42,7 @@ export async function openWitnesses(stage: Stage, ways: readonly Way[] = transpo
   watching.catch(() => {})
   return {
     finish: async () => {
-      isOver = true
+      life.abort()
       await watching
       for (const reader of readers) reader.check()
       return { changes, worstMs }

@@ -1,0 +1,252 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { expect, onTestFinished } from 'vitest'
+
+import { freePort } from '../../src/embedded/free-port.ts'
+import { startRedis } from '../../src/embedded/redis.ts'
+import { openRedis } from '../../src/redis/connection.ts'
+import { readStates } from '../../src/redis/station-store.ts'
+import { aSong, aPlay } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { type Crowd, openCrowd, type Position } from '../support/live-crowd.ts'
+import { openStage } from '../support/live-stage.ts'
+import { connectBy, transports } from '../support/live-ways.ts'
+import { openWitnesses } from '../support/live-witnesses.ts'
+import { sizeOf } from '../support/process-size.ts'
+import { type RunningServer, startServer } from '../support/program.ts'
+import { handshake, openRaw } from '../support/raw-websocket.ts'
+import { seedStation } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWorkers } from '../support/worker-process.ts'
+
+// Real processes, and crowds of clients that come back as their kinds do.
+
+/** Every client knows the newest position by then, whatever happened to it before. */
+async function expectConverged(crowd: Crowd, newest: () => Position | Promise<Position>, deadlineMs = 5_000) {
+  await waitFor(async () => crowd.behind(await newest()) === 0, {
+    deadlineMs,
+    what: `all clients to know the newest state; ends: ${JSON.stringify(crowd.counts.ends)}`
+  })
+  expect(crowd.faults).toEqual([])
+}
+
+const positionOf = ({ epoch, version }: { epoch: string; version: number }) => ({ epoch, offset: version })
+
+async function stopServer({ process }: RunningServer, signal: NodeJS.Signals): Promise<number | null> {
+  const ended = once(process, 'exit')
+  process.kill(signal)
+  await ended
+  return process.exitCode
+}
+
+test(
+  'a server that is killed and started again gets its clients back',
+  { timeout: 60_000 },
+  async ({ databaseUrl, redisUrl }) => {
+    await using folder = await openTempFolder()
+    const PORT = String(await freePort())
+    const start = () => startServer(databaseUrl, redisUrl, folder.path, { PORT })
+    const first = await start()
+    using stage = openStage(first, redisUrl)
+    const station = await stage.put()
+    using crowd = openCrowd({
+      baseUrl: stage.baseUrl,
+      shortName: station.shortName,
+      sockets: 150,
+      streams: 100,
+      pollers: 25,
+      longPollers: 25
+    })
+    await crowd.settle(10_000)
+    await station.play('Before')
+    await expectConverged(crowd, () => positionOf(station.state()))
+
+    crowd.pausePolling(true)
+    await stopServer(first, 'SIGKILL')
+    await station.play('Meanwhile')
+    using second = await start()
+    crowd.pausePolling(false)
+    await station.play('After')
+    await expectConverged(crowd, () => positionOf(station.state()))
+    expect(crowd.epochs).toEqual(new Set(['e1']))
+    expect(crowd.counts.connects).toBe(2 * 250)
+    expect(second.process.exitCode).toBe(null)
+  }
+)
+
+test(
+  'Redis stands still for ten seconds, and is emptied',
+  { timeout: 90_000 },
+  async ({ databaseUrl, sql }) => {
+    await using folder = await openTempFolder()
+    const service = await startRedis(folder.path)
+    await using _stop = { [Symbol.asyncDispose]: service.stop }
+    using server = await startServer(databaseUrl, service.url, folder.path)
+    const workers = startWorkers(databaseUrl, service.url)
+    onTestFinished(() => void workers.kill('SIGKILL'))
+    const stationId = await seedStation(sql, { songMs: 2_000, tracks: 50 })
+    const redis = openRedis(service.url, 'test')
+    redis.on('error', () => {})
+    onTestFinished(() => redis.disconnect())
+    const stored = async () => (await readStates(redis, [stationId]))[0]
+    const newest = async () => {
+      const state = await stored()
+      if (!state) throw new Error('there is no state')
+      return positionOf(state)
+    }
+    await waitFor(async () => (await stored())?.current, { deadlineMs: 10_000, what: 'the station to play' })
+    const { shortName } = (await newest()) && (await waitFor(stored, soon)).profile
+
+    using crowd = openCrowd({
+      baseUrl: server.baseUrl,
+      shortName,
+      sockets: 100,
+      streams: 60,
+      pollers: 20,
+      longPollers: 20
+    })
+    await crowd.settle(10_000)
+    const before = await newest()
+
+    process.kill(service.pid, 'SIGSTOP')
+    const { gets } = crowd.counts
+    try {
+      await sleep(10_000)
+    } finally {
+      process.kill(service.pid, 'SIGCONT')
+    }
+    // Nobody lost the connection, and every request was answered.
+    expect(crowd.faults).toEqual([])
+    expect(crowd.counts.connects).toBe(160)
+    expect(crowd.counts.gets - gets).toBeGreaterThan(20 * 8)
+    await waitFor(async () => (await newest()).offset > before.offset, soon)
+    await expectConverged(crowd, newest)
+    expect(crowd.epochs.size).toBe(1)
+
+    await redis.flushall()
+    await waitFor(async () => (await newest()).epoch !== before.epoch, { ...soon, deadlineMs: 10_000 })
+    await expectConverged(crowd, newest)
+    expect(crowd.epochs.size).toBe(2)
+    expect(crowd.counts.ends).toEqual({ 3010: 160 })
+    expect(workers.exitCode).toBe(null)
+    expect(server.process.exitCode).toBe(null)
+  }
+)
+
+const soon = { deadlineMs: 5_000, what: 'the state to move on' }
+
+test(
+  'readers that never read cost a bounded memory and delay nobody',
+  { timeout: 60_000 },
+  async ({ stage }) => {
+    const station = await stage.put()
+    const subs = encodeURIComponent(JSON.stringify({ subs: { [station.channel]: { recover: true } } }))
+    const sleepers = Array.from({ length: 12 }, (_, index) => {
+      const raw = openRaw(stage.baseUrl)
+      if (index % 2 === 0) raw.send(handshake(stage.baseUrl, `?cf_connect=${subs}`))
+      else raw.send(`GET /api/live/nowplaying/sse?cf_connect=${subs} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      return raw
+    })
+    for (const [index, raw] of sleepers.entries()) {
+      expect(await raw.status()).toBe(index % 2 === 0 ? 101 : 200)
+      raw.socket.pause()
+    }
+    const awake = await Promise.all(
+      transports.map(
+        async way =>
+          (
+            await connectBy(way, {
+              baseUrl: stage.baseUrl,
+              message: { subs: { [station.channel]: { recover: true } } }
+            })
+          ).reader
+      )
+    )
+    const witnesses = await openWitnesses(stage)
+    const before = await sizeOf(stage.server.process.pid ?? 0)
+    for (let count = 0; count < 60; count++) {
+      const song = aSong({ title: `Song ${count}`, lyrics: 'la '.repeat(100_000) })
+      const { version } = await station.change({ shown: aPlay({ shId: 5_000 + count, song }) }, [
+        'song_changed'
+      ])
+      await Promise.all(awake.map(reader => reader.until('pub', ({ pub }) => pub.offset === version, 1_500)))
+    }
+    await witnesses.finish()
+    const after = await sizeOf(stage.server.process.pid ?? 0)
+    // Twelve times the eighteen megabytes that were not read would be more than two hundred.
+    expect(after.rssMiB - before.rssMiB).toBeLessThan(100)
+
+    // Who reads on ends up with the newest state, or is told to come back.
+    const { version } = station.state()
+    const newest = `"offset":${version}}`
+    for (const raw of sleepers) {
+      let text = ''
+      raw.socket.on('data', chunk => (text = (text + chunk.toString('latin1')).slice(-400_000)))
+      raw.socket.resume()
+      await waitFor(() => text.includes(newest) || text.includes('"code":3008') || raw.socket.closed, {
+        deadlineMs: 5_000,
+        what: 'the newest state'
+      })
+      raw.socket.destroy()
+    }
+  }
+)
+
+test(
+  'a rolling restart of two servers on one port, under 2,000 clients',
+  { timeout: 120_000 },
+  async ({ databaseUrl, redisUrl }) => {
+    await using folder = await openTempFolder()
+    const PORT = String(await freePort())
+    const start = () =>
+      startServer(databaseUrl, redisUrl, folder.path, { PORT, SERVER_PROCESSES: '2', DRAIN_SECONDS: '1' })
+    const [one, two] = await Promise.all([start(), start()])
+    await using _ends = {
+      [Symbol.asyncDispose]: async () => {
+        for (const { process } of [one, two]) process.kill('SIGKILL')
+      }
+    }
+    using stage = openStage(one, redisUrl)
+    const station = await stage.put()
+    using crowd = openCrowd({
+      baseUrl: stage.baseUrl,
+      shortName: station.shortName,
+      sockets: 1_000,
+      streams: 600,
+      pollers: 200,
+      longPollers: 200,
+      frozen: 20
+    })
+    await crowd.settle(20_000)
+    let isOver = false
+    const music = (async () => {
+      for (let count = 0; !isOver; count++) {
+        await station.play(`Song ${count}`)
+        await sleep(500)
+      }
+    })()
+    await using _music = {
+      [Symbol.asyncDispose]: async () => {
+        isOver = true
+        await music
+      }
+    }
+
+    using three = await start()
+    expect(await stopServer(one, 'SIGTERM')).toBe(0)
+    using four = await start()
+    expect(await stopServer(two, 'SIGTERM')).toBe(0)
+    isOver = true
+    await music
+    await expectConverged(crowd, () => positionOf(station.state()))
+    expect(crowd.epochs).toEqual(new Set(['e1']))
+    // Each of the 1,600 was told, and came back.
+    expect(crowd.counts.ends['3001']).toBeGreaterThanOrEqual(1_600)
+    expect(crowd.counts.connects).toBeGreaterThanOrEqual(2 * 1_600)
+    expect(Object.keys(crowd.counts.ends)).toEqual(['3001'])
+    expect([three.process.exitCode, four.process.exitCode]).toEqual([null, null])
+    process.stdout.write(`rolling restart: ${JSON.stringify(crowd.counts)}\n`)
+  }
+)
