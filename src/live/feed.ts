@@ -36,6 +36,8 @@ export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicLi
   readonly onChange: (listener: ChangeListener) => () => void
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
+  /** Takes in a newer state of a station that this server knows, if Redis has one. Never rejects. */
+  readonly refresh: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
   readonly close: () => Promise<void>
 }
@@ -212,6 +214,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       return () => void listeners.delete(listener)
     },
     catchUp: stationId => compare([shardOf(stationId)]).then(noteBack, noteAway),
+    refresh: stationId => {
+      wish(stationId, [])
+      return readPending()
+    },
     health: () => ({
       connected: !isAway && subscriber.status === 'ready',
       lastCheckMs,

@@ -3,9 +3,11 @@ import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
 
 import { listen } from '../../src/http/listen.ts'
+import { openAdmission } from '../../src/live/admission.ts'
 import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
 import { openFeed } from '../../src/live/feed.ts'
 import { serveSockets, socketPath } from '../../src/live/sockets.ts'
+import { serveStreams } from '../../src/live/streams.ts'
 import { openRedis, openSubscriber } from '../../src/redis/connection.ts'
 
 const mayListen = async (key: string) => key === 'good'
@@ -27,15 +29,28 @@ export async function followRedis(redisUrl: string) {
 }
 
 /** The live endpoint on a free port. The key `good` may listen to private stations unless told otherwise. */
-export async function serveLive(redisUrl: string, options: Partial<AudienceOptions> = {}) {
+export async function serveLive(
+  redisUrl: string,
+  { origins = ['*'], ...options }: Partial<AudienceOptions & { origins: readonly string[] }> = {}
+) {
   const { redis, feed } = await followRedis(redisUrl)
-  const audience = openAudience({ feed, mayListen, log, tickMs: 20, ...options })
+  const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
+  const audience = openAudience({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
-  serveSockets(app, audience)
+  const door = { admission: options.admission ?? admission, addressOf: (address: string) => address, origins }
+  serveSockets(app, audience, door)
+  serveStreams(app, audience, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => {
     audience.close()
     app.close()
   })
-  return { redis, feed, audience, url: `ws://127.0.0.1:${port}${socketPath}` }
+  return {
+    redis,
+    feed,
+    audience,
+    admission: door.admission,
+    url: `ws://127.0.0.1:${port}${socketPath}`,
+    baseUrl: `http://127.0.0.1:${port}`
+  }
 }

@@ -18,7 +18,7 @@ describe('the subscribe message', () => {
     ['{"subs":{"station:a":{"recover":"yes","offset":"7","epoch":1}},"flag":1,"data":[]}', false, 0, '']
   ])('%s', (text, recover, offset, epoch) => {
     expect(parseSubscribe(text)).toEqual({
-      wishes: [{ channel: 'station:a', recover, offset, epoch }],
+      wishes: [{ channel: 'station:a', recover, delta: false, offset, epoch }],
       token: ''
     })
   })
