@@ -81,8 +81,7 @@ test(
   { timeout: 90_000 },
   async ({ databaseUrl, sql }) => {
     await using folder = await openTempFolder()
-    const service = await startRedis(folder.path)
-    await using _stop = { [Symbol.asyncDispose]: service.stop }
+    await using service = await startRedis(folder.path)
     using server = await startServer(databaseUrl, service.url, folder.path)
     const workers = startWorkers(databaseUrl, service.url)
     onTestFinished(() => void workers.kill('SIGKILL'))
@@ -203,11 +202,9 @@ test(
     const start = () =>
       startServer(databaseUrl, redisUrl, folder.path, { PORT, SERVER_PROCESSES: '2', DRAIN_SECONDS: '1' })
     const [one, two] = await Promise.all([start(), start()])
-    await using _ends = {
-      [Symbol.asyncDispose]: async () => {
-        for (const { process } of [one, two]) process.kill('SIGKILL')
-      }
-    }
+    onTestFinished(() => {
+      for (const { process } of [one, two]) process.kill('SIGKILL')
+    })
     using stage = openStage(one, redisUrl)
     const station = await stage.put()
     using crowd = openCrowd({
@@ -220,25 +217,23 @@ test(
       frozen: 20
     })
     await crowd.settle(20_000)
-    let isOver = false
+    const life = new AbortController()
     const music = (async () => {
-      for (let count = 0; !isOver; count++) {
+      for (let count = 0; !life.signal.aborted; count++) {
         await station.play(`Song ${count}`)
         await sleep(500)
       }
     })()
-    await using _music = {
-      [Symbol.asyncDispose]: async () => {
-        isOver = true
-        await music
-      }
-    }
+    onTestFinished(async () => {
+      life.abort()
+      await music
+    })
 
     using three = await start()
     expect(await stopServer(one, 'SIGTERM')).toBe(0)
     using four = await start()
     expect(await stopServer(two, 'SIGTERM')).toBe(0)
-    isOver = true
+    life.abort()
     await music
     await expectConverged(crowd, () => positionOf(station.state()))
     expect(crowd.epochs).toEqual(new Set(['e1']))
