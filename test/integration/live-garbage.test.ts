@@ -355,25 +355,24 @@ describe('too much', () => {
 })
 
 /** One client that comes and leaves in one of the ways clients do. */
-async function visit({ baseUrl }: Stage, index: number): Promise<void> {
+async function visit({ baseUrl }: Stage, channel: string, index: number): Promise<void> {
+  const message = encodeURIComponent(JSON.stringify({ subs: { [channel]: {} } }))
   if (index % 4 === 0) {
     using raw = openRaw(baseUrl)
-    raw.send(handshake(baseUrl, '?cf_connect=%7B%22subs%22%3A%7B%22station%3A1001%22%3A%7B%7D%7D%7D'))
+    raw.send(handshake(baseUrl, `?cf_connect=${message}`))
     await raw.status()
     return
   }
   if (index % 4 === 1) {
     using raw = openRaw(baseUrl)
-    raw.send(
-      `GET ${livePath}/sse?cf_connect=%7B%22subs%22%3A%7B%22station%3A1001%22%3A%7B%7D%7D%7D HTTP/1.1\r\nHost: x\r\n\r\n`
-    )
+    raw.send(`GET ${livePath}/sse?cf_connect=${message} HTTP/1.1\r\nHost: x\r\n\r\n`)
     await raw.status()
     return
   }
   const socket = new WebSocket(`${baseUrl.replace('http', 'ws')}${livePath}/websocket`)
   await new Promise<void>(resolve => {
     const leave = () => (index % 4 === 2 ? socket.terminate() : socket.close())
-    socket.once('open', () => socket.send('{"subs":{"station:1001":{"recover":true}}}'))
+    socket.once('open', () => socket.send(JSON.stringify({ subs: { [channel]: { recover: true } } })))
     socket.once('message', leave)
     socket.once('error', () => resolve())
     socket.once('close', () => resolve())
@@ -381,12 +380,12 @@ async function visit({ baseUrl }: Stage, index: number): Promise<void> {
 }
 
 test('2,000 clients that come and leave are forgotten', async ({ stage }) => {
-  await stage.put()
+  const { channel } = await stage.put()
   const visits = Array.from({ length: 2_000 }, (_, index) => index)
   // The first round warms the heap up.
-  await inParallel(visits, 50, async index => visit(stage, index))
+  await inParallel(visits, 50, async index => visit(stage, channel, index))
   const before = await sizeOf(pidOf(stage))
-  await beside(stage, async () => inParallel(visits, 50, async index => visit(stage, index)))
+  await beside(stage, async () => inParallel(visits, 50, async index => visit(stage, channel, index)))
   const isBack = async () => (await sizeOf(pidOf(stage))).descriptors <= before.descriptors + 5
   await waitFor(isBack, { deadlineMs: 10_000, what: 'the descriptors of those who left' })
   const after = await sizeOf(pidOf(stage))

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 import { openRedis } from '../../src/redis/connection.ts'
 import { commitState } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
@@ -33,7 +35,8 @@ export interface Stage extends Disposable {
 export function openStage(server: RunningServer, redisUrl: string): Stage {
   const redis = openRedis(redisUrl, 'stage')
   redis.on('error', () => {})
-  let lastId = 1_000
+  // Other stages may have left stations in the same Redis.
+  let lastId = randomInt(1_000, 1_000_000)
 
   function newName() {
     lastId++
