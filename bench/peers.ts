@@ -1,4 +1,4 @@
-import { type OnAir, startOnAir } from './on-air.ts'
+import { startOnAir } from './on-air.ts'
 import { inspectable } from './peers/garbage.ts'
 import { measureGet } from './peers/get.ts'
 import { measureMemory } from './peers/memory.ts'
@@ -7,7 +7,7 @@ import { readPublication } from './peers/publication.ts'
 import { programInspector, startPushServers } from './peers/push-servers.ts'
 import { measurePush } from './peers/push.ts'
 import { wantedParts } from './settings.ts'
-import { openReceiver } from './sockets/receivers.ts'
+import { openReceiver, type Receiver } from './sockets/receivers.ts'
 
 const port = 18_210
 const stations = 100
@@ -21,24 +21,47 @@ const firstTotal = 100_000
  */
 export async function peers(): Promise<void> {
   const parts = wantedParts(['get', 'push', 'memory'])
-  const program = await startOnAir(port, { stations, env: inspectable(programInspector) })
+  if (parts.includes('get')) await polls()
+  const receiver = openReceiver()
   try {
-    if (parts.includes('get')) await drawGet(await measureGet(program, stations))
-    if (parts.includes('push') || parts.includes('memory')) await push(program, parts)
+    if (parts.includes('push')) await pushes(receiver)
+    if (parts.includes('memory')) await measureMemory(startAll, receiver)
+  } finally {
+    await receiver.close()
+  }
+}
+
+async function polls(): Promise<void> {
+  const program = await startOnAir(port, { stations })
+  try {
+    await drawGet(await measureGet(program, stations))
   } finally {
     await program.stop()
   }
 }
 
-async function push(program: OnAir, parts: readonly string[]): Promise<void> {
-  const publication = await readPublication(program, stationId, firstTotal)
-  const servers = await startPushServers(program, publication)
-  const receiver = openReceiver()
+async function pushes(receiver: Receiver): Promise<void> {
+  const { servers, publication, stop } = await startAll()
   try {
-    if (parts.includes('push')) await drawPush(await measurePush(servers, publication, receiver))
-    if (parts.includes('memory')) await measureMemory(servers, receiver)
+    await drawPush(await measurePush(servers, publication, receiver))
   } finally {
-    await receiver.close()
-    for (const server of servers) await server.stop()
+    await stop()
+  }
+}
+
+/** The program and its peers, each with one station to follow. */
+async function startAll() {
+  const program = await startOnAir(port, { stations, env: inspectable(programInspector) })
+  try {
+    const publication = await readPublication(program, stationId, firstTotal)
+    const servers = await startPushServers(program, publication)
+    const stop = async () => {
+      for (const server of servers) await server.stop()
+      await program.stop()
+    }
+    return { servers, publication, stop }
+  } catch (error) {
+    await program.stop()
+    throw error
   }
 }

@@ -7,7 +7,9 @@ import type { PushServer } from './push-servers.ts'
 const waitMs = 10_000
 
 /** `NODE_OPTIONS` for a server whose garbage is to be collected. */
-export const inspectable = (port: number) => ({ NODE_OPTIONS: `--inspect-port=127.0.0.1:${port}` })
+export const inspectable = (port: number) => ({
+  NODE_OPTIONS: `--inspect-port=127.0.0.1:${port} --inspect-publish-uid=http`
+})
 
 /**
  * Makes a server free what nobody holds, so that its memory is what its connections need: Node by way of its inspector,

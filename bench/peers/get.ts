@@ -57,6 +57,7 @@ export async function measureGet(program: OnAir, stations: number): Promise<read
     servers.push(await startUws(documents, folder))
     const nginx = findTool('nginx', 'peers: GET from nginx')
     if (nginx !== null) servers.push(await startStatic(nginx, documents))
+    for (const server of servers.slice(1)) await assertSame(server, documents)
     const results: GetResult[] = []
     for (const [index, document] of documents.entries()) {
       for (const connections of connectionCounts)
@@ -98,6 +99,17 @@ async function read(name: string, program: OnAir, path: string): Promise<Documen
   const answer = await fetch(program.baseUrl + path, { signal: AbortSignal.timeout(5_000) })
   const headers = [...answer.headers].filter(([header]) => !ownHeaders.has(header))
   return { name, path, body: await answer.text(), headers }
+}
+
+/** Throws unless a peer answers the same bytes under the same headers, which may differ in those it writes itself. */
+async function assertSame({ name, urls }: Server, documents: readonly Document[]): Promise<void> {
+  for (const [index, { body, headers }] of documents.entries()) {
+    const answer = await fetch(urls[index] ?? '', { signal: AbortSignal.timeout(5_000) })
+    const isSame =
+      (await answer.text()) === body &&
+      headers.every(([header, value]) => ownHeaders.has(header) || answer.headers.get(header) === value)
+    if (!isSame) throw new Error(`${name} does not answer the same`)
+  }
 }
 
 function cuewire(program: OnAir, documents: readonly Document[]): Server {

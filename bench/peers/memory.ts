@@ -10,29 +10,43 @@ import type { PushServer } from './push-servers.ts'
 
 const few = 1_000
 const many = 10_000
+const warmUp = 100
 const settleMs = 2_000
 
-/** Memory of servers at 0, 1,000 and 10,000 idle sockets, after all of them were there once. */
-export async function measureMemory(servers: readonly PushServer[], receiver: Receiver): Promise<void> {
-  const rows = servers.map(server => ({ server, measured: new Array<number[]>() }))
-  for (const { server } of rows) await memoryAt(server, many, receiver)
+export interface Started {
+  readonly servers: readonly PushServer[]
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Memory of servers at 0, 1,000 and 10,000 idle sockets. Each run has new processes: memory that once held
+ * connections is kept for the next ones, and would count as nothing. `start` gives servers and how to end them.
+ */
+export async function measureMemory(start: () => Promise<Started>, receiver: Receiver): Promise<void> {
+  const results = new Map<string, number[][]>()
   for (let each = 0; each < runs; each++) {
-    for (const { server, measured } of rows) {
-      const found: number[] = []
-      for (const count of [0, few, many]) found.push(await memoryAt(server, count, receiver))
-      measured.push(found)
-      await receiver.ask({ type: 'open', target: server.target, count: 0 })
+    const { servers, stop } = await start()
+    try {
+      for (const server of servers) {
+        await memoryAt(server, warmUp, receiver)
+        const found: number[] = []
+        for (const count of [0, few, many]) found.push(await memoryAt(server, count, receiver))
+        results.set(server.name, [...(results.get(server.name) ?? []), found])
+        await receiver.ask({ type: 'open', target: server.target, count: 0 })
+      }
+    } finally {
+      await stop()
     }
   }
   console.log(`\nMemory of the process (PSS), ${runs} runs`)
   printTable(
     ['server', 'no socket, MB', `${few} sockets, MB`, `${many} sockets, MB`, 'bytes per connection'],
-    rows.map(({ server, measured }) => {
+    [...results].map(([name, measured]) => {
       const at = (index: number) => measured.map(each => each[index] ?? Number.NaN)
       const perConnection = measured.map(
         ([, first = Number.NaN, last = Number.NaN]) => (last - first) / (many - few)
       )
-      return [server.name, megabytes(at(0)), megabytes(at(1)), megabytes(at(2)), spread(perConnection)]
+      return [name, megabytes(at(0)), megabytes(at(1)), megabytes(at(2)), spread(perConnection)]
     })
   )
 }

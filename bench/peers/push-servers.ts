@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+
+import { WebSocket } from 'ws'
 
 import type { OnAir } from '../on-air.ts'
 import type { Target } from '../sockets/websocket.ts'
@@ -11,7 +14,7 @@ import { findTool } from '../tools.ts'
 import { inspectable } from './garbage.ts'
 import { startNginx } from './nginx.ts'
 import { startPeer } from './process.ts'
-import type { Publication } from './publication.ts'
+import { marker, type Publication } from './publication.ts'
 
 const run = promisify(execFile)
 const stationId = 1
@@ -28,6 +31,8 @@ export interface PushServer {
   readonly name: string
   readonly pid: number
   readonly target: Target
+  /** The text before the count of listeners in its frames. */
+  readonly marker: string
   /** How its garbage can be collected; null if it has none. */
   readonly garbage: { readonly type: 'node' | 'go'; readonly port: number } | null
   /** Makes every subscriber get a publication with this count of listeners. */
@@ -42,6 +47,7 @@ export async function startPushServers(
 ): Promise<readonly PushServer[]> {
   const servers = [cuewire(program)]
   try {
+    if (await knowsDifferences(program)) servers.push(differing(program))
     servers.push(await startUws(publication))
     const nginx = findTool('nginx', 'peers: push from Nchan')
     const nchan = findTool('nchan', 'peers: push from Nchan')
@@ -65,14 +71,41 @@ function cuewire(program: OnAir): PushServer {
       path: '/api/live/nowplaying/websocket',
       firsts: [subscribe]
     },
+    marker,
     garbage: { type: 'node', port: programInspector },
     publish: total => program.reportListeners(stationId, total),
     stop: () => Promise.resolve()
   }
 }
 
+/** The same, to clients that asked for differences: fewer bytes than the peers are given. */
+function differing(program: OnAir): PushServer {
+  const whole = cuewire(program)
+  return {
+    ...whole,
+    name: 'Cuewire, differences',
+    marker: '{"np":{"listeners":{"total":',
+    target: { ...whole.target, firsts: [subscribeToDifferences] }
+  }
+}
+
 const channel = `station:${stationId}`
 const subscribe = JSON.stringify({ subs: { [channel]: { recover: true } } })
+const subscribeToDifferences = JSON.stringify({
+  subs: { [channel]: { recover: true, delta: 'merge-patch' } }
+})
+
+async function knowsDifferences({ baseUrl }: OnAir): Promise<boolean> {
+  const url = new URL('/api/live/nowplaying/websocket', baseUrl.replace(/^http/, 'ws'))
+  url.searchParams.set('cf_connect', subscribeToDifferences)
+  const socket = new WebSocket(url, { perMessageDeflate: false })
+  try {
+    const [frame]: unknown[] = await once(socket, 'message', { signal: AbortSignal.timeout(5_000) })
+    return String(frame).includes('"delta":"merge-patch"')
+  } finally {
+    socket.terminate()
+  }
+}
 
 async function startUws(publication: Publication): Promise<PushServer> {
   const script = fileURLToPath(new URL('uws-push.ts', import.meta.url))
@@ -85,6 +118,7 @@ async function startUws(publication: Publication): Promise<PushServer> {
     ...peer,
     name: 'uWebSockets.js',
     target: { port: uwsPort, path: '/socket', firsts: [] },
+    marker,
     garbage: { type: 'node', port: uwsInspector },
     publish: total => post(`http://127.0.0.1:${uwsPort}/publish`, publication.frame(total))
   }
@@ -103,6 +137,7 @@ async function startNchan(nginx: string, nchan: string, publication: Publication
     ...peer,
     name: 'Nchan',
     target: { port: nchanPort, path: '/socket', firsts: [] },
+    marker,
     garbage: null,
     publish: total => post(`http://127.0.0.1:${nchanPort}/publish`, publication.frame(total))
   }
@@ -118,6 +153,7 @@ async function startCentrifugo(centrifugo: string, publication: Publication): Pr
     pid: peer.pid,
     name: 'Centrifugo',
     target: { port: centrifugoPort, path: '/connection/uni_websocket', firsts: [subscribe] },
+    marker,
     garbage: { type: 'go', port: centrifugoPort },
     publish: total =>
       post(

@@ -6,7 +6,7 @@ import { runs, seconds, whole, wholes } from '../settings.ts'
 import type { Receiver } from '../sockets/receivers.ts'
 import { number, quantile, sorted, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
-import { marker, type Publication } from './publication.ts'
+import type { Publication } from './publication.ts'
 import type { PushServer } from './push-servers.ts'
 
 interface Measured {
@@ -81,7 +81,7 @@ async function measure(
   await wait(500)
   await receiver.ask({
     type: 'count',
-    marks: { marker, isLast: false, every: Math.ceil(sockets / lookers) }
+    marks: { marker: server.marker, isLast: false, every: Math.ceil(sockets / lookers) }
   })
   const { cpuSeconds: loadBefore } = await receiver.ask({ type: 'read' })
   const before = cpuOf(server.pid)

@@ -21,7 +21,7 @@ export interface Marks {
 export interface Answer {
   /** Clients that are connected. */
   readonly clients: number
-  /** Publications, which are the frames above 200 bytes. */
+  /** Publications, which are the frames of 50 bytes and more. */
   readonly frames: number
   readonly bytes: number
   /** CPU seconds of the receiver since its start. */

@@ -6,7 +6,7 @@ import { type Client, openClient, type Target } from './websocket.ts'
 
 /** The process that holds the clients of a push bench. It does what its parent says, and ends with it. */
 const atOnce = 100
-const publicationBytes = 200
+const publicationBytes = 50
 const retryMs = 100
 
 let target: Target = { port: 0, path: '', firsts: [] }
