@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
 import { App } from 'uWebSockets.js'
 
 import { ensureAdminKey } from './admin-key.ts'
@@ -55,7 +57,21 @@ await runService('server', async ({ config, log, opened }) => {
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const live = viewOf(feed)
-  const services: ApiServices = { ...stores, config, reads, live, keys, secrets }
+  let isDraining = false
+  /** Load balancers look elsewhere from now on; who comes all the same is answered. */
+  const drain = async () => {
+    isDraining = true
+    await wait(config.DRAIN_SECONDS * 1_000)
+  }
+  const services: ApiServices = {
+    ...stores,
+    config,
+    reads,
+    live,
+    keys,
+    secrets,
+    isDraining: () => isDraining
+  }
   serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
@@ -68,6 +84,7 @@ await runService('server', async ({ config, log, opened }) => {
   opened.defer('http', () => app.close())
   opened.defer('clients', () => audience.drain())
   opened.defer('port', () => listening.close())
+  opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
   tellReady()
   log.debug({ port: listening.port }, 'server ready')
 })

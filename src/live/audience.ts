@@ -63,7 +63,7 @@ export interface Audience {
   readonly leave: (session: Session) => void
   readonly size: () => number
   /**
-   * Sends everybody home, in slices, within 2 seconds; resolves when everybody has been told. Who comes later is sent
+   * Sends everybody home, in slices, within little more than a second; resolves when everybody has been told. Who comes later is sent
    * home too.
    */
   readonly drain: () => Promise<void>
@@ -74,7 +74,7 @@ export interface Audience {
 const refreshMs = 1_000
 
 const drainSlices = 20
-const drainPauseMs = 80
+const drainPauseMs = 50
 /** Fewer than this are not worth a pause. */
 const drainSliceAtLeast = 100
 

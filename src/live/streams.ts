@@ -129,7 +129,7 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
 /** An `EventSource` gives up for good on any status but 200, and comes back after `retry` milliseconds. */
 function turnAway(res: HttpResponse, origin: string): void {
   writeHead(res, 'sse', origin)
-  res.end(`retry: ${secondsAway() * 1000}\n\n`, true)
+  res.end(`retry: ${secondsAway() * 1000}\n\n`)
 }
 
 /**
@@ -180,7 +180,8 @@ class StreamTransport implements Transport {
     this.isOpen = false
     // What nobody reads is not worth waiting for.
     if (this.#waitingBytes > comfortableBytes) this.#res.close()
-    else this.#res.end(undefined, true)
+    // Closing with it would write a header into the body.
+    else this.#res.end()
     this.#onGone()
   }
 
