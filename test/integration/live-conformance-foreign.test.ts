@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+import { chromium as browsers } from 'playwright-core'
+import { describe, expect, onTestFinished } from 'vitest'
+
+import { freePort } from '../../src/embedded/free-port.ts'
+import { startProxy } from '../support/buffering-proxy.ts'
+import { test } from '../support/fixtures.ts'
+import { chromium, python, whyWithout } from '../support/foreign-programs.ts'
+import { openInbox } from '../support/live-inbox.ts'
+import { openStage } from '../support/live-stage.ts'
+import { connectBy, livePath, transports } from '../support/live-ways.ts'
+import { startServer } from '../support/program.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+
+// Acceptance checks 26 to 28 of the facts: Python, a real browser, and a proxy that buffers.
+
+const subsOf = (channel: string) => JSON.stringify({ subs: { [channel]: { recover: true } } })
+
+describe.skipIf(whyWithout('python') !== null)('Python', () => {
+  function startClient(kind: 'websocket' | 'sse', baseUrl: string, message: string) {
+    const script = fileURLToPath(new URL('../support/live-client.py', import.meta.url))
+    const url = kind === 'sse' ? baseUrl : baseUrl.replace('http', 'ws')
+    const child = spawn(python, [script, kind, `${url}${livePath}/${kind}`, message], {
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const inbox = openInbox()
+    createInterface(child.stdout).on('line', line => {
+      const [, code, reason] = /^closed (\d+) (.*)$/.exec(line) ?? []
+      if (code === undefined) inbox.accept(line)
+      else inbox.finish({ status: 0, code: Number(code), reason: String(reason) })
+    })
+    return inbox
+  }
+
+  test.for(['websocket', 'sse'] as const)('follows a station: %s', async (kind, { stage }) => {
+    const station = await stage.put()
+    const client = startClient(kind, stage.baseUrl, subsOf(station.channel))
+    await client.until('connect')
+    await station.play('Déjà Vu')
+    const { pub } = await client.until('pub')
+    expect(pub.data.np.now_playing.song.title).toBe('Déjà Vu')
+  })
+
+  test('sees the code and reason of the end', async ({ stage }) => {
+    const client = startClient('websocket', stage.baseUrl, 'no JSON')
+    expect(await client.ended).toEqual({ status: 0, code: 3501, reason: 'bad request' })
+  })
+})
+
+describe.skipIf(whyWithout('nginx') !== null)('a proxy that buffers and compresses', () => {
+  test.for(transports)(
+    'lets the first frame and every change through at once: %s',
+    async (way, { stage }) => {
+      await using proxy = await startProxy(stage.baseUrl)
+      const station = await stage.put()
+      const startedAtMs = Date.now()
+      const { reader } = await connectBy(way, { baseUrl: proxy.baseUrl, message: subsOf(station.channel) })
+      expect(Date.now() - startedAtMs).toBeLessThan(1_000)
+      for (const title of ['Night Ferry', 'Tidewater']) {
+        await station.play(title)
+        const { pub } = await reader.until('pub', () => true, 1_000)
+        expect(pub.data.np.now_playing.song.title).toBe(title)
+      }
+    }
+  )
+})
+
+interface Heard {
+  readonly name: string
+  readonly title: string
+  readonly atMs: number
+}
+
+/** Serves the page of widgets and the example on an origin of their own. */
+async function servePage(): Promise<string> {
+  const files = {
+    '/': ['text/html', await readFile(new URL('../support/widget.html', import.meta.url))],
+    '/delta-client.mjs': [
+      'text/javascript',
+      await readFile(new URL('../../examples/delta-client.mjs', import.meta.url))
+    ]
+  } as const
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://x').pathname
+    const [type, bytes] = path === '/delta-client.mjs' ? files[path] : files['/']
+    response.setHeader('Content-Type', type).end(bytes)
+  })
+  onTestFinished(() => void server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
+}
+
+const widgets = ['eventsource', 'eventsource-credentials', 'websocket', 'http-stream', 'example']
+
+describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
+  test(
+    'widgets of another origin show the title, follow it, and survive a restart',
+    {
+      timeout: 60_000
+    },
+    async ({ databaseUrl, redisUrl }) => {
+      await using folder = await openTempFolder()
+      await using profile = await openTempFolder()
+      const PORT = String(await freePort())
+      const start = () => startServer(databaseUrl, redisUrl, folder.path, { PORT })
+      const first = await start()
+      using stage = openStage(first, redisUrl)
+      const station = await stage.put()
+      const origin = await servePage()
+      const browser = await browsers.launchPersistentContext(profile.path, {
+        executablePath: chromium,
+        headless: true,
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-quic',
+          '--no-first-run',
+          '--disable-background-networking',
+          '--disable-component-update',
+          '--disable-sync'
+        ]
+      })
+      onTestFinished(async () => browser.close())
+      const page = await browser.newPage()
+      const complaints: string[] = []
+      page.on('pageerror', error => complaints.push(String(error)))
+      page.on('console', line => {
+        if (line.type() === 'error') complaints.push(line.text())
+      })
+
+      const titles = async () =>
+        page.evaluate<string[]>("[...document.querySelectorAll('li')].map(line => line.textContent)")
+      const showAll = (title: string, deadlineMs: number) =>
+        waitFor(async () => (await titles()).every(text => text === title), {
+          deadlineMs,
+          what: `all widgets to show ${title}`
+        })
+      const hearAll = (title: string, deadlineMs: number) =>
+        waitFor(
+          async () => {
+            const heard = await page.evaluate<Heard[]>('heard')
+            const names = heard.filter(each => each.title === title).map(({ name }) => name)
+            return new Set(names).size === widgets.length
+          },
+          { deadlineMs, what: `all widgets to hear of ${title}` }
+        )
+
+      const query = new URLSearchParams({ server: stage.baseUrl, station: station.shortName })
+      await page.goto(`${origin}/?${query.toString()}`)
+      await showAll('Paper Lanterns', 1_000)
+      expect(await titles()).toHaveLength(widgets.length)
+
+      await station.play('Night Ferry')
+      await hearAll('Night Ferry', 1_000)
+      await showAll('Night Ferry', 4_000)
+      expect(complaints).toEqual([])
+
+      first.process.kill('SIGTERM')
+      await once(first.process, 'exit')
+      expect(first.process.exitCode).toBe(0)
+      using second = await start()
+      await station.play('Tidewater')
+      await hearAll('Tidewater', 10_000)
+      expect(await page.evaluate('errors')).toEqual([])
+      expect(second.process.exitCode).toBe(null)
+    }
+  )
+})

@@ -1,0 +1,98 @@
+import { expect } from 'vitest'
+
+import { aPlay } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import type { StagedStation, Stage } from '../support/live-stage.ts'
+import { connectBy, livePath, openWebSocket, transports, type Way } from '../support/live-ways.ts'
+import { openWitnesses } from '../support/live-witnesses.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
+
+// What takes its time at the real intervals, all of it at once: half a minute in which nothing is computed.
+
+const subsOf = ({ channel }: StagedStation) => ({ subs: { [channel]: { recover: true } } })
+
+/** R5: an idle station is repeated every 15 seconds at least, with its offset and with fresh seconds. */
+async function expectHeartbeats(way: Way, { baseUrl }: Stage, station: StagedStation) {
+  const { reader, connect } = await connectBy(way, { baseUrl, message: subsOf(station) })
+  let lastMs = Date.now()
+  let lastSecond = Math.floor(connect.time / 1_000)
+  for (let beat = 0; beat < 2; beat++) {
+    const { pub } = await reader.until('pub', () => true, 15_500)
+    expect(pub.offset).toBe(1)
+    expect(pub.data.triggers).toEqual([])
+    const { current_time: second, np } = pub.data
+    expect(Math.abs(second - Date.now() / 1_000)).toBeLessThan(2)
+    expect(second).toBeGreaterThan(lastSecond)
+    expect(np.now_playing.played_at + np.now_playing.elapsed).toBe(second)
+    expect(np.now_playing.elapsed + np.now_playing.remaining).toBe(np.now_playing.duration)
+    expect(Date.now() - lastMs).toBeLessThan(15_500)
+    lastMs = Date.now()
+    lastSecond = second
+  }
+}
+
+/** R14: the first ping after 12.5 to 25 seconds, as announced. */
+async function expectPing(way: Way, { baseUrl }: Stage) {
+  const { reader, connect } = await connectBy(way, { baseUrl, message: {} })
+  const connectedAtMs = Date.now()
+  expect(connect.ping).toBe(25)
+  await reader.until('ping', () => true, 26_000)
+  expect(Date.now() - connectedAtMs).toBeGreaterThan(12_000)
+  expect(reader.kinds).toEqual(['connect', 'ping'])
+}
+
+/** R11: who says nothing is sent away after 10 seconds, also one who talks in pings. */
+async function expectStale({ baseUrl }: Stage) {
+  const client = openWebSocket({ baseUrl, message: null })
+  const openedAtMs = Date.now()
+  const { disconnect } = await client.until('disconnect', () => true, 12_000)
+  expect(disconnect).toEqual({ code: 3502, reason: 'stale' })
+  expect(Date.now() - openedAtMs).toBeGreaterThan(9_000)
+  expect(await client.ended).toMatchObject({ code: 3502, reason: 'stale' })
+}
+
+/** A body that never ends is given up after the same time, however it drips. */
+async function expectNoPatience(path: string, { baseUrl }: Stage) {
+  const head = `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"a":"`
+  const answer = await sendRaw(baseUrl, head, { drips: true, deadlineMs: 15_000 })
+  expect(answer.status).toBe(400)
+  expect(answer.tookMs).toBeGreaterThan(8_000)
+  expect(answer.tookMs).toBeLessThan(14_000)
+}
+
+/** A client that hears everything and answers no ping, like the half of a connection that is left. */
+async function expectCutOff({ baseUrl }: Stage, station: StagedStation) {
+  using raw = await openRawWebSocket(baseUrl)
+  raw.send(rawFrame({ payload: JSON.stringify(subsOf(station)) }))
+  expect(await raw.nextText()).toMatch(/^\{"connect"/)
+  const saidAtMs = Date.now()
+  expect(await raw.ended(40_000)).toBe(1006)
+  expect(Date.now() - saidAtMs).toBeGreaterThan(20_000)
+  expect(Date.now() - saidAtMs).toBeLessThan(36_000)
+}
+
+test('half a minute of an idle station', { timeout: 60_000 }, async ({ stage }) => {
+  const station = await stage.put({ shown: aPlay({ durationMs: 3_600_000 }) })
+  const good = await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station) })
+      await client.until('connect')
+      return client
+    })
+  )
+  const witnesses = await openWitnesses(stage)
+  await Promise.all([
+    ...transports.map(way => expectHeartbeats(way, stage, station)),
+    ...transports.map(way => expectPing(way, stage)),
+    expectStale(stage),
+    ...['sse', 'http_stream', 'sse', 'http_stream'].map(path => expectNoPatience(path, stage)),
+    expectCutOff(stage, station),
+    expectCutOff(stage, station)
+  ])
+  await witnesses.finish()
+  for (const client of good) {
+    client.check()
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+  }
+})

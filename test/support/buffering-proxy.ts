@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { freePort } from '../../src/embedded/free-port.ts'
+import { nginx } from './foreign-programs.ts'
+import { openTempFolder } from './temp-folder.ts'
+import { waitFor } from './wait.ts'
+
+/**
+ * An nginx before `baseUrl` that collects answers in buffers, as it does by default, and compresses all it may. It has
+ * to be told to speak HTTP/1.1 to the server, which answers HTTP/1.0 with 505.
+ */
+export async function startProxy(baseUrl: string): Promise<{ baseUrl: string } & AsyncDisposable> {
+  const folder = await openTempFolder(0o777)
+  const port = await freePort()
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    name => `${name}_temp_path ${join(folder.path, name)};`
+  )
+  await writeFile(
+    join(folder.path, 'nginx.conf'),
+    `daemon off;
+    master_process off;
+    pid ${join(folder.path, 'pid')};
+    error_log ${join(folder.path, 'error.log')};
+    events {}
+    http {
+      access_log off;
+      ${paths.join('\n')}
+      gzip on;
+      gzip_proxied any;
+      gzip_min_length 1;
+      gzip_types *;
+      proxy_http_version 1.1;
+      server {
+        listen 127.0.0.1:${port};
+        location / { proxy_pass ${baseUrl}; }
+        location /api/live/nowplaying/websocket {
+          proxy_pass ${baseUrl};
+          proxy_set_header Upgrade $http_upgrade;
+          proxy_set_header Connection "upgrade";
+        }
+      }
+    }`
+  )
+  const child = spawn(nginx, ['-c', join(folder.path, 'nginx.conf'), '-p', folder.path], {
+    stdio: ['ignore', 'inherit', 'inherit']
+  })
+  const address = `http://127.0.0.1:${port}`
+  await waitFor(async () => (await fetch(`${address}/api/status`)) !== null, {
+    deadlineMs: 5_000,
+    what: 'nginx'
+  })
+  return {
+    baseUrl: address,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+}
