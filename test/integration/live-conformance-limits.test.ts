@@ -171,6 +171,8 @@ test(
       const decoder = new TextDecoder()
       for await (const bytes of stream.body ?? []) read(decoder.decode(bytes))
     })()
+    // What it throws is thrown where it is awaited.
+    reading.catch(() => {})
     expect((await fetch(`${baseUrl}/api/health/ready`)).status).toBe(200)
 
     const ended = once(server.process, 'exit')

@@ -72,6 +72,11 @@ test(
     await expectConverged(crowd, () => positionOf(station.state()))
     expect(crowd.epochs).toEqual(new Set(['e1']))
     expect(crowd.counts.connects).toBe(2 * 250)
+    const message = { subs: { [station.channel]: { recover: true } } }
+    for (const way of transports) {
+      const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
+      expect(connect.subs?.[station.channel]).toMatchObject({ publications: [{ offset: 3 }] })
+    }
     expect(second.process.exitCode).toBe(null)
   }
 )

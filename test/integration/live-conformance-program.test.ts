@@ -1,0 +1,49 @@
+import { expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import { connectBy, openWebSocket, transports } from '../support/live-ways.ts'
+import { startPlaying } from '../support/playing.ts'
+
+// Acceptance check 21 of the facts, from the clock to the widget.
+
+test('the same track twice in a row is a change on every transport', async ({ program }) => {
+  const { id } = await startPlaying(program, { tracks: 1, songMs: 1_500 })
+  const message = { subs: { [`station:${id}`]: { recover: true } } }
+  await Promise.all(
+    transports.map(async way => {
+      const { reader } = await connectBy(way, { baseUrl: program.baseUrl, message })
+      const next = async () =>
+        (await reader.until('pub', ({ pub }) => pub.data.triggers.includes('song_changed'))).pub.data
+      const first = await next()
+      const second = await next()
+      expect(second.np.now_playing.song).toEqual(first.np.now_playing.song)
+      expect(second.np.now_playing.sh_id).toBeGreaterThan(first.np.now_playing.sh_id)
+      expect(second.np.now_playing.played_at).toBeGreaterThan(first.np.now_playing.played_at)
+      expect(second.np.now_playing.elapsed).toBe(second.current_time - second.np.now_playing.played_at)
+      expect(second.np.now_playing.elapsed).toBeLessThanOrEqual(1)
+    })
+  )
+})
+
+test('a jingle changes no song, and tells when the next one begins', async ({ program }) => {
+  const { id } = await startPlaying(program, { tracks: 5, songMs: 1_500 })
+  const client = openWebSocket({
+    baseUrl: program.baseUrl,
+    message: { subs: { [`station:${id}`]: { recover: true } } }
+  })
+  await client.until('connect')
+  const { pub: song } = await client.until('pub', ({ pub }) => pub.data.triggers.includes('song_changed'))
+  await program.sql`update queue set is_visible = false where id = (
+    select min(id) from queue where station_id = ${id} and played_at_ms is null and skipped_at_ms is null)`
+  const isJingle = ({ now_playing: playing }: (typeof song)['data']['np']) =>
+    playing.duration > 0 && playing.remaining === 0
+  const { pub: jingle } = await client.until('pub', ({ pub }) => isJingle(pub.data.np))
+  expect(jingle.data.triggers).not.toContain('song_changed')
+  expect(jingle.data.np.now_playing).toMatchObject({
+    sh_id: song.data.np.now_playing.sh_id,
+    elapsed: song.data.np.now_playing.duration
+  })
+  const { pub: after } = await client.until('pub', ({ pub }) => pub.data.triggers.includes('song_changed'))
+  expect(after.data.np.now_playing.played_at).toBe(jingle.data.np.playing_next?.played_at)
+  expect(after.data.np.song_history[0]?.sh_id).toBe(song.data.np.now_playing.sh_id)
+})
