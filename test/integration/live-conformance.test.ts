@@ -367,7 +367,10 @@ describe.for(allWays)('%s', way => {
   })
 
   test('128 channels are served', async ({ stage }) => {
-    const channels = Array.from({ length: 128 }, (_, index) => [`station:${index}`, null])
+    const channels = Array.from({ length: 128 }, (_, index) => [
+      `station:${'a_long_short_name_'.repeat(4)}${index}`,
+      null
+    ])
     const { connect } = await connectBy(way, {
       baseUrl: stage.baseUrl,
       message: { subs: Object.fromEntries(channels) }

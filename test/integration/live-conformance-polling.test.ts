@@ -1,0 +1,166 @@
+import { describe, expect } from 'vitest'
+
+import { aPlay } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import type { NowPlaying } from '../support/live-frames.ts'
+import type { Stage } from '../support/live-stage.ts'
+
+// Polling, section 9 of PROTOCOL.md, with the client that Node brings.
+
+async function get({ baseUrl }: Stage, path: string, headers: Record<string, string> = {}) {
+  const startedAtMs = Date.now()
+  const answer = await fetch(baseUrl + path, { headers, signal: AbortSignal.timeout(20_000) })
+  const text = await answer.text()
+  const np: NowPlaying = text === '' ? null : JSON.parse(text)
+  return {
+    status: answer.status,
+    np,
+    text,
+    tookMs: Date.now() - startedAtMs,
+    position: [answer.headers.get('x-cuewire-epoch'), answer.headers.get('x-cuewire-offset')],
+    etag: answer.headers.get('etag') ?? '',
+    cacheControl: answer.headers.get('cache-control') ?? '',
+    cors: answer.headers.get('access-control-allow-origin')
+  }
+}
+
+const pathsOf = ({ id, shortName }: { id: number; shortName: string }) => [
+  `/api/nowplaying/${id}`,
+  `/api/nowplaying/${shortName}`,
+  `/api/station/${id}/nowplaying`,
+  `/api/station/${shortName}/nowplaying`,
+  `/api/nowplaying_static/${shortName}.json`,
+  `/api/nowplaying_static/${id}.json`
+]
+
+describe.for([0, 1, 2, 3, 4, 5])('address %i', at => {
+  const pathOf = (station: { id: number; shortName: string }) => pathsOf(station)[at] ?? ''
+
+  test('tells its position, and may be cached for a second', async ({ stage }) => {
+    const station = await stage.put({ version: 7 })
+    const answer = await get(stage, pathOf(station))
+    expect(answer).toMatchObject({ status: 200, position: ['e1', '7'], cors: '*' })
+    expect(answer.np.station.id).toBe(station.id)
+    expect(Number(/max-age=(\d+)/.exec(answer.cacheControl)?.[1])).toBeLessThanOrEqual(1)
+  })
+
+  test('its ETag changes with the clock', async ({ stage }) => {
+    const station = await stage.put({ shown: aPlay({ startedAtMs: Date.now() - 60_000 }) })
+    const path = pathOf(station)
+    const bodies = new Map<string, string>()
+    const elapsed = new Set<number>()
+    const startedAtMs = Date.now()
+    let unchanged = 0
+    let last = ''
+    while (Date.now() - startedAtMs < 1_300) {
+      const answer = await get(stage, path, last === '' ? {} : { 'If-None-Match': last })
+      if (answer.status === 304) {
+        unchanged++
+        expect(answer.text).toBe('')
+        continue
+      }
+      expect(answer.status).toBe(200)
+      expect(answer.etag).not.toBe(last)
+      expect(bodies.has(answer.etag)).toBe(false)
+      bodies.set(answer.etag, answer.text)
+      elapsed.add(answer.np.now_playing.elapsed)
+      last = answer.etag
+    }
+    expect(unchanged).toBeGreaterThan(0)
+    expect(bodies.size).toBe(elapsed.size)
+    expect(elapsed.size).toBeGreaterThanOrEqual(2)
+  })
+})
+
+test('nobody may keep what a private station answered', async ({ stage }) => {
+  const station = await stage.put({ profile: { isPublic: false } })
+  const made = await stage.server.ask('POST', '/api/v1/main/api-keys', {
+    body: { name: 'listener', permissions: ['view station management'] }
+  })
+  for (const path of pathsOf(station)) {
+    const stranger = await get(stage, path)
+    expect(stranger.status).toBe(404)
+    const { status, cacheControl } = await get(stage, path, { 'X-API-Key': made.body.key })
+    expect(status).toBe(200)
+    expect(cacheControl).toMatch(/private/)
+    expect(cacheControl).toMatch(/no-store/)
+  }
+})
+
+describe('a long poll', () => {
+  test('is answered when something changes', async ({ stage }) => {
+    const station = await stage.put()
+    const waiting = get(stage, `/api/nowplaying/${station.shortName}?wait=10&since=1&epoch=e1`)
+    const early = await get(stage, `/api/nowplaying/${station.shortName}?wait=1&since=1&epoch=e1`)
+    expect(early).toMatchObject({ status: 304, text: '' })
+    expect(early.tookMs).toBeGreaterThanOrEqual(950)
+    expect(early.tookMs).toBeLessThan(2_000)
+    const changedAtMs = Date.now()
+    await station.play('Night Ferry')
+    const answer = await waiting
+    expect(Date.now() - changedAtMs).toBeLessThan(1_000)
+    expect(answer).toMatchObject({ status: 200, position: ['e1', '2'] })
+    expect(answer.np.now_playing.song.title).toBe('Night Ferry')
+  })
+
+  test.for([
+    ['an offset that is behind', 'wait=10&since=2&epoch=e1'],
+    ['another epoch', 'wait=10&since=3&epoch=e0'],
+    ['a newer offset of another epoch', 'wait=10&since=99&epoch=e0'],
+    ['no position', 'wait=10&since=0'],
+    ['no patience', 'wait=0&since=2']
+  ] as const)('is answered at once: %s', async ([, query], { stage }) => {
+    const station = await stage.put({ version: 3 })
+    const answer = await get(stage, `/api/nowplaying/${station.id}?${query}`)
+    expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
+    expect(answer.tookMs).toBeLessThan(1_000)
+  })
+
+  test('with no patience and nothing new is 304 at once', async ({ stage }) => {
+    const station = await stage.put({ version: 3 })
+    const answer = await get(stage, `/api/nowplaying/${station.id}?wait=0&since=3&epoch=e1`)
+    expect(answer.status).toBe(304)
+    expect(answer.tookMs).toBeLessThan(1_000)
+  })
+
+  test('hears of another epoch', async ({ stage }) => {
+    const station = await stage.put({ version: 3 })
+    const waiting = get(stage, `/api/nowplaying/${station.id}?wait=10&since=3&epoch=e1`)
+    await get(stage, `/api/nowplaying/${station.id}?wait=1&since=3&epoch=e1`)
+    await station.change({ epoch: 'e2', version: 1 })
+    expect(await waiting).toMatchObject({ status: 200, position: ['e2', '1'] })
+  })
+
+  test('with a position from the future learns the true one after 5 seconds', async ({ stage }) => {
+    const station = await stage.put({ version: 3 })
+    const answer = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=4&epoch=e1`)
+    expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
+    expect(answer.tookMs).toBeLessThan(6_500)
+  })
+
+  test.for([
+    ['wait', 'wait=61&since=1'],
+    ['wait', 'wait=-1&since=1'],
+    ['wait', 'wait=soon&since=1'],
+    ['wait', 'wait=1.5&since=1'],
+    ['since', 'wait=1&since=-1'],
+    ['since', 'wait=1&since=x'],
+    ['since', 'wait=1&since=1e3'],
+    ['since', 'wait=1&since=99999999999999999999']
+  ] as const)('that is malformed names %s: %s', async ([name, query], { stage }) => {
+    const station = await stage.put()
+    const { status, text } = await get(stage, `/api/nowplaying/${station.id}?${query}`)
+    expect(status).toBe(400)
+    expect(JSON.parse(text).message).toMatch(new RegExp(`\\b${name}\\b`))
+  })
+
+  test('for a private station is a 404, and so for one that is not there', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const { shortName } = stage.newName()
+    for (const name of [hidden.shortName, shortName]) {
+      const { status, tookMs } = await get(stage, `/api/nowplaying/${name}?wait=10&since=1`)
+      expect(status).toBe(404)
+      expect(tookMs).toBeLessThan(1_000)
+    }
+  })
+})
