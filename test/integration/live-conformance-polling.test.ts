@@ -142,11 +142,8 @@ describe('a long poll', () => {
     ['wait', 'wait=61&since=1'],
     ['wait', 'wait=-1&since=1'],
     ['wait', 'wait=soon&since=1'],
-    ['wait', 'wait=1.5&since=1'],
     ['since', 'wait=1&since=-1'],
-    ['since', 'wait=1&since=x'],
-    ['since', 'wait=1&since=1e3'],
-    ['since', 'wait=1&since=99999999999999999999']
+    ['since', 'wait=1&since=x']
   ] as const)('that is malformed names %s: %s', async ([name, query], { stage }) => {
     const station = await stage.put()
     const { status, text } = await get(stage, `/api/nowplaying/${station.id}?${query}`)
