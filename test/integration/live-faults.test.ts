@@ -75,7 +75,7 @@ test(
     const message = { subs: { [station.channel]: { recover: true } } }
     for (const way of transports) {
       const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
-      expect(connect.subs?.[station.channel]).toMatchObject({ publications: [{ offset: 3 }] })
+      expect(connect.subs?.[station.channel]).toMatchObject({ publications: [{ offset: 4 }] })
     }
     expect(second.process.exitCode).toBe(null)
   }
@@ -247,6 +247,7 @@ test(
     expect(crowd.counts.connects).toBeGreaterThanOrEqual(2 * 1_600)
     expect(Object.keys(crowd.counts.ends)).toEqual(['3001'])
     expect([three.process.exitCode, four.process.exitCode]).toEqual([null, null])
-    process.stdout.write(`rolling restart: ${JSON.stringify(crowd.counts)}\n`)
+    // The drain asked clients to close their connections, so that hardly any ended under a client.
+    expect(crowd.counts.retried).toBeLessThan(40)
   }
 )
