@@ -6,16 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 
-import { freePort } from '../../src/embedded/free-port.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 import { aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import type { Publication } from '../support/live-frames.ts'
-import { openStage } from '../support/live-stage.ts'
 import { connectBy, livePath, openWebSocket, transports } from '../support/live-ways.ts'
-import { startServer } from '../support/program.ts'
-import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
 // Differences (PROTOCOL.md, section 6), and the example that reads them.
@@ -249,33 +245,21 @@ test('the example always has the document that others get whole', async ({ stage
   expect(compared).toBeGreaterThan(changes.length)
 })
 
-test(
-  'the example comes back with its position, and goes on',
-  { timeout: 40_000 },
-  async ({ databaseUrl, redisUrl }) => {
-    await using folder = await openTempFolder()
-    const PORT = String(await freePort())
-    const start = () => startServer(databaseUrl, redisUrl, folder.path, { PORT })
-    const first = await start()
-    using stage = openStage(first, redisUrl)
-    const station = await stage.put()
-    const titles: string[] = []
-    const client = followStation({
-      url: addressAt(stage.baseUrl),
-      channel: station.channel,
-      WebSocket,
-      onData: ({ np }) => titles.push(np.now_playing.song.title)
-    })
-    onTestFinished(() => client.close())
-    await waitFor(() => titles.at(-1) === 'Paper Lanterns', soon)
-    first.process.kill('SIGKILL')
-    await once(first.process, 'exit')
-    using second = await start()
-    await station.play('Night Ferry')
-    await waitFor(() => titles.at(-1) === 'Night Ferry', { ...soon, deadlineMs: 10_000 })
-    expect(second.process.exitCode).toBe(null)
-  }
-)
+test('the example comes back with its position, and goes on', async ({ stage }) => {
+  const station = await stage.put()
+  const titles: string[] = []
+  const client = followStation({
+    url: addressAt(stage.baseUrl),
+    channel: station.channel,
+    WebSocket,
+    onData: ({ np }) => titles.push(np.now_playing.song.title)
+  })
+  onTestFinished(() => client.close())
+  await waitFor(() => titles.at(-1) === 'Paper Lanterns', soon)
+  await stage.restart('SIGKILL')
+  await station.play('Night Ferry')
+  await waitFor(() => titles.at(-1) === 'Night Ferry', { ...soon, deadlineMs: 10_000 })
+})
 
 test.for([
   ['a close frame', 3501, (socket: WebSocket) => socket.close(3501, 'bad request')],

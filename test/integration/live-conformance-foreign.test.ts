@@ -8,14 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { chromium as browsers } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
 import { startProxy } from '../support/buffering-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { chromium, python, whyWithout } from '../support/foreign-programs.ts'
 import { openInbox } from '../support/live-inbox.ts'
-import { openStage } from '../support/live-stage.ts'
 import { connectBy, livePath, transports } from '../support/live-ways.ts'
-import { startServer } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -108,13 +105,8 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
     {
       timeout: 60_000
     },
-    async ({ databaseUrl, redisUrl }) => {
-      await using folder = await openTempFolder()
+    async ({ stage }) => {
       await using profile = await openTempFolder()
-      const PORT = String(await freePort())
-      const start = () => startServer(databaseUrl, redisUrl, folder.path, { PORT })
-      const first = await start()
-      using stage = openStage(first, redisUrl)
       const station = await stage.put()
       const origin = await servePage()
       const browser = await browsers.launchPersistentContext(profile.path, {
@@ -165,14 +157,10 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
       await showAll('Night Ferry', 4_000)
       expect(complaints).toEqual([])
 
-      first.process.kill('SIGTERM')
-      await once(first.process, 'exit')
-      expect(first.process.exitCode).toBe(0)
-      using second = await start()
+      expect(await stage.restart('SIGTERM')).toBe(0)
       await station.play('Tidewater')
       await hearAll('Tidewater', 10_000)
       expect(await page.evaluate('errors')).toEqual([])
-      expect(second.process.exitCode).toBe(null)
     }
   )
 })

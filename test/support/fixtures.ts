@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { test as base, inject } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import { openStage } from './live-stage.ts'
 import { startProgram, startServer } from './program.ts'
@@ -66,11 +67,11 @@ export const test = base
   .extend('stage', { scope: 'file' }, async ({ redisOfFile }, { onCleanup }) => {
     const database = await copyTemplate()
     const folder = await openTempFolder()
-    const server = await startServer(database.url, redisOfFile, folder.path)
-    const stage = openStage(server, redisOfFile)
+    const PORT = String(await freePort())
+    const start = () => startServer(database.url, redisOfFile, folder.path, { PORT })
+    const stage = openStage(await start(), redisOfFile, start)
     onCleanup(async () => {
       stage[Symbol.dispose]()
-      server[Symbol.dispose]()
       await folder[Symbol.asyncDispose]()
       await database.drop()
     })

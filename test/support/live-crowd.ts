@@ -23,8 +23,10 @@ export interface CrowdShape {
 export interface Crowd extends Disposable {
   /** Resolves when every client has seen a state. */
   readonly settle: (deadlineMs: number) => Promise<void>
-  /** How many do not know this position, or are away. */
-  readonly behind: (position: Position) => number
+  /** Who does not know this position, or is away. */
+  readonly behind: (position: Position) => readonly Member[]
+  /** How many have no connection, or wait out the time before the next. */
+  readonly away: () => number
   /** Offsets that went back within an epoch, and answers no client should get. */
   readonly faults: readonly string[]
   readonly epochs: ReadonlySet<string>
@@ -49,7 +51,7 @@ interface Counts {
 }
 
 /** One client over all its connections. */
-interface Member {
+export interface Member {
   readonly name: string
   position: Position | null
   isAway: boolean
@@ -264,13 +266,13 @@ export function openCrowd(shape: CrowdShape): Crowd {
 
   const behind = ({ epoch, offset }: Position) =>
     members.filter(({ position, isAway }) => isAway || position?.epoch !== epoch || position.offset < offset)
-      .length
 
   return {
     faults,
     epochs,
     counts,
     behind,
+    away: () => members.filter(({ isAway }) => isAway).length,
     pausePolling: value => {
       isPaused = value
     },

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 
 import { openRedis } from '../../src/redis/connection.ts'
 import { commitState } from '../../src/redis/station-store.ts'
@@ -23,7 +24,10 @@ export interface StagedStation {
 
 /** A server process, and stations that are put into its Redis without a database behind them. */
 export interface Stage extends Disposable {
+  /** The process that serves now. */
   readonly server: RunningServer
+  /** Ends that process and, after `meanwhile`, starts another at the same address. Gives the exit code of the first. */
+  readonly restart: (signal: NodeJS.Signals, meanwhile?: () => Promise<unknown>) => Promise<number | null>
   readonly baseUrl: string
   readonly redis: ReturnType<typeof openRedis>
   /** A station of its own for a test; waits until the server shows it. */
@@ -32,7 +36,13 @@ export interface Stage extends Disposable {
   readonly newName: () => { id: number; shortName: string }
 }
 
-export function openStage(server: RunningServer, redisUrl: string): Stage {
+/** Opens a stage on a server. Only with `start`, which starts it on the port it had, it can be restarted. */
+export function openStage(
+  first: RunningServer,
+  redisUrl: string,
+  start?: () => Promise<RunningServer>
+): Stage {
+  let server = first
   const redis = openRedis(redisUrl, 'stage')
   redis.on('error', () => {})
   // Other stages may have left stations in the same Redis.
@@ -78,12 +88,29 @@ export function openStage(server: RunningServer, redisUrl: string): Stage {
     }
   }
 
+  async function restart(signal: NodeJS.Signals, meanwhile: () => Promise<unknown> = async () => {}) {
+    if (start === undefined) throw new Error('this stage does not know how its server is started')
+    const { process } = server
+    const ended = once(process, 'exit')
+    process.kill(signal)
+    await ended
+    await meanwhile()
+    server = await start()
+    return process.exitCode
+  }
+
   return {
-    server,
-    baseUrl: server.baseUrl,
+    get server() {
+      return server
+    },
+    restart,
+    baseUrl: first.baseUrl,
     redis,
     newName,
     put,
-    [Symbol.dispose]: () => redis.disconnect()
+    [Symbol.dispose]: () => {
+      redis.disconnect()
+      server.process.kill('SIGKILL')
+    }
   }
 }
