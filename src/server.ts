@@ -6,10 +6,12 @@ import { openAuthoriser } from './api/authorise.ts'
 import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
+import { openWaiters } from './api/waiters.ts'
 import { tellReady } from './children.ts'
 import { migrate } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
+import { serveHotGets } from './http/hot-gets.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
 import { openKeptSecrets } from './kept-secrets.ts'
@@ -46,7 +48,10 @@ await runService('server', async ({ config, log, opened }) => {
   const app = App()
   serveSockets(app, audience)
   const live = viewOf(feed)
-  const services: ApiServices = { ...stores, config, reads, live, keys, secrets }
+  const waiters = openWaiters({ onChange: live.onChange })
+  opened.defer('long polls', () => waiters.release())
+  const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets }
+  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS })
   serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
