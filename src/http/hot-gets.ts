@@ -7,7 +7,7 @@ import { type Cors, openCors } from './cors.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
 import { writeCountedId } from './request-id.ts'
-import { streamBytes, wholeBytes } from './stream.ts'
+import { streamRest, wholeBytes } from './stream.ts'
 import { openWireForms, type WireForms } from './wire-forms.ts'
 
 export interface HotGetsOptions {
@@ -121,8 +121,10 @@ function endHead(res: HttpResponse, length: number): void {
 }
 
 function endLarge(res: HttpResponse, bytes: Uint8Array): void {
+  const [, isDone] = res.tryEnd(bytes, bytes.length)
+  if (isDone) return
   res.onAborted(nothing)
-  streamBytes(res, bytes, nothing)
+  streamRest(res, bytes)
 }
 
 const nothing = () => {}
