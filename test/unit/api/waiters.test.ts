@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { admitUpTo, openWaiters, type WaitersOptions } from '../../../src/api/waiters.ts'
+import { admitUpTo, openWaiters, type WaitEnd, type WaitersOptions } from '../../../src/api/waiters.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
 
@@ -21,7 +21,7 @@ const oneTurn = () => vi.advanceTimersByTime(0)
 
 test('a higher offset ends a wait, the same one does not', () => {
   const { wait, tell, size } = open()
-  const end = vi.fn()
+  const end = vi.fn<(why: WaitEnd) => void>()
   wait(awaited, end)
   tell(first)
   tell({ ...afterSong(first), stationId: 2 })
@@ -37,7 +37,7 @@ test('a higher offset ends a wait, the same one does not', () => {
 
 test('another epoch ends a wait, however low its offset is', () => {
   const { wait, tell } = open()
-  const end = vi.fn()
+  const end = vi.fn<(why: WaitEnd) => void>()
   wait(awaited, end)
   tell(aStation({ epoch: 'e2', version: 1 }))
   oneTurn()
@@ -46,7 +46,7 @@ test('another epoch ends a wait, however low its offset is', () => {
 
 test('a wait ends when its time is up, and not before', () => {
   const { wait } = open()
-  const [short, long] = [vi.fn(), vi.fn()]
+  const [short, long] = [vi.fn<(why: WaitEnd) => void>(), vi.fn<(why: WaitEnd) => void>()]
   wait({ ...awaited, waitMs: 1_000 }, short)
   wait(awaited, long)
   vi.advanceTimersByTime(990)
@@ -68,7 +68,7 @@ test('one timer serves all', () => {
 
 test('whoever is forgotten is never told, also between the change and its turn', () => {
   const { wait, tell, size } = open()
-  const end = vi.fn()
+  const end = vi.fn<(why: WaitEnd) => void>()
   const forget = wait(awaited, end)
   const forgetOther = wait(awaited, end)
   tell(afterSong(first))
@@ -109,12 +109,12 @@ test('there is room for so many, and it is given back in every way a wait can en
 
 test('on release all are told, and nobody is taken any more', async () => {
   const { wait, release, size } = open({ sliceSize: 2 })
-  const end = vi.fn()
+  const end = vi.fn<(why: WaitEnd) => void>()
   for (let n = 0; n < 5; n++) wait({ ...awaited, stationId: n % 2 }, end)
   const released = release()
   await vi.advanceTimersByTimeAsync(10)
   await released
-  expect(end.mock.calls).toEqual(Array(5).fill(['release']))
+  expect(end.mock.calls).toEqual(Array.from({ length: 5 }, () => ['release']))
   expect(size()).toBe(0)
   expect(wait(awaited, end)).toBeNull()
 })

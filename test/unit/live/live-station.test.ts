@@ -61,7 +61,11 @@ test.each([
 })
 
 test('the line of a silent station is its offline text, else its name', () => {
-  expect(open(aStation({ shown: null })).line().body.toString()).toBe('Station Offline')
+  expect(
+    open(aStation({ shown: null }))
+      .line()
+      .body.toString()
+  ).toBe('Station Offline')
   const nameless = aStation({ shown: null, profile: { offlineText: '' } })
   expect(open(nameless).line().body.toString()).toBe('Harbour FM')
 })
