@@ -1,3 +1,5 @@
+// Must come before uWebSockets.js is loaded.
+// oxlint-disable-next-line import/no-unassigned-import
 import './http/header-size.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -9,14 +11,16 @@ import { openAuthoriser } from './api/authorise.ts'
 import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
+import { openWaiters } from './api/waiters.ts'
 import { tellReady } from './children.ts'
 import { migrate } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
+import { serveHotGets } from './http/hot-gets.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
 import { openKeptSecrets } from './kept-secrets.ts'
-import { openAdmission } from './live/admission.ts'
+import { openAdmission, placeIn } from './live/admission.ts'
 import { openAudience } from './live/audience.ts'
 import { openFeed } from './live/feed.ts'
 import { serveSockets } from './live/sockets.ts'
@@ -58,32 +62,28 @@ await runService('server', async ({ config, log, opened }) => {
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const live = viewOf(feed)
-  let isDraining = false
+  const waiters = openWaiters({ onChange: live.onChange, admit: placeIn(admission) })
+  let isStopping = false
+  const isDraining = () => isStopping
   /** Load balancers look elsewhere from now on; who comes all the same is answered. */
   const drain = async () => {
-    isDraining = true
+    isStopping = true
     await wait(config.DRAIN_SECONDS * 1_000)
   }
-  const services: ApiServices = {
-    ...stores,
-    config,
-    reads,
-    live,
-    keys,
-    secrets,
-    isDraining: () => isDraining
-  }
+  const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets, isDraining }
+  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, log })
   serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
     addressOf,
     corsOrigins: config.CORS_ALLOWED_ORIGINS,
+    isDraining,
     log
   })
   const exclusive = config.SERVER_PROCESSES === 1
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })
   opened.defer('http', () => app.close())
-  opened.defer('clients', () => audience.drain())
+  opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
   tellReady()

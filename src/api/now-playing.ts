@@ -1,52 +1,173 @@
 import { ApiError } from '../errors.ts'
-import type { JsonSchema } from '../fields/field.ts'
-import { renderStation } from '../station/now-playing.ts'
+import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
 import { mayListenTo } from './access.ts'
-import { type ApiRequest, type ApiRoute, json, type Reply } from './route.ts'
-import type { ApiServices } from './services.ts'
+import { parsePoll, type Poll, pollParameters } from './poll.ts'
+import { type ApiRequest, type ApiRoute, type HeldDocument, json, positionHeaders } from './route.ts'
+import type { Operation, Reply } from './route.ts'
+import type { ApiServices, DocumentKind } from './services.ts'
+import { isNewsTo, type WaitEnd } from './waiters.ts'
 
 /*
  * The public reads, answered from memory. A private station exists only for a caller with a key that may see it; a
  * wrong key on a public station is ignored.
+ *
+ * The adapter to HTTP answers the plain cases of the documents before they come here; what it does not see, and
+ * everything about private stations, is decided here.
  */
+
+/** Caches may keep what anybody may see for a second, and show it on while this server is away. */
+const publicCaching = { 'Cache-Control': 'public, max-age=1, stale-if-error=60' }
+const privateCaching = { 'Cache-Control': 'private, no-store' }
+
+/** The list differs by key. */
+const listVary = { Vary: 'X-API-Key, Authorization' }
+
+/** Headers of what anybody may see. */
+export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Record<string, string>>>> = {
+  rest: publicCaching,
+  event: publicCaching,
+  line: { ...publicCaching, 'Content-Type': 'text/plain; charset=utf-8' },
+  list: { ...publicCaching, ...listVary }
+}
+
+/** Who asks for which station, as far as it has to be known at the moment of the answer. */
+interface Visit {
+  readonly name: string
+  readonly apiKey: string
+  readonly address: string
+}
 
 type Respond = (state: StationState, services: ApiServices) => Reply
 
-const reading = (
-  path: string,
-  operation: { id: string; summary: string; answer: JsonSchema },
-  respond: Respond
-): ApiRoute => ({
+const visitOf = ({ params, apiKey, address }: ApiRequest): Visit => ({
+  name: params['station_id'] ?? '',
+  apiKey,
+  address
+})
+
+/** Lets the visitor see the station, or throws 404. */
+function visit(who: Visit, services: ApiServices, respond: Respond): Reply | Promise<Reply> {
+  const state = services.live.get(who.name)
+  if (!state) throw new ApiError('not-found')
+  return state.profile.isPublic ? respond(state, services) : visitPrivately(who, services, respond)
+}
+
+async function visitPrivately(who: Visit, services: ApiServices, respond: Respond): Promise<Reply> {
+  const key = await services.keys.listener(who.apiKey, who.address)
+  // It may have been deleted meanwhile.
+  const state = services.live.get(who.name)
+  if (!key || !state || !mayListenTo(key, state.stationId)) throw new ApiError('not-found')
+  const reply = respond(state, services)
+  return reply.later ? reply : { ...reply, headers: { ...reply.headers, ...privateCaching } }
+}
+
+/** Gives the document of a kind as it is when it is sent. */
+const documentOf =
+  (kind: DocumentKind): Respond =>
+  ({ stationId, profile }, { live }) => ({
+    headers: publicHeaders[kind],
+    document: () => currentDocument(live, stationId, kind, profile.isPublic)
+  })
+
+function currentDocument(
+  live: ApiServices['live'],
+  stationId: number,
+  kind: DocumentKind,
+  wasPublic: boolean
+): HeldDocument {
+  const document = live.document(stationId, kind)
+  const isPublic = live.get(String(stationId))?.profile.isPublic ?? false
+  if (!document || (wasPublic && !isPublic)) throw new ApiError('not-found')
+  return document
+}
+
+/** Nothing to tell. Without a tag: the caller has an older body than a tag of now would stand for. */
+const unchanged: Respond = ({ epoch, version }) => ({
+  status: 304,
+  headers: { ...positionHeaders({ epoch, offset: version }), 'Cache-Control': 'no-store' }
+})
+
+/** Answers at once where there is news, else when there is, or when the wait is over. */
+function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
+  return (state, services) => {
+    const { since } = poll
+    const awaited = { ...who, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
+    if (isNewsTo(awaited, state)) return respond(state, services)
+    const isAhead = since > state.version
+    const waitMs = isAhead ? Math.min(poll.waitMs, aheadMs) : poll.waitMs
+
+    const respondAfter =
+      (why: WaitEnd): Respond =>
+      now => {
+        const isTold = isNewsTo(awaited, now) || (why === 'timeout' && since > now.version)
+        return isTold ? respond(now, services) : unchanged(now, services)
+      }
+    if (waitMs === 0) return respondAfter('timeout')(state, services)
+    return {
+      later: answer => {
+        const end = (why: WaitEnd) => answer(() => visit(who, services, respondAfter(why)))
+        const forget = services.waiters.wait({ ...awaited, waitMs }, end)
+        if (forget === null) end('release')
+        return forget ?? nothing
+      }
+    }
+  }
+}
+
+/** Another server may be ahead of this one, but not for long. */
+const aheadMs = 5_000
+
+const nothing = () => {}
+
+const nowPlaying = { $ref: '#/components/schemas/NowPlaying' }
+const nowPlayingEvent = { $ref: '#/components/schemas/NowPlayingEvent' }
+const summary = { $ref: '#/components/schemas/StationSummary' }
+
+const noNews = 'The caller has this body already, or no change came while it waited.'
+const sameBody = 'The caller has this body already.'
+
+type Described = Omit<Operation, 'tag'>
+
+const reading = (path: string, operation: Described, respond: Respond): ApiRoute => ({
   method: 'GET',
   path,
   access: 'public',
   operation: { tag: 'Now playing', ...operation },
+  handle: (request, services) => visit(visitOf(request), services, respond)
+})
+
+/** The reading of a document that can be waited for. */
+const polling = (path: string, operation: Described, kind: DocumentKind): ApiRoute => ({
+  method: 'GET',
+  path,
+  access: 'public',
+  needsAddress: true,
+  operation: {
+    tag: 'Now playing',
+    query: pollParameters,
+    unchanged: noNews,
+    isPositioned: true,
+    ...operation
+  },
   handle(request, services) {
-    const state = services.live.get(request.params['station_id'] ?? '')
-    if (!state) throw new ApiError('not-found')
-    if (state.profile.isPublic) return respond(state, services)
-    return respondPrivately(respond, state, request, services)
+    const poll = parsePoll(request.query)
+    const who = visitOf(request)
+    const respond = documentOf(kind)
+    return visit(who, services, poll === null ? respond : respondTo(poll, who, respond))
   }
 })
 
-async function respondPrivately(
-  respond: Respond,
-  state: StationState,
-  { apiKey, address }: ApiRequest,
-  services: ApiServices
-) {
-  const key = await services.keys.listener(apiKey, address)
-  // It may have been deleted meanwhile.
-  if (!key || !mayListenTo(key, state.stationId) || !services.live.get(String(state.stationId)))
-    throw new ApiError('not-found')
-  return { ...respond(state, services), headers: { 'Cache-Control': 'private, no-store' } }
+const art: Respond = (state, { config }) => ({
+  status: 302,
+  headers: { Location: shownArtUrl(state, config.BASE_URL), 'Cache-Control': 'public, max-age=1' }
+})
+
+const artOperation = {
+  answer: { type: 'string', format: 'binary' },
+  redirectsTo: 'To the picture of what the station plays.',
+  isRedirect: true
 }
-
-const nowPlaying = { $ref: '#/components/schemas/NowPlaying' }
-const summary = { $ref: '#/components/schemas/StationSummary' }
-
-const document: Respond = (state, { live }) => ({ body: live.document(state) })
 
 const list: ApiRoute = {
   method: 'GET',
@@ -56,10 +177,11 @@ const list: ApiRoute = {
     id: 'listNowPlaying',
     tag: 'Now playing',
     summary: 'What all stations play',
-    answer: { type: 'array', items: nowPlaying }
+    answer: { type: 'array', items: nowPlaying },
+    unchanged: sameBody
   },
   handle(request, services) {
-    if (request.apiKey === '') return { body: services.live.publicDocuments() }
+    if (request.apiKey === '') return publicList(services)
     return listVisible(request, services)
   }
 }
@@ -80,11 +202,16 @@ const stations: ApiRoute = {
   }
 }
 
+const publicList = ({ live }: ApiServices): Reply => ({
+  headers: publicHeaders.list,
+  document: live.publicList
+})
+
 async function listVisible(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const states = await visible(request, services)
-  if (states.every(state => state.profile.isPublic)) return { body: services.live.publicDocuments() }
-  const documents = states.map(state => Buffer.from(services.live.document(state)).toString())
-  return { body: `[${documents.join(',')}]`, headers: { 'Cache-Control': 'private, no-store' } }
+  if (states.every(state => state.profile.isPublic)) return publicList(services)
+  const ids = states.map(({ stationId }) => stationId)
+  return { headers: { ...privateCaching, ...listVary }, document: () => services.live.list(ids) }
 }
 
 /** The public stations, and the private ones that the key may see. */
@@ -100,16 +227,51 @@ async function visible(
 
 export const nowPlayingRoutes = [
   list,
-  reading(
+  polling(
     '/api/nowplaying/:station_id',
     { id: 'getNowPlaying', summary: 'What a station plays', answer: nowPlaying },
-    document
+    'rest'
+  ),
+  reading(
+    '/api/nowplaying/:station_id/art',
+    { id: 'getNowPlayingArt', summary: 'The picture of what a station plays', ...artOperation },
+    art
+  ),
+  reading(
+    '/api/nowplaying/:station_id/art/:file.jpg',
+    {
+      id: 'getNowPlayingArtFile',
+      summary: 'The same under any name, so that players load it anew',
+      ...artOperation
+    },
+    art
+  ),
+  polling(
+    '/api/nowplaying_static/:station_id.json',
+    {
+      id: 'getStaticNowPlaying',
+      summary: 'What a station plays, as it is pushed',
+      answer: nowPlayingEvent
+    },
+    'event'
+  ),
+  reading(
+    '/api/nowplaying_static/:station_id.txt',
+    {
+      id: 'getStaticLine',
+      summary: 'What a station plays, in one line of text',
+      answer: { type: 'string' },
+      contentTypes: ['text/plain'],
+      unchanged: sameBody,
+      isPositioned: true
+    },
+    documentOf('line')
   ),
   stations,
-  reading(
+  polling(
     '/api/station/:station_id/nowplaying',
     { id: 'getStationNowPlaying', summary: 'The same, below the path of the station', answer: nowPlaying },
-    document
+    'rest'
   ),
   reading(
     '/api/station/:station_id',

@@ -20,6 +20,11 @@ const everyAnswer = {
   'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' }
 }
 
+const positionOfAnswer = {
+  'X-Cuewire-Epoch': { $ref: '#/components/headers/Epoch' },
+  'X-Cuewire-Offset': { $ref: '#/components/headers/Offset' }
+}
+
 const parameterDocs: Readonly<Record<string, JsonSchema>> = {
   station_id: {
     type: ['integer', 'string'],
@@ -38,6 +43,7 @@ const parameterDocs: Readonly<Record<string, JsonSchema>> = {
     description: 'The id of the article.',
     examples: ['we-are-moving']
   },
+  file: { type: 'string', description: 'Any text.', examples: ['1783468800'] },
   format: { type: 'string', enum: ['m3u', 'pls'], description: 'The kind of file.' },
   notification_id: {
     type: 'string',
@@ -75,6 +81,9 @@ export function describeApi(
       headers: {
         RequestId: header('Names the request in the log of the server.'),
         AllowOrigin: header('Who may read the answer in a browser.'),
+        EntityTag: header('Stands for the body: it differs whenever the body does.'),
+        Epoch: header('Names one lifetime of the state of the station.'),
+        Offset: header('The version of the state of the station, within the epoch.', 'integer'),
         TotalCount: header('How many records match, on all pages.', 'integer'),
         RetryAfter: header('Seconds until there is room again.', 'integer')
       },
@@ -95,7 +104,10 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     body,
     answer,
     contentTypes = ['application/json'],
-    redirectsTo
+    redirectsTo,
+    isRedirect = false,
+    unchanged,
+    isPositioned = false
   } = operation
   const isKeyed = access !== 'public'
   const named = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
@@ -114,6 +126,8 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     }))
   ]
   const isList = 'page' in query
+  const position = isPositioned ? positionOfAnswer : {}
+  const entityTag = unchanged === undefined ? {} : { ETag: { $ref: '#/components/headers/EntityTag' } }
   const right = access === 'any key' ? 'any valid key' : `a key with the right \`${access}\``
   return {
     operationId: id,
@@ -124,15 +138,24 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: contentOf(body, textTypes) } } : {}),
     responses: {
-      200: {
-        description: 'Success.',
-        headers: {
-          ...everyAnswer,
-          ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
-        },
-        content: Object.fromEntries(contentTypes.map(type => [type, { schema: answer }]))
-      },
+      ...(isRedirect
+        ? {}
+        : {
+            200: {
+              description: 'Success.',
+              headers: {
+                ...everyAnswer,
+                ...entityTag,
+                ...position,
+                ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
+              },
+              content: Object.fromEntries(contentTypes.map(type => [type, { schema: answer }]))
+            }
+          }),
       ...(redirectsTo ? { 302: { description: redirectsTo, headers: everyAnswer } } : {}),
+      ...(unchanged
+        ? { 304: { description: unchanged, headers: { ...everyAnswer, ...entityTag, ...position } } }
+        : {}),
       ...failuresOf(isKeyed, method, named, operation)
     }
   }
@@ -152,7 +175,7 @@ function failuresOf(
   isKeyed: boolean,
   method: string,
   named: readonly string[],
-  { query, errors = [], redirectsTo }: ApiRoute['operation']
+  { query, errors = [], redirectsTo, isRedirect = false }: ApiRoute['operation']
 ) {
   const isWrite = method === 'POST' || method === 'PUT'
   const statuses = new Set([
@@ -161,7 +184,7 @@ function failuresOf(
     ...(isKeyed ? [403, 429] : []),
     // Losing against another write, wherever there can be one.
     ...(isKeyed && method !== 'GET' ? [409] : []),
-    ...(named.length > 0 && !redirectsTo ? [404] : []),
+    ...(named.length > 0 && (!redirectsTo || isRedirect) ? [404] : []),
     ...errors,
     431,
     500

@@ -26,7 +26,7 @@ export interface ApiRequest {
   readonly body: unknown
   /** The key as sent in `X-API-Key` or `Authorization: Bearer`, empty if none. */
   readonly apiKey: string
-  /** The client's address. */
+  /** The client's address; empty where a public route was called without a key and does not need it. */
   readonly address: string
   /** Null on public routes. */
   readonly caller: Caller | null
@@ -34,14 +34,36 @@ export interface ApiRequest {
   readonly isOpen: () => boolean
 }
 
+/** A version of a station's state. Offsets compare only within an epoch. */
+export interface Position {
+  readonly epoch: string
+  readonly offset: number
+}
+
+/** A document that is kept in memory, with its weak entity tag. The same object stands for the same bytes. */
+export interface HeldDocument {
+  readonly body: Uint8Array
+  readonly etag: string
+  /** What it shows; null for documents of more than one station. */
+  readonly position: Position | null
+}
+
 /**
  * An answer. `body` is sent as it is: text is JSON unless `headers` names another content type; undefined sends
  * none. `status` is 200 unless given.
+ *
+ * `document` stands in place of `body` and `status`: it is asked for at the moment of sending, and is sent compressed
+ * or as a 304 where the caller is content with that.
+ *
+ * `later` stands in place of all: it is called at once and calls `answer` when there is something to say. What it
+ * gives is called if the client leaves before that.
  */
 export interface Reply {
   readonly status?: number
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
+  readonly document?: () => HeldDocument
+  readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
 }
 
 /** What the OpenAPI document says of a route beside what follows from its path, method and access. */
@@ -57,6 +79,12 @@ export interface Operation {
   readonly contentTypes?: readonly string[]
   /** What a 302 leads to, where that is an answer as well. */
   readonly redirectsTo?: string
+  /** True where there is no other answer than the 302. */
+  readonly isRedirect?: boolean
+  /** What a 304 means, where that is an answer as well; then there are entity tags. */
+  readonly unchanged?: string
+  /** True where the answer tells the position of a station's state. */
+  readonly isPositioned?: boolean
   /** Statuses of errors that only this route has (409, 404 of a body's references, ...). */
   readonly errors?: readonly number[]
 }
@@ -74,12 +102,19 @@ export interface Route<Services> {
   readonly textTypes?: readonly string[]
   /** Another limit than 1 MiB. */
   readonly maxBodyBytes?: number
+  /** True where the client's address is needed although the route is public. */
+  readonly needsAddress?: boolean
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>
 }
 
 /** A route of the API, with what its documentation says. */
 export interface ApiRoute extends Route<ApiServices> {
   readonly operation: Operation
+}
+
+/** The headers that tell a position. */
+export function positionHeaders({ epoch, offset }: Position) {
+  return { 'X-Cuewire-Epoch': epoch, 'X-Cuewire-Offset': String(offset) }
 }
 
 /** A JSON answer with status 200. */

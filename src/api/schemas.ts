@@ -41,6 +41,17 @@ const song = {
   }
 }
 
+const eventSong = {
+  ...song,
+  custom_fields: {
+    oneOf: [
+      { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+      { type: 'array', items: text, maxItems: 0 }
+    ],
+    description: 'The values of all custom fields by short name, null where unset; [] where there are none.'
+  }
+}
+
 const played = {
   sh_id: whole,
   played_at: { ...whole, description: 'Unix seconds' },
@@ -166,6 +177,22 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     now_playing: ref('CurrentItem'),
     playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
     song_history: many(ref('PlayedItem')),
+    is_online: truth,
+    cache: text
+  }),
+  EventSong: exactly(eventSong),
+  NowPlayingEvent: exactly({
+    station: ref('StationSummary'),
+    listeners: ref('Listeners'),
+    live: exactly({
+      is_live: truth,
+      streamer_name: text,
+      broadcast_start: { type: ['integer', 'null'], format: 'int64', description: 'Unix seconds' },
+      art: { type: ['string', 'null'] }
+    }),
+    now_playing: exactly({ ...played, song: ref('EventSong'), elapsed: whole, remaining: whole }),
+    playing_next: { oneOf: [exactly({ ...cued, song: ref('EventSong') }), { type: 'null' }] },
+    song_history: many(exactly({ ...played, song: ref('EventSong') })),
     is_online: truth,
     cache: text
   }),

@@ -3,6 +3,11 @@ import type { Sql } from '../db/sql.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { StationState } from '../station/state.ts'
 import type { Keys } from './keys.ts'
+import type { HeldDocument } from './route.ts'
+import type { Waiters } from './waiters.ts'
+
+/** Which document of a station: the two renderings, or one line of text. */
+export type DocumentKind = 'rest' | 'event' | 'line'
 
 /** The now-playing documents and station states that a server keeps in memory. */
 export interface LiveView {
@@ -10,10 +15,14 @@ export interface LiveView {
   readonly get: (key: string) => StationState | undefined
   /** All stations, in id order. */
   readonly all: () => readonly StationState[]
-  /** The REST rendering of a station, true at this second. */
-  readonly document: (state: StationState) => Uint8Array
+  /** The document of a station's newest version, true at this second; undefined once the station is gone. */
+  readonly document: (stationId: number, kind: DocumentKind) => HeldDocument | undefined
   /** The REST renderings of all public stations as one array, true at this second. */
-  readonly publicDocuments: () => Uint8Array
+  readonly publicList: () => HeldDocument
+  /** The same of these stations, without those that are gone. */
+  readonly list: (stationIds: readonly number[]) => HeldDocument
+  /** Calls `listener` after every change of a station; gives the function that ends this. */
+  readonly onChange: (listener: (state: StationState) => void) => () => void
   /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   /**
@@ -39,6 +48,7 @@ export interface ApiServices extends PlayoutServices {
   /** Connections of their own for reads, which then never wait for writes. */
   readonly reads: Sql
   readonly live: LiveView
+  readonly waiters: Waiters
   readonly keys: Keys
   readonly secrets: Secrets
   /** Whether this server was told to stop. */

@@ -3,18 +3,26 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 
 import { withoutSecret } from '../api/keys.ts'
-import type { Reply } from '../api/route.ts'
+import type { HeldDocument, Reply } from '../api/route.ts'
 import { ApiError, renderError, TooManyRequests } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Headers, renderLines } from './headers.ts'
+import { documentHeaders, typeHeaders } from './document-headers.ts'
+import { chooseEncoding } from './encoding.ts'
+import { isNamed } from './entity-tag.ts'
+import { type Headers, jsonType, renderLines, withVary } from './headers.ts'
+import { streamBytes, wholeBytes } from './stream.ts'
+import { plainVariant, type Variant, variantOf } from './variants.ts'
 
 /** What has to be known of a request to answer it, read before the uWebSockets.js handler returns. */
 export interface Asked {
   readonly method: string
   readonly path: string
   readonly requestId: string
-  /** CORS headers for the origin that asked, as header lines. */
+  /** CORS headers for the origin that asked, as header lines, and the request header they depend on, if any. */
   readonly cors: string
+  readonly vary: string
+  readonly ifNoneMatch: string
+  readonly acceptEncoding: string
 }
 
 /**
@@ -28,28 +36,63 @@ export interface Exchange {
   readonly res: HttpResponse
   readonly asked: Asked
   readonly log: Logger
+  /** Whether clients are asked to close their connections. */
+  readonly isDraining: () => boolean
   isOpen: boolean
   isDeferred: boolean
+  /** What there is to do if the client goes away before it got an answer. */
+  onGone: (() => void) | null
 }
 
-/** Above this size a reply is written piece by piece as the client reads. */
-const wholeBytes = 256 * 1024
-
-/**
- * Must be called if there will be no answer before the uWebSockets.js handler returns. `onAborted` is called if
- * the client goes away before it got one.
- */
-export function defer(exchange: Exchange, onAborted: () => void): void {
+/** Must be called if there will be no answer before the uWebSockets.js handler returns. */
+export function defer(exchange: Exchange): void {
+  if (exchange.isDeferred) return
   exchange.isDeferred = true
   exchange.res.onAborted(() => {
     exchange.isOpen = false
-    onAborted()
+    exchange.onGone?.()
   })
 }
 
 /** Answers; `isKeyed` answers are kept out of caches unless the reply says otherwise. */
 export function send(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
+  if (!exchange.isOpen) return
+  if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
   write(exchange, { status: reply.status ?? 200, headers: headersOf(reply, isKeyed), body: reply.body })
+}
+
+/** Answers what `current` gives now, or a 304 where the caller has that. */
+function sendDocument(
+  exchange: Exchange,
+  given: Readonly<Record<string, string>>,
+  current: () => HeldDocument
+): void {
+  const { ifNoneMatch, acceptEncoding } = exchange.asked
+  const document = current()
+  const headers = documentHeaders(given, document)
+  if (isNamed(ifNoneMatch, document.etag)) return write(exchange, { status: 304, headers, body: undefined })
+  const variant = variantOf(document, chooseEncoding(acceptEncoding))
+  if (!(variant instanceof Promise)) return writeVariant(exchange, given, document, variant)
+  defer(exchange)
+  void variant.then(compressed => {
+    try {
+      const now = current()
+      // Compressing took it over the end of a second: what is true now goes out as it is.
+      writeVariant(exchange, given, now, now === document ? compressed : plainVariant(now))
+    } catch (error) {
+      fail(exchange, error)
+    }
+  })
+}
+
+function writeVariant(
+  exchange: Exchange,
+  given: Readonly<Record<string, string>>,
+  document: HeldDocument,
+  { encoding, bytes }: Variant
+): void {
+  const headers = [...typeHeaders(given, encoding), ...documentHeaders(given, document)]
+  write(exchange, { status: 200, headers, body: bytes })
 }
 
 /** Answers 204 with these headers. */
@@ -97,33 +140,33 @@ function write(exchange: Exchange, answer: Answer): void {
 
 function writeCorked(exchange: Exchange, { status, headers, body, close = false }: Answer): void {
   const { res, asked } = exchange
+  const mustClose = close || exchange.isDraining()
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
-  res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(headers))
+  res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(withVary(headers, asked.vary)))
   const isBare = asked.method === 'HEAD' || status === 204 || status === 304
-  if (!isBare && body !== undefined && body.length > wholeBytes) return stream(exchange, body)
+  if (!isBare) {
+    const bytes = body ?? ''
+    // Only an end in one piece can close the connection with it.
+    if (bytes.length > wholeBytes && !mustClose) return stream(exchange, bytes)
+    exchange.isOpen = false
+    return void res.end(bytes, mustClose)
+  }
   exchange.isOpen = false
-  if (!isBare) return void res.end(body ?? '', close)
   if (asked.method === 'HEAD' && body !== undefined)
     res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
-  // With any argument, undefined included, this call ruins the connection.
+  // With any argument, undefined included, the next call ruins the connection: closing is left to the client.
+  if (mustClose) res.writeHeader('Connection', 'close')
   res.endWithoutBody()
 }
 
 function stream(exchange: Exchange, body: string | Uint8Array): void {
   const { res } = exchange
-  if (!exchange.isDeferred) defer(exchange, () => {})
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const start = res.getWriteOffset()
-  const push = (offset: number) => {
-    const [isTaken, isDone] = res.tryEnd(bytes.subarray(offset - start), bytes.length)
-    if (isDone) exchange.isOpen = false
-    return isTaken
-  }
-  res.onWritable(push)
-  push(start)
+  defer(exchange)
+  streamBytes(res, bytes, () => {
+    exchange.isOpen = false
+  })
 }
-
-const jsonType = 'application/json; charset=utf-8'
 
 const onlyType: Headers = [['Content-Type', jsonType]]
 

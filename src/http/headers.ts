@@ -1,5 +1,15 @@
 export type Headers = readonly (readonly [name: string, value: string])[]
 
+export const jsonType = 'application/json; charset=utf-8'
+
+/** The same headers, with one more name in `Vary`. One line says it all: some caches look at the first one only. */
+export function withVary(headers: Headers, vary: string): Headers {
+  if (vary === '') return headers
+  const isVary = ([name]: Headers[number]) => name.toLowerCase() === 'vary'
+  const names = [...headers.filter(isVary).map(([, value]) => value), vary]
+  return [...headers.filter(header => !isVary(header)), ['Vary', names.join(', ')]]
+}
+
 /**
  * Header lines that follow another header, each with a line break before it. A block like this goes to
  * uWebSockets.js as the rest of one value: a call into native code per header costs more than the answer itself.

@@ -15,7 +15,8 @@ interface Leaf<Services> {
 
 interface Node<Services> {
   readonly named: Map<string, Node<Services>>
-  parameter: Node<Services> | null
+  /** By what follows the parameter inside its segment (`.json`), longest first. */
+  readonly parameters: Map<string, Node<Services>>
   leaf: Leaf<Services> | null
 }
 
@@ -23,7 +24,8 @@ const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 /**
  * Compiles routes into a look-up of raw paths. Segments are split before they are decoded, so `%2f` stays inside
- * its parameter; a written segment wins over a parameter. The look-up gives null for an unknown path, an empty
+ * its parameter; a written segment wins over a parameter, and one with text after its name (`:id.json`) over one
+ * without. The look-up gives null for an unknown path, an empty
  * parameter or a broken percent escape. Two routes of the same method and path throw.
  */
 export function compilePaths<Services>(
@@ -40,17 +42,17 @@ export function compilePaths<Services>(
 }
 
 function openNode<Services>(): Node<Services> {
-  return { named: new Map(), parameter: null, leaf: null }
+  return { named: new Map(), parameters: new Map(), leaf: null }
 }
 
 function insert<Services>(root: Node<Services>, route: Route<Services>): void {
   const paramNames: string[] = []
   let node = root
   for (const segment of route.path.split('/').slice(1)) {
-    if (segment.startsWith(':')) {
-      paramNames.push(segment.slice(1))
-      node.parameter ??= openNode()
-      node = node.parameter
+    const [, name, suffix] = /^:(\w+)(.*)$/.exec(segment) ?? []
+    if (name !== undefined && suffix !== undefined) {
+      paramNames.push(name)
+      node = parameterOf(node, suffix)
     } else {
       const next = node.named.get(segment) ?? openNode<Services>()
       node.named.set(segment, next)
@@ -68,6 +70,16 @@ function insert<Services>(root: Node<Services>, route: Route<Services>): void {
   node.leaf.allow = order.filter(isAllowed).join(', ')
 }
 
+function parameterOf<Services>({ parameters }: Node<Services>, suffix: string): Node<Services> {
+  const known = parameters.get(suffix)
+  if (known) return known
+  const added = openNode<Services>()
+  const all = [...parameters, [suffix, added] as const].toSorted(([a], [b]) => b.length - a.length)
+  parameters.clear()
+  for (const [each, node] of all) parameters.set(each, node)
+  return added
+}
+
 function find<Services>(
   node: Node<Services>,
   segments: readonly string[],
@@ -78,11 +90,15 @@ function find<Services>(
   if (segment === undefined) return node.leaf
   const named = node.named.get(segment)
   const written = named === undefined ? null : find(named, segments, at + 1, values)
-  if (written !== null || node.parameter === null || segment === '') return written
-  values.push(segment)
-  const leaf = find(node.parameter, segments, at + 1, values)
-  if (leaf === null) values.pop()
-  return leaf
+  if (written !== null) return written
+  for (const [suffix, next] of node.parameters) {
+    if (segment.length <= suffix.length || !segment.endsWith(suffix)) continue
+    values.push(segment.slice(0, segment.length - suffix.length))
+    const leaf = find(next, segments, at + 1, values)
+    if (leaf !== null) return leaf
+    values.pop()
+  }
+  return null
 }
 
 function matchOf<Services>(leaf: Leaf<Services>, values: readonly string[]): PathMatch<Services> | null {

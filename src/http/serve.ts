@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { apiKeyOf } from './api-key.ts'
 import { collectBody, givenUp, type IncomingBody } from './body.ts'
-import { openCors, preflightHeaders } from './cors.ts'
+import { corsLines, openCors, preflightHeaders } from './cors.ts'
 import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
 import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
@@ -24,6 +24,8 @@ export interface ServeOptions<Services> {
   /** Origins that may read answers, or `*`. */
   readonly corsOrigins: readonly string[]
   readonly log: Logger
+  /** Whether clients are asked to close their connections. */
+  readonly isDraining?: () => boolean
   readonly maxBodyBytes?: number
   readonly bodyTimeoutMs?: number
   /** How long authorisation and handler may take together. */
@@ -40,18 +42,32 @@ export function serveRoutes<Services>(
   routes: readonly Route<Services>[],
   options: ServeOptions<Services>
 ): void {
-  const { services, authorise, addressOf, log } = options
+  const { services, authorise, addressOf, log, isDraining = () => false } = options
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
-  const corsOf = openCors(options.corsOrigins)
+  const cors = openCors(options.corsOrigins)
 
   app.any('/*', (res, req) => {
     const method = req.getMethod().toUpperCase()
     const path = req.getUrl()
-    const requestId = requestIdOf(req.getHeader('x-request-id'))
-    const cors = corsOf(req.getHeader('origin'))
-    const asked = { method, path, requestId, cors }
-    const exchange: Exchange = { res, asked, log, isOpen: true, isDeferred: false }
+    const asked = {
+      method,
+      path,
+      requestId: requestIdOf(req.getHeader('x-request-id')),
+      cors: corsLines(cors.allowedFor(cors.vary === '' ? '' : req.getHeader('origin'))),
+      vary: cors.vary,
+      ifNoneMatch: req.getHeader('if-none-match'),
+      acceptEncoding: req.getHeader('accept-encoding')
+    }
+    const exchange: Exchange = {
+      res,
+      asked,
+      log,
+      isDraining,
+      isOpen: true,
+      isDeferred: false,
+      onGone: null
+    }
     // An exception that leaves this callback ends the process.
     try {
       answer(exchange, res, req, method, path)
@@ -84,7 +100,7 @@ export function serveRoutes<Services>(
       apiKey,
       // Nobody asks for the address of who only reads what is public.
       address:
-        isKeyed || apiKey !== ''
+        isKeyed || apiKey !== '' || route.needsAddress
           ? addressOf(textOf(res.getRemoteAddressAsText()), req.getHeader('x-forwarded-for'))
           : '',
       caller: null,
@@ -94,7 +110,7 @@ export function serveRoutes<Services>(
     const allowed = authorise(request, route)
     if (allowed === undefined && body === null) {
       const reply = route.handle(request, services)
-      if (!(reply instanceof Promise)) return send(exchange, reply, isKeyed)
+      if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)
       return void finish(exchange, null, isKeyed, () => reply)
     }
     void finish(exchange, body, isKeyed, async () => {
@@ -118,6 +134,23 @@ export function serveRoutes<Services>(
     }
   }
 
+  /** Answers now, or when the reply has something to say. Throws what making the answer throws. */
+  function deliver(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
+    if (!exchange.isOpen) return
+    if (!reply.later) return send(exchange, reply, isKeyed)
+    defer(exchange)
+    exchange.onGone = reply.later(work => {
+      exchange.onGone = null
+      try {
+        const answered = work()
+        if (answered instanceof Promise) void finish(exchange, null, isKeyed, () => answered)
+        else deliver(exchange, answered, isKeyed)
+      } catch (error) {
+        fail(exchange, error)
+      }
+    })
+  }
+
   /** Answers what `work` gives, before the deadline and while the client is there. Never rejects. */
   async function finish(
     exchange: Exchange,
@@ -125,10 +158,11 @@ export function serveRoutes<Services>(
     isKeyed: boolean,
     work: () => Promise<Reply>
   ): Promise<void> {
-    defer(exchange, () => body?.incoming.cancel())
+    exchange.onGone = () => body?.incoming.cancel()
+    defer(exchange)
     const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
     try {
-      send(exchange, await withDeadline(work(), waitMs), isKeyed)
+      deliver(exchange, await withDeadline(work(), waitMs), isKeyed)
     } catch (error) {
       fail(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {

@@ -46,3 +46,11 @@ export function openAdmission({ total, perAddress }: AdmissionLimits): Admission
     }
   }
 }
+
+/** A place as a function that gives it back, once; null: there is none. */
+export function placeIn(admission: Admission): (address: string) => (() => void) | null {
+  return address => {
+    const owner = admission.enter(address)
+    return typeof owner === 'string' ? null : () => admission.leave(owner)
+  }
+}

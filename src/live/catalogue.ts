@@ -1,4 +1,5 @@
 import { newestRevision, type StationState } from '../station/state.ts'
+import { type HeldDocument, tagOf } from './held-document.ts'
 import { type LiveStation, openLiveStation } from './live-station.ts'
 
 /**
@@ -15,14 +16,20 @@ export interface Catalogue {
   readonly put: (state: StationState) => boolean
   readonly remove: (stationId: number) => void
   /** The array of `GET /api/nowplaying` with the public stations, true at `nowSeconds`. */
-  readonly publicList: (nowSeconds: number) => Buffer
+  readonly publicList: (nowSeconds: number) => HeldDocument
+  /** The same with these stations, in this order. */
+  readonly list: (stations: readonly LiveStation[], nowSeconds: number) => HeldDocument
 }
 
 export function openCatalogue(baseUrl: string): Catalogue {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
   let sorted: LiveStation[] | null = null
-  let list: { readonly second: number; readonly bytes: Buffer } | null = null
+  let shown: readonly LiveStation[] | null = null
+  let publicSecond = -1
+  let publicList: HeldDocument | null = null
+  /** The newest list of each choice of stations, by their ids. */
+  const lists = new Map<string, HeldDocument>()
 
   /** Gives a name up, to another station where one has it: the two changes may come in any order. */
   function releaseName({ stationId, profile: { shortName } }: StationState): void {
@@ -30,6 +37,12 @@ export function openCatalogue(baseUrl: string): Catalogue {
     idByName.delete(shortName)
     for (const { state } of byId.values())
       if (state.profile.shortName === shortName) idByName.set(shortName, state.stationId)
+  }
+
+  function noteChange(): void {
+    sorted = null
+    shown = null
+    publicSecond = -1
   }
 
   const all = () => (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
@@ -49,8 +62,7 @@ export function openCatalogue(baseUrl: string): Catalogue {
         if (known !== undefined) releaseName(known.state)
         idByName.set(state.profile.shortName, state.stationId)
       }
-      sorted = null
-      list = null
+      noteChange()
       return true
     },
     remove: stationId => {
@@ -58,24 +70,41 @@ export function openCatalogue(baseUrl: string): Catalogue {
       if (known === undefined) return
       byId.delete(stationId)
       releaseName(known.state)
-      sorted = null
-      list = null
+      noteChange()
     },
     publicList: nowSeconds => {
-      if (list?.second !== nowSeconds) {
-        const shown = all().filter(({ state }) => state.profile.isPublic)
-        list = { second: nowSeconds, bytes: joinList(shown, nowSeconds) }
-      }
-      return list.bytes
+      if (publicList !== null && publicSecond === nowSeconds) return publicList
+      shown ??= all().filter(({ state }) => state.profile.isPublic)
+      publicSecond = nowSeconds
+      publicList = joinList(shown, nowSeconds, publicList)
+      return publicList
+    },
+    list: (stations, nowSeconds) => {
+      const choice = stations.map(({ state }) => state.stationId).join()
+      const list = joinList(stations, nowSeconds, lists.get(choice) ?? null)
+      if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
+      lists.set(choice, list)
+      return list
     }
   }
 }
 
-/** The array of `GET /api/nowplaying` with these stations, true at `nowSeconds`. */
-export function joinList(stations: readonly LiveStation[], nowSeconds: number): Buffer {
+/** How many choices of stations are remembered: one for each set of rights that is in use. */
+const maxLists = 16
+
+/** The array of these stations; the one before, if that is still true. */
+function joinList(
+  stations: readonly LiveStation[],
+  nowSeconds: number,
+  before: HeldDocument | null
+): HeldDocument {
+  const documents = stations.map(station => station.rest(nowSeconds))
+  const etag = tagOf(...documents.map(document => document.etag))
+  if (before?.etag === etag) return before
   const comma = Buffer.from(',')
-  const parts = stations.flatMap(station => [comma, station.restBytes(nowSeconds)])
-  return Buffer.concat([Buffer.from('['), ...parts.slice(1), Buffer.from(']')])
+  const parts = documents.flatMap(({ body }) => [comma, body])
+  const body = Buffer.concat([Buffer.from('['), ...parts.slice(1), Buffer.from(']')])
+  return { body, etag, position: null }
 }
 
 /** `007` is no id: a station has one text of its id, and one channel. */

@@ -35,7 +35,7 @@ export interface FeedHealth {
  *
  * A station whose position is the empty text has been deleted, and is forgotten.
  */
-export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList'> {
+export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList' | 'list'> {
   /** Calls `listener` after every change of a station; gives the function that ends this. */
   readonly onChange: (listener: ChangeListener) => () => void
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
@@ -217,6 +217,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     find: catalogue.find,
     all: catalogue.all,
     publicList: catalogue.publicList,
+    list: catalogue.list,
     onChange: listener => {
       listeners.add(listener)
       return () => void listeners.delete(listener)

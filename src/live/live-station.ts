@@ -1,10 +1,13 @@
 import {
+  elapsedAt,
   type NowPlayingDocument,
+  renderLine,
   renderMoving,
   renderNowPlaying,
   type Rendering
 } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
+import { hashOf, type HeldDocument, tagOf } from './held-document.ts'
 
 /**
  * One version of one station, with its bytes. Each rendering is made when first asked for, its moving numbers once
@@ -13,7 +16,11 @@ import type { StationState } from '../station/state.ts'
 export interface LiveStation {
   readonly state: StationState
   /** The document of `GET /api/nowplaying/{id}`, true at `nowSeconds`. */
-  readonly restBytes: (nowSeconds: number) => Buffer
+  readonly rest: (nowSeconds: number) => HeldDocument
+  /** The document of `GET /api/nowplaying_static/{id}.json`, true at `nowSeconds`. */
+  readonly event: (nowSeconds: number) => HeldDocument
+  /** The document of `GET /api/nowplaying_static/{id}.txt`. */
+  readonly line: () => HeldDocument
   /** The event rendering as text, for frames, true at `nowSeconds`. */
   readonly eventText: (nowSeconds: number) => string
 }
@@ -21,28 +28,54 @@ export interface LiveStation {
 export function openLiveStation(state: StationState, baseUrl: string): LiveStation {
   const rest = openRendering(state, 'rest', baseUrl)
   const event = openRendering(state, 'event', baseUrl)
-  return { state, restBytes: rest.bytes, eventText: event.text }
+  let line: HeldDocument | null = null
+  return {
+    state,
+    rest: rest.document,
+    event: event.document,
+    line: () => (line ??= holdLine(state)),
+    eventText: event.text
+  }
 }
 
-function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {
-  let document: NowPlayingDocument | null = null
-  let second = -1
-  let cachedText = ''
-  let cachedBytes: Buffer | null = null
+function holdLine(state: StationState): HeldDocument {
+  const text = renderLine(state)
+  return { body: Buffer.from(text), etag: tagOf(text), position: positionOf(state) }
+}
 
-  const text = (nowSeconds: number): string => {
-    if (second === nowSeconds) return cachedText
-    document ??= renderNowPlaying(state, rendering, baseUrl)
-    cachedText = document.head + renderMoving(document, nowSeconds) + document.tail
-    cachedBytes = null
+const positionOf = ({ epoch, version }: StationState) => ({ epoch, offset: version })
+
+function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {
+  let still: NowPlayingDocument | null = null
+  let hash: string | null = null
+  let second = -1
+  let elapsed = -1
+  let cachedText: string | null = null
+  let held: HeldDocument | null = null
+
+  /** Goes to this second. What was made stays where nothing moved. */
+  const turnTo = (nowSeconds: number): NowPlayingDocument => {
+    still ??= renderNowPlaying(state, rendering, baseUrl)
+    if (second === nowSeconds) return still
     second = nowSeconds
-    return cachedText
+    const now = elapsedAt(still, nowSeconds)
+    if (now === elapsed) return still
+    elapsed = now
+    cachedText = null
+    held = null
+    return still
   }
-  const bytes = (nowSeconds: number): Buffer => {
-    if (second === nowSeconds && cachedBytes !== null) return cachedBytes
-    const fresh = text(nowSeconds)
-    cachedBytes = Buffer.from(fresh)
-    return cachedBytes
+  const text = (nowSeconds: number): string => {
+    const document = turnTo(nowSeconds)
+    return (cachedText ??= document.head + renderMoving(document, nowSeconds) + document.tail)
   }
-  return { text, bytes }
+  const document = (nowSeconds: number): HeldDocument => {
+    const { head, tail } = turnTo(nowSeconds)
+    if (held !== null) return held
+    hash ??= hashOf(head, tail)
+    const body = Buffer.from(text(nowSeconds))
+    held = { body, etag: `W/"${hash}-${elapsed}"`, position: positionOf(state) }
+    return held
+  }
+  return { text, document }
 }

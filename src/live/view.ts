@@ -1,13 +1,17 @@
 import type { StationState } from '../station/state.ts'
 import type { Feed } from './feed.ts'
+import type { HeldDocument } from './held-document.ts'
 
 /** The feed as the REST handlers see it: states, and documents that are true at this second. */
 export interface FeedView {
   readonly get: (idOrName: string) => StationState | undefined
   readonly all: () => StationState[]
-  /** The REST rendering; of the newest version, should the station have changed since `state` was taken. */
-  readonly document: (state: StationState) => Uint8Array
-  readonly publicDocuments: () => Uint8Array
+  /** Of the newest version; undefined once the station is gone. */
+  readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined
+  readonly publicList: () => HeldDocument
+  /** The REST renderings of these stations as one array, without those that are gone. */
+  readonly list: (stationIds: readonly number[]) => HeldDocument
+  readonly onChange: (listener: (state: StationState) => void) => () => void
   readonly catchUp: (stationId: number) => Promise<void>
   /** `isCurrent`: Redis is there, and was looked at within the last 5 seconds; `checkedAtMs`: wholly. */
   readonly health: () => {
@@ -18,16 +22,17 @@ export interface FeedView {
 }
 
 export function viewOf(feed: Feed): FeedView {
-  const newest = (state: StationState) => {
-    const station = feed.get(state.stationId)
-    if (station === undefined) throw new Error(`station ${state.stationId} is gone`)
-    return station
-  }
   return {
     get: idOrName => feed.find(idOrName)?.state,
     all: () => feed.all().map(({ state }) => state),
-    document: state => newest(state).restBytes(nowInSeconds()),
-    publicDocuments: () => feed.publicList(nowInSeconds()),
+    document: (stationId, kind) => feed.get(stationId)?.[kind](nowInSeconds()),
+    publicList: () => feed.publicList(nowInSeconds()),
+    list: stationIds =>
+      feed.list(
+        stationIds.flatMap(stationId => feed.get(stationId) ?? []),
+        nowInSeconds()
+      ),
+    onChange: listener => feed.onChange(({ state }) => listener(state)),
     catchUp: feed.catchUp,
     health: () => {
       const { connected, lastCheckMs, checkedAtMs, stations } = feed.health()

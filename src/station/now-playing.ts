@@ -72,9 +72,24 @@ export function renderNowPlaying(
 
 /** The two moving members, true at `nowSeconds`: elapsed within 0..duration, and what remains of it. */
 export function renderMoving(document: NowPlayingDocument, nowSeconds: number): string {
-  const { playedAt, duration, isRunning } = document
-  const elapsed = isRunning ? Math.min(Math.max(nowSeconds - playedAt, 0), duration) : duration
-  return `"elapsed":${elapsed},"remaining":${duration - elapsed}`
+  const elapsed = elapsedAt(document, nowSeconds)
+  return `"elapsed":${elapsed},"remaining":${document.duration - elapsed}`
+}
+
+/** Whole seconds of what is shown that have passed at `nowSeconds`. With the document they determine its text. */
+export function elapsedAt({ playedAt, duration, isRunning }: NowPlayingDocument, nowSeconds: number): number {
+  return isRunning ? Math.min(Math.max(nowSeconds - playedAt, 0), duration) : duration
+}
+
+/** What a station shows as one line: `Artist - Title` without an empty part, else the station's name. */
+export function renderLine({ shown, profile }: StationState): string {
+  const { artist, title } = shown?.song ?? { artist: '', title: profile.offlineText }
+  return joinNames(artist, title) || profile.name
+}
+
+/** The address of the picture of what is shown. */
+export function shownArtUrl({ shown, profile }: StationState, baseUrl: string): string {
+  return artUrl(shown?.song.artId ?? '', profile.shortName, baseUrl)
 }
 
 /** The station summary of the interface (19 keys). */
@@ -134,7 +149,7 @@ export function renderSong(
     id: song.id,
     art: artUrl(song.artId, station.shortName, baseUrl),
     custom_fields: renderCustomFields(song, station.customFields, rendering),
-    text: [song.artist, song.title].filter(part => part !== '').join(' - '),
+    text: joinNames(song.artist, song.title),
     artist: song.artist,
     title: song.title,
     album: song.album,
@@ -143,6 +158,8 @@ export function renderSong(
     lyrics: song.lyrics
   }
 }
+
+const joinNames = (artist: string, title: string) => [artist, title].filter(part => part !== '').join(' - ')
 
 /** The address of a song's cover, or of the built-in image. */
 export function artUrl(artId: string, shortName: string, baseUrl: string): string {

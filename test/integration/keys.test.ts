@@ -346,11 +346,14 @@ test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
 
 /** Asks the authoriser of a server for a method of a route that any key may call. */
 function openGate(sql: Sql) {
+  const empty = { body: Buffer.from('[]'), etag: 'W/"none"', position: null }
   const live = {
     get: () => undefined,
     all: () => [],
-    document: () => new Uint8Array(),
-    publicDocuments: () => new Uint8Array(),
+    document: () => undefined,
+    publicList: () => empty,
+    list: () => empty,
+    onChange: () => () => {},
     catchUp: async () => {},
     health: () => ({ isCurrent: true, stations: 0 })
   }

@@ -16,7 +16,11 @@ const match = compilePaths<null>([
   route('DELETE', '/api/station/:station_id/queue/:id'),
   route('POST', '/api/station/:station_id/queue/clear'),
   route('GET', '/api/nowplaying'),
-  route('GET', '/api/:anything/deep/:id')
+  route('GET', '/api/:anything/deep/:id'),
+  route('GET', '/static/:id'),
+  route('GET', '/static/:id.txt'),
+  route('GET', '/static/:id.tar.gz'),
+  route('GET', '/static/:id.gz')
 ])
 
 function found(path: string) {
@@ -33,6 +37,18 @@ describe('a path', () => {
       params: { station_id: 'a/bé' },
       allow: 'GET, HEAD, OPTIONS'
     })
+  })
+
+  test.each([
+    ['/static/a.txt', '/static/:id.txt', 'a'],
+    ['/static/a.b.txt', '/static/:id.txt', 'a.b'],
+    ['/static/a.tar.gz', '/static/:id.tar.gz', 'a'],
+    ['/static/a.gz', '/static/:id.gz', 'a'],
+    ['/static/.txt', '/static/:id', '.txt'],
+    ['/static/a%2Etxt', '/static/:id', 'a.txt'],
+    ['/static/atxt', '/static/:id', 'atxt']
+  ])('%s goes to %s', (path, wanted, id) => {
+    expect(found(path)).toMatchObject({ path: wanted, params: { id } })
   })
 
   test('with an escaped slash does not become another route', () => {

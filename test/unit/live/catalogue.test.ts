@@ -70,7 +70,7 @@ test('a name that passes to another station stays found, whichever change is see
 
 test('the list has the public stations in id order, and moves with time and changes', () => {
   const catalogue = openCatalogue(baseUrl)
-  const list = (nowSeconds: number) => JSON.parse(String(catalogue.publicList(nowSeconds)))
+  const list = (nowSeconds: number) => JSON.parse(String(catalogue.publicList(nowSeconds).body))
   expect(list(100)).toEqual([])
   for (const state of [playing(10), playing(2), playing(3, false)]) catalogue.put(state)
   expect(list(100)).toMatchObject([
@@ -87,7 +87,7 @@ test('both renderings are true at the second they are asked for, and made once p
   const catalogue = openCatalogue(baseUrl)
   catalogue.put(aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) }))
   const station = catalogue.get(1)
-  const at = (nowSeconds: number) => JSON.parse(String(station?.restBytes(nowSeconds))).now_playing
+  const at = (nowSeconds: number) => JSON.parse(String(station?.rest(nowSeconds).body)).now_playing
   expect(at(95)).toMatchObject({ elapsed: 5, remaining: 15 })
   expect(at(300)).toMatchObject({ elapsed: 20, remaining: 0 })
   expect(at(80)).toMatchObject({ elapsed: 0, remaining: 20 })
@@ -95,5 +95,5 @@ test('both renderings are true at the second they are asked for, and made once p
     cache: 'event',
     now_playing: { elapsed: 6 }
   })
-  expect(station?.restBytes(96)).toBe(station?.restBytes(96))
+  expect(station?.rest(96)).toBe(station?.rest(96))
 })

@@ -1,0 +1,138 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+
+import { publicHeaders } from '../api/now-playing.ts'
+import type { HeldDocument } from '../api/route.ts'
+import type { DocumentKind, LiveView } from '../api/services.ts'
+import type { Logger } from '../log.ts'
+import { type Cors, openCors } from './cors.ts'
+import { chooseEncoding } from './encoding.ts'
+import { isNamed } from './entity-tag.ts'
+import { writeCountedId } from './request-id.ts'
+import { streamRest, wholeBytes } from './stream.ts'
+import { openWireForms, type WireForms } from './wire-forms.ts'
+
+export interface HotGetsOptions {
+  readonly live: LiveView
+  /** Origins that may read answers, or `*`. */
+  readonly corsOrigins: readonly string[]
+  /** Whether clients are asked to close their connections. */
+  readonly isDraining?: () => boolean
+  readonly log: Logger
+}
+
+/**
+ * Answers the reads that everybody polls, in their plain cases, with as few calls into native code as there can be.
+ * Everything else is left to what is registered after it, which must answer these paths as well: unknown and private
+ * stations, keys, long polls, percent escapes, request ids of the caller, compressed forms that are not made yet,
+ * draining, all other methods.
+ */
+export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
+  const { live, log, isDraining = () => false } = options
+  const cors = openCors(options.corsOrigins)
+
+  /** Registers a path for GET and HEAD; the first reading that fits is taken. */
+  function serve(path: string, ...readings: readonly Reading[]) {
+    const answering = (isHead: boolean) => (res: HttpResponse, req: HttpRequest) => {
+      // An exception that leaves this callback ends the process.
+      try {
+        if (!answer(res, req, isHead, readings)) req.setYield(true)
+      } catch (error) {
+        log.error({ err: error, path: req.getUrl() }, 'a read failed')
+        res.close()
+      }
+    }
+    app.get(path, answering(false))
+    app.head(path, answering(true))
+  }
+
+  function answer(
+    res: HttpResponse,
+    req: HttpRequest,
+    isHead: boolean,
+    readings: readonly Reading[]
+  ): boolean {
+    if (isDraining() || req.getHeader('x-request-id') !== '') return false
+    for (const { find, forms } of readings) {
+      const document = find(req)
+      if (document !== null) return send(res, req, isHead, document, forms)
+    }
+    return false
+  }
+
+  function send(
+    res: HttpResponse,
+    req: HttpRequest,
+    isHead: boolean,
+    document: HeldDocument,
+    forms: WireForms
+  ): boolean {
+    const ifNoneMatch = req.getHeader('if-none-match')
+    if (ifNoneMatch !== '' && isNamed(ifNoneMatch, document.etag)) {
+      res.writeStatus('304 Not Modified')
+      writeHead(res, req, forms.unchanged(document), cors)
+      res.endWithoutBody()
+      return true
+    }
+    const form = forms.whole(document, chooseEncoding(req.getHeader('accept-encoding')))
+    if (form === null) return false
+    writeHead(res, req, form.head, cors)
+    if (isHead) endHead(res, form.bytes.length)
+    else if (form.bytes.length <= wholeBytes) res.end(form.bytes)
+    else endLarge(res, form.bytes)
+    return true
+  }
+
+  /** Reads the station that is named by the first parameter, before `suffix`. */
+  function ofStation(kind: DocumentKind, suffix: string): Reading {
+    const find = (req: HttpRequest): HeldDocument | null => {
+      const parameter = req.getParameter(0) ?? ''
+      if (!parameter.endsWith(suffix)) return null
+      const state = live.get(suffix === '' ? parameter : parameter.slice(0, -suffix.length))
+      if (!state?.profile.isPublic || mayPoll.test(req.getQuery() ?? '')) return null
+      return live.document(state.stationId, kind) ?? null
+    }
+    return { find, forms: openWireForms(publicHeaders[kind], cors) }
+  }
+
+  const ofAll: Reading = {
+    find: req =>
+      req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' ? live.publicList() : null,
+    forms: openWireForms(publicHeaders.list, cors)
+  }
+
+  serve('/api/nowplaying', ofAll)
+  serve('/api/nowplaying/:id', ofStation('rest', ''))
+  serve('/api/station/:id/nowplaying', ofStation('rest', ''))
+  serve('/api/nowplaying_static/:file', ofStation('event', '.json'), ofStation('line', '.txt'))
+}
+
+/** One plain case: `find` gives null for what is none. */
+interface Reading {
+  readonly find: (req: HttpRequest) => HeldDocument | null
+  readonly forms: WireForms
+}
+
+/** A query that may ask for a long poll, as far as can be seen without decoding it. */
+const mayPoll = /wait|since|epoch|%/
+
+function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: Cors): void {
+  writeCountedId(head)
+  res.writeHeader('X-Request-Id', head)
+  if (cors.vary === '') return
+  const allowed = cors.allowedFor(req.getHeader('origin'))
+  if (allowed !== '') res.writeHeader('Access-Control-Allow-Origin', allowed)
+}
+
+function endHead(res: HttpResponse, length: number): void {
+  res.writeHeader('Content-Length', String(length))
+  res.endWithoutBody()
+}
+
+function endLarge(res: HttpResponse, bytes: Uint8Array): void {
+  const [, isDone] = res.tryEnd(bytes, bytes.length)
+  if (isDone) return
+  res.onAborted(nothing)
+  streamRest(res, bytes)
+}
+
+const nothing = () => {}

@@ -1,0 +1,23 @@
+import type { HttpResponse } from 'uWebSockets.js'
+
+/** Above this size a reply is written piece by piece as the client reads. */
+export const wholeBytes = 256 * 1024
+
+/** Writes a body piece by piece as the client reads. The headers are written; `onAborted` must be attached. */
+export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
+  const [, isDone] = res.tryEnd(bytes, bytes.length)
+  if (isDone) onDone()
+  else streamRest(res, bytes, onDone)
+}
+
+/** The same for a body of which `tryEnd` has taken the first piece. */
+export function streamRest(res: HttpResponse, bytes: Uint8Array, onDone: () => void = nothing): void {
+  res.onWritable(offset => {
+    // The offset counts bytes of the body.
+    const [isTaken, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length)
+    if (isNowDone) onDone()
+    return isTaken
+  })
+}
+
+const nothing = () => {}

@@ -1,0 +1,313 @@
+import { setMaxListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+import { describe, expect } from 'vitest'
+
+import type { StationState } from '../../src/station/state.ts'
+import { change, serveApi } from '../support/api-server.ts'
+import { afterSong, aStation } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { askPlainly, type PlainAnswer, type PlainOptions } from '../support/plain-http.ts'
+import { waitFor } from '../support/wait.ts'
+
+const harbour = aStation({ version: 7 })
+const next = afterSong(harbour, { title: 'Night Ferry' })
+const secret = aStation({ stationId: 3, version: 7, profile: { shortName: 'secret', isPublic: false } })
+
+const polled = [
+  '/api/nowplaying/1',
+  '/api/nowplaying/harbour_fm',
+  '/api/station/harbour_fm/nowplaying',
+  '/api/nowplaying_static/harbour_fm.json'
+]
+
+const titleOf = ({ body }: PlainAnswer) => JSON.parse(body.toString()).now_playing.song.title
+
+/** Asks, and says how long it took. */
+async function timed(url: string, options: PlainOptions = {}) {
+  const startedAtMs = Date.now()
+  const answer = await askPlainly(url, options)
+  return { answer, tookMs: Date.now() - startedAtMs }
+}
+
+/** Waits until so many wait. */
+const waiting = (server: { waiters: { size: () => number } }, count: number) =>
+  waitFor(() => server.waiters.size() === count, { deadlineMs: 5_000, what: `${count} waiters` })
+
+/** Starts many polls at once, and gives their answers. */
+const startMany = (count: number, url: string, options: PlainOptions = {}) =>
+  Promise.all(Array.from({ length: count }, () => askPlainly(url, options)))
+
+/** What the heap holds when everything that can go has gone. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') for (let turn = 0; turn < 3; turn++) collect()
+  return process.memoryUsage().heapUsed
+}
+
+describe('a long poll', () => {
+  test.for(polled)('on %s is answered within 100 ms of a change', async (path, { sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const answered = askPlainly(`${server.base}${path}?wait=30&since=7`)
+    await waiting(server, 1)
+    let heardAtMs = 0
+    server.feed.onChange(() => void (heardAtMs = performance.now()))
+    await change(server.redis, harbour, next)
+    const answer = await answered
+    expect(performance.now() - heardAtMs).toBeLessThan(100)
+    expect(answer.status).toBe(200)
+    expect(titleOf(answer)).toBe('Night Ferry')
+    expect(answer.headers).toMatchObject({
+      'x-cuewire-offset': '8',
+      'x-cuewire-epoch': 'e1',
+      'cache-control': 'public, max-age=1, stale-if-error=60'
+    })
+    expect(server.waiters.size()).toBe(0)
+  })
+
+  test('is answered at once where there is news already', async ({ sql, redisUrl }) => {
+    const { base, add } = await serveApi(sql, redisUrl)
+    await add(harbour)
+    for (const query of [
+      'wait=30&since=6',
+      'wait=30&since=7&epoch=e0',
+      'wait=30&since=9&epoch=other',
+      'wait=30'
+    ]) {
+      const { answer, tookMs } = await timed(`${base}/api/nowplaying/1?${query}`)
+      expect([query, answer.status]).toEqual([query, 200])
+      expect(tookMs).toBeLessThan(2_000)
+    }
+  })
+
+  test('without a change ends with 304, which says where the state stands and has no tag', async ({
+    sql,
+    redisUrl
+  }) => {
+    const { base, add } = await serveApi(sql, redisUrl)
+    await add(harbour)
+    for (const [wait, atLeast] of [
+      [1, 1_000],
+      [0, 0]
+    ] as const) {
+      const { answer, tookMs } = await timed(`${base}/api/nowplaying/1?wait=${wait}&since=7&epoch=e1`)
+      expect(answer.status).toBe(304)
+      expect(answer.body).toHaveLength(0)
+      expect(tookMs).toBeGreaterThanOrEqual(atLeast)
+      expect(tookMs).toBeLessThan(atLeast + 800)
+      expect(answer.headers).toMatchObject({
+        'x-cuewire-offset': '7',
+        'x-cuewire-epoch': 'e1',
+        'cache-control': 'no-store',
+        'access-control-allow-origin': '*'
+      })
+      expect(answer.headers).not.toHaveProperty('etag')
+    }
+  })
+
+  test('is woken by another epoch, however low its offset', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const answers = Promise.all(
+      ['wait=30&since=7', 'wait=30&since=7&epoch=e1'].map(query =>
+        askPlainly(`${server.base}/api/nowplaying/1?${query}`)
+      )
+    )
+    await waiting(server, 2)
+    const rebuilt: StationState = {
+      ...next,
+      epoch: 'e2',
+      version: 1,
+      revisions: { ...next.revisions, playback: 9 }
+    }
+    await change(server.redis, harbour, rebuilt)
+    for (const { status, headers } of await answers)
+      expect([status, headers['x-cuewire-epoch'], headers['x-cuewire-offset']]).toEqual([200, 'e2', '1'])
+  })
+
+  test('with an offset that is too high waits for it, and is told the state after 5 seconds', async ({
+    sql,
+    redisUrl
+  }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const ahead = timed(`${server.base}/api/nowplaying/1?wait=30&since=99`)
+    const soon = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=8`)
+    await waiting(server, 2)
+    await change(server.redis, harbour, next)
+    await change(server.redis, next, afterSong(next))
+    expect((await soon).headers['x-cuewire-offset']).toBe('9')
+    const { answer, tookMs } = await ahead
+    expect([answer.status, answer.headers['x-cuewire-offset']]).toEqual([200, '9'])
+    expect(tookMs).toBeGreaterThanOrEqual(5_000)
+    expect(tookMs).toBeLessThan(6_500)
+  })
+
+  test.for([
+    ['wait=x&since=1', ['wait']],
+    ['wait=61&since=1', ['wait']],
+    ['wait=-1&since=1', ['wait']],
+    ['wait=1.5&since=1', ['wait']],
+    ['wait=30&since=-1', ['since']],
+    ['wait=30&since=abc', ['since']],
+    ['wait=30&since=1e999', ['since']],
+    ['wait=30&since=99999999999999999999', ['since']],
+    ['wait=x&since=y', ['wait', 'since']],
+    ['w%61it=x', ['wait']]
+  ] as const)('that is malformed (%s) is refused naming it', async ([query, fields], { sql, redisUrl }) => {
+    const { base, add } = await serveApi(sql, redisUrl)
+    await add(harbour)
+    for (const path of polled) {
+      const { status, body } = await askPlainly(`${base}${path}?${query}`)
+      expect(status).toBe(400)
+      const errors: { field: string }[] = JSON.parse(body.toString()).extra_data.errors
+      expect(errors.map(({ field }) => field)).toEqual(fields)
+    }
+  })
+
+  test('answers HEAD like GET, and may be compressed', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const url = `${server.base}/api/nowplaying/1?wait=30&since=7`
+    const answers = Promise.all([
+      askPlainly(url, { method: 'HEAD' }),
+      askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
+    ])
+    await waiting(server, 2)
+    await change(server.redis, harbour, next)
+    const [head, small] = await answers
+    expect([head.status, head.body.length]).toEqual([200, 0])
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(500)
+    expect([small.status, small.headers['content-encoding']]).toEqual([200, 'br'])
+  })
+
+  test('that finds no room is answered 304 at once, and room comes back', async ({ sql, redisUrl }) => {
+    let room = 1
+    const asked: string[] = []
+    const admit = (address: string) => {
+      asked.push(address)
+      if (room === 0) return null
+      room -= 1
+      return () => void (room += 1)
+    }
+    const server = await serveApi(sql, redisUrl, { admit })
+    await server.add(harbour)
+    const first = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
+    await waiting(server, 1)
+    const { answer, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=30&since=7`)
+    expect([answer.status, answer.headers['x-cuewire-offset']]).toEqual([304, '7'])
+    expect(tookMs).toBeLessThan(2_000)
+    await change(server.redis, harbour, next)
+    expect((await first).status).toBe(200)
+    expect(room).toBe(1)
+    expect(asked).toEqual(['127.0.0.1', '127.0.0.1'])
+  })
+
+  test('ends with 304 when the server shuts down', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const answers = startMany(1_200, `${server.base}/api/nowplaying/1?wait=60&since=7`)
+    await waiting(server, 1_200)
+    await server.waiters.release()
+    for (const { status, headers } of await answers)
+      expect([status, headers['x-cuewire-offset']]).toEqual([304, '7'])
+    expect((await askPlainly(`${server.base}/api/nowplaying/1?wait=60&since=7`)).status).toBe(304)
+  })
+})
+
+describe('long polls of a private station', () => {
+  test('need a key, and are woken like others', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(secret)
+    const headers = { 'X-API-Key': await server.makeKey() }
+    const url = `${server.base}/api/nowplaying/secret?wait=30&since=7`
+    expect((await askPlainly(url)).status).toBe(404)
+    const answered = askPlainly(url, { headers })
+    await waiting(server, 1)
+    await change(server.redis, secret, afterSong(secret, { title: 'Night Ferry' }))
+    const answer = await answered
+    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store'])
+    expect(titleOf(answer)).toBe('Night Ferry')
+  })
+
+  test('end in 404 once the key is revoked', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(secret)
+    const headers = { 'X-API-Key': await server.makeKey() }
+    const url = `${server.base}/api/nowplaying/secret`
+    const answered = askPlainly(`${url}?wait=30&since=7`, { headers })
+    await waiting(server, 1)
+    await sql`update api_keys set revoked_at = now()`
+    await waitFor(async () => (await askPlainly(url, { headers })).status === 404, {
+      deadlineMs: 3_000,
+      what: 'the revocation to work'
+    })
+    await change(server.redis, secret, afterSong(secret))
+    const [refused, unknown] = await Promise.all([
+      answered,
+      askPlainly(`${server.base}/api/nowplaying/nobody`)
+    ])
+    expect(refused.status).toBe(404)
+    expect(refused.body).toEqual(unknown.body)
+  })
+
+  test('end in 404 when the station becomes private', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const answered = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
+    await waiting(server, 1)
+    await change(server.redis, harbour, { ...next, profile: { ...next.profile, isPublic: false } })
+    expect((await answered).status).toBe(404)
+  })
+})
+
+describe('many long polls', () => {
+  test('are all woken by one change', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const answers = startMany(2_000, `${server.base}/api/nowplaying/1?wait=60&since=7`)
+    await waiting(server, 2_000)
+    await change(server.redis, harbour, next)
+    const all = await answers
+    expect(all).toHaveLength(2_000)
+    expect(all.every(({ status, headers }) => status === 200 && headers['x-cuewire-offset'] === '8')).toBe(
+      true
+    )
+    expect(server.waiters.size()).toBe(0)
+  })
+
+  test('are forgotten when their clients leave, and leave no memory behind', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const url = `${server.base}/api/nowplaying/1?wait=60&since=7`
+    const comeAndGo = async () => {
+      const leaving = new AbortController()
+      setMaxListeners(0, leaving.signal)
+      const left = startMany(2_000, url, { signal: leaving.signal }).catch(() => 'left')
+      await waiting(server, 2_001)
+      leaving.abort()
+      expect(await left).toBe('left')
+      await waiting(server, 1)
+    }
+    const staying = askPlainly(url)
+    await waiting(server, 1)
+    await comeAndGo()
+    const before = heldBytes()
+    for (let round = 0; round < 3; round++) await comeAndGo()
+    // 6,000 waiters: a few hundred bytes of each would show.
+    expect(heldBytes() - before).toBeLessThan(1_500_000)
+    await change(server.redis, harbour, next)
+    expect((await staying).status).toBe(200)
+  })
+
+  test('outlive the time-out of connections that do nothing', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const { answer, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=16&since=7`)
+    expect(answer.status).toBe(304)
+    expect(tookMs).toBeGreaterThanOrEqual(16_000)
+  })
+})

@@ -1,0 +1,86 @@
+import type { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { App } from 'uWebSockets.js'
+import { onTestFinished } from 'vitest'
+
+import type { Permission } from '../../src/api/access.ts'
+import { openAuthoriser } from '../../src/api/authorise.ts'
+import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
+import { apiRoutes } from '../../src/api/routes.ts'
+import type { ApiServices } from '../../src/api/services.ts'
+import { openWaiters, type WaitersOptions } from '../../src/api/waiters.ts'
+import { parseConfig } from '../../src/config.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { serveHotGets } from '../../src/http/hot-gets.ts'
+import { listen } from '../../src/http/listen.ts'
+import { serveRoutes } from '../../src/http/serve.ts'
+import { viewOf } from '../../src/live/view.ts'
+import { commitState } from '../../src/redis/station-store.ts'
+import { openSecrets } from '../../src/secrets.ts'
+import type { StationState } from '../../src/station/state.ts'
+import { followRedis } from './live-server.ts'
+import { openPlayout } from './playout.ts'
+import { waitFor } from './wait.ts'
+
+export interface ApiServerOptions extends Pick<WaitersOptions, 'admit'> {
+  readonly corsOrigins?: readonly string[]
+  readonly isDraining?: () => boolean
+}
+
+/**
+ * The whole API in this process, on a test's own database and Redis; closed when the test ends. Its stations are the
+ * states that are committed to Redis.
+ */
+export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
+  const { corsOrigins = ['*'], isDraining = () => false, admit } = options
+  const { redis, feed } = await followRedis(redisUrl)
+  const playout = await openPlayout(sql, redisUrl)
+  const keys = openKeys(sql)
+  const live = viewOf(feed)
+  const waiters = openWaiters({ onChange: live.onChange, ...(admit ? { admit } : {}) })
+  const log = pino({ level: 'silent' })
+  const config = parseConfig({ BASE_URL: 'https://radio.example.com' })
+  const secrets = openSecrets(Buffer.alloc(32))
+  const services: ApiServices = { ...playout, config, reads: sql, live, waiters, keys, secrets, isDraining }
+  const app = App()
+  serveHotGets(app, { live, corsOrigins, isDraining, log })
+  serveRoutes(app, apiRoutes, {
+    services,
+    authorise: openAuthoriser({ keys, live, sql }),
+    addressOf: address => address,
+    corsOrigins,
+    log,
+    isDraining
+  })
+  const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
+  onTestFinished(async () => {
+    app.close()
+    await playout[Symbol.asyncDispose]()
+  })
+  const base = `http://127.0.0.1:${port}`
+  return {
+    base,
+    port,
+    redis,
+    feed,
+    waiters,
+    /** Commits states that were not there, and waits until the server shows them. */
+    add: async (...states: readonly StationState[]) => {
+      for (const state of states) await commitState(redis, null, state, [])
+      await waitFor(() => states.every(({ stationId }) => feed.get(stationId)), {
+        deadlineMs: 5_000,
+        what: 'the stations'
+      })
+    },
+    makeKey: async (permissions: readonly Permission[] = ['view station management']) => {
+      const key = generateKey()
+      await storeKey(sql, key, { name: 'test', permissions })
+      return key
+    }
+  }
+}
+
+/** Commits the next state of a station. */
+export async function change(redis: Redis, before: StationState, after: StationState): Promise<void> {
+  await commitState(redis, before, after, [])
+}

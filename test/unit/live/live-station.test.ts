@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+
+import { openCatalogue } from '../../../src/live/catalogue.ts'
+import { openLiveStation } from '../../../src/live/live-station.ts'
+import type { StationState } from '../../../src/station/state.ts'
+import { afterSong, aPlay, aSong, aStation } from '../../support/builders.ts'
+
+const base = 'https://radio.example.com'
+const open = (state: StationState) => openLiveStation(state, base)
+
+/** Plays from second 90 to second 110. */
+const playing = aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) })
+
+test('two documents have one tag exactly when they have one body', () => {
+  const stations = [
+    playing,
+    afterSong(playing),
+    { ...playing, version: 9 },
+    aStation({ ...playing, profile: { description: 'Louder' } }),
+    aStation({ shown: null })
+  ].map(open)
+  const documents = stations.flatMap(station =>
+    [80, 89, 90, 91, 109, 110, 111, 500].flatMap(second => [station.rest(second), station.event(second)])
+  )
+  const bodies = new Map(documents.map(({ etag, body }) => [etag, body.toString()]))
+  expect(documents.every(({ etag, body }) => bodies.get(etag) === body.toString())).toBe(true)
+  expect(new Set(documents.map(({ body }) => body.toString())).size).toBe(bodies.size)
+  expect([...bodies.keys()].every(etag => /^W\/"[\w-]+"$/.test(etag))).toBe(true)
+})
+
+test('every server gives the same body the same tag', () => {
+  const [one, other] = [open(playing), open(structuredClone(playing))]
+  expect(one.rest(95).etag).toBe(other.rest(95).etag)
+  expect(one.line().etag).toBe(other.line().etag)
+})
+
+test('what does not move stays the same document from second to second', () => {
+  const [ended, offline] = [open(playing), open(aStation({ shown: null }))]
+  expect(ended.rest(110)).toBe(ended.rest(999))
+  expect(offline.event(1)).toBe(offline.event(2))
+  expect(offline.line()).toBe(offline.line())
+  expect(open(playing).rest(95)).not.toBe(open(playing).rest(96))
+})
+
+test('a document that was asked for as text and as bytes is the same', () => {
+  const station = open(playing)
+  const text = station.eventText(95)
+  expect(station.event(95).body.toString()).toBe(text)
+  expect(station.event(96).body.toString()).toBe(station.eventText(96))
+  expect(station.event(96).position).toEqual({ epoch: 'e1', offset: 1 })
+})
+
+test.each([
+  [{ artist: 'Mara Quist', title: 'Tidewater' }, 'Mara Quist - Tidewater'],
+  [{ artist: '', title: 'Tidewater' }, 'Tidewater'],
+  [{ artist: 'Mara Quist', title: '' }, 'Mara Quist'],
+  [{ artist: '', title: '' }, 'Harbour FM']
+])('the line of %j is %s', (song, line) => {
+  const station = open(aStation({ shown: aPlay({ song: aSong(song) }) }))
+  expect(station.line().body.toString()).toBe(line)
+})
+
+test('the line of a silent station is its offline text, else its name', () => {
+  expect(
+    open(aStation({ shown: null }))
+      .line()
+      .body.toString()
+  ).toBe('Station Offline')
+  const nameless = aStation({ shown: null, profile: { offlineText: '' } })
+  expect(open(nameless).line().body.toString()).toBe('Harbour FM')
+})
+
+test('the list keeps its document and tag until one of its stations moves', () => {
+  const catalogue = openCatalogue(base)
+  catalogue.put(playing)
+  catalogue.put(aStation({ stationId: 2, shown: null, profile: { shortName: 'two' } }))
+  const before = catalogue.publicList(200)
+  expect(catalogue.publicList(201)).toBe(before)
+  expect(catalogue.publicList(100).etag).not.toBe(before.etag)
+  catalogue.put(afterSong(playing))
+  expect(catalogue.publicList(201).etag).not.toBe(before.etag)
+  catalogue.remove(2)
+  const alone = catalogue.publicList(201)
+  expect(JSON.parse(alone.body.toString())).toHaveLength(1)
+  expect(catalogue.list(catalogue.all(), 201).etag).toBe(alone.etag)
+})
+
+test('lists of many choices of stations are right, and the newest ones are kept', () => {
+  const catalogue = openCatalogue(base)
+  for (let id = 1; id <= 40; id++)
+    catalogue.put(aStation({ stationId: id, shown: null, profile: { shortName: `s${id}` } }))
+  const all = catalogue.all()
+  for (let count = 0; count <= 40; count++) {
+    const list = catalogue.list(all.slice(0, count), 1)
+    expect(JSON.parse(list.body.toString())).toHaveLength(count)
+    expect(catalogue.list(all.slice(0, count), 2)).toBe(list)
+  }
+})
