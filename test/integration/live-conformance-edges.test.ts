@@ -1,0 +1,287 @@
+import { describe, expect } from 'vitest'
+import { WebSocket } from 'ws'
+
+import { forgetStation } from '../../src/redis/station-store.ts'
+import { aPlay, aSong } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import type { Stage, StagedStation } from '../support/live-stage.ts'
+import { connectBy, livePath, openWay, openWebSocket, transports, type Way } from '../support/live-ways.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
+import { waitFor } from '../support/wait.ts'
+
+// Corners of the protocol where one rule meets another.
+
+const subsOf = (...stations: StagedStation[]) => ({
+  subs: Object.fromEntries(stations.map(({ channel }) => [channel, { recover: true }]))
+})
+
+const entryOf = (connect: { subs?: Record<string, unknown> }, { channel }: StagedStation) =>
+  Object(connect.subs?.[channel])
+
+async function makeListenerKey({ server }: Stage) {
+  const { body } = await server.ask('POST', '/api/v1/main/api-keys', {
+    body: { name: 'listener', permissions: ['view station management'] }
+  })
+  return {
+    key: String(body.key),
+    revoke: () => server.ask('POST', `/api/v1/main/api-keys/revoke/${body.api_key.id}`)
+  }
+}
+
+describe('how the message is written', () => {
+  test('a bare colon, a plus for a space, and quotes as they are', async ({ stage }) => {
+    const station = await stage.put()
+    const query = `cf_connect={"subs":+{"${station.channel}":+{"recover":true}}}`
+    const socket = new WebSocket(`${stage.baseUrl.replace('http', 'ws')}${livePath}/websocket?${query}`)
+    const text = await new Promise<string>(resolve => {
+      socket.once('message', data => resolve(Buffer.isBuffer(data) ? data.toString() : ''))
+    })
+    socket.terminate()
+    expect(JSON.parse(text).connect.subs[station.channel].publications).toHaveLength(1)
+    const life = new AbortController()
+    const answer = await fetch(`${stage.baseUrl}${livePath}/sse?_=1&${query}`, { signal: life.signal })
+    expect(answer.status).toBe(200)
+    life.abort()
+  })
+
+  test.for(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-8', ''])(
+    'the body is read whatever its type is called: %j',
+    async (type, { stage }) => {
+      const station = await stage.put()
+      const { connect } = await connectBy('curl: http_stream', {
+        baseUrl: stage.baseUrl,
+        message: subsOf(station),
+        headers: { 'Content-Type': type }
+      })
+      expect(entryOf(connect, station).publications).toHaveLength(1)
+    }
+  )
+
+  test.for(['sse', 'http_stream'])(
+    'a chunked body of more than 64 KiB is too big: %s',
+    async (path, { stage }) => {
+      const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`
+      const answer = await sendRaw(
+        stage.baseUrl,
+        `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}${chunk}0\r\n\r\n`
+      )
+      expect(answer.status).toBe(413)
+    }
+  )
+
+  test.for(['sse', 'http_stream'])('a chunked body is a body: %s', async (path, { stage }) => {
+    const life = new AbortController()
+    const body = new ReadableStream({
+      start: controller => {
+        for (const part of ['{"su', 'bs":{"global:ti', 'me":{}}}'])
+          controller.enqueue(new TextEncoder().encode(part))
+        controller.close()
+      }
+    })
+    const answer = await fetch(`${stage.baseUrl}${livePath}/${path}`, {
+      method: 'POST',
+      body,
+      duplex: 'half',
+      signal: life.signal
+    })
+    expect(answer.status).toBe(200)
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('"channel":"global:time"')) text += (await reader?.read())?.value ?? ''
+    expect(text).toContain('"subs":{"global:time":{}}')
+    life.abort()
+  })
+
+  test('after cf_connect the first frame is a later one', async ({ stage }) => {
+    const [first, second] = [await stage.put(), await stage.put()]
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: null }, subsOf(first))
+    await client.until('connect')
+    client.socket.send('junk')
+    client.socket.send(JSON.stringify(subsOf(second)))
+    expect((await client.until('pub')).channel).toBe(second.channel)
+    expect(client.kinds).toEqual(['connect', 'pub'])
+  })
+
+  test('the message of a POST wins over cf_connect', async ({ stage }) => {
+    const [first, second] = [await stage.put(), await stage.put()]
+    const { connect } = await connectBy('curl: http_stream', {
+      baseUrl: stage.baseUrl,
+      message: subsOf(second),
+      query: `cf_connect=${encodeURIComponent(JSON.stringify(subsOf(first)))}`
+    })
+    expect(Object.keys(connect.subs ?? {})).toEqual([second.channel])
+  })
+
+  test.for([['json'], ['json', 'centrifuge-json']])(
+    'a client that offers %j as subprotocols is not turned away by its own rules',
+    async (protocols, { stage }) => {
+      const socket = new WebSocket(
+        `${stage.baseUrl.replace('http', 'ws')}${livePath}/websocket?cf_connect=%7B%7D`,
+        protocols
+      )
+      const outcome = await new Promise(resolve => {
+        socket.once('message', () => resolve('a frame'))
+        socket.once('error', resolve)
+      })
+      socket.terminate()
+      expect(outcome).toBe('a frame')
+    }
+  )
+})
+
+describe('who may listen', () => {
+  test.for(transports)(
+    'a station that becomes private falls silent for strangers: %s',
+    async (way, { stage }) => {
+      const [station, witness] = [await stage.put(), await stage.put()]
+      const { key } = await makeListenerKey(stage)
+      const { baseUrl } = stage
+      const stranger = await connectBy(way, { baseUrl, message: subsOf(station, witness) })
+      const keyed = await connectBy(way, { baseUrl, message: { ...subsOf(station, witness), token: key } })
+      await station.change({ profile: { ...station.state().profile, isPublic: false } })
+      expect((await keyed.reader.until('pub')).pub.data.np.station.is_public).toBe(false)
+      await station.play('Secret Ferry')
+      await witness.play('Night Ferry')
+      expect((await stranger.reader.until('pub')).channel).toBe(witness.channel)
+      expect((await keyed.reader.until('pub')).channel).toBe(station.channel)
+      await station.change({ profile: { ...station.state().profile, isPublic: true } })
+      const again = await stranger.reader.until('pub')
+      expect([again.channel, again.pub.offset]).toEqual([station.channel, 4])
+      expect(stranger.reader.kinds).toEqual(['connect', 'pub', 'pub'])
+    }
+  )
+
+  test.for(transports)('what a delay held back does not outlive the key: %s', async (way, { stage }) => {
+    const [hidden, witness] = [await stage.put({ profile: { isPublic: false } }), await stage.put()]
+    const { key, revoke } = await makeListenerKey(stage)
+    const { reader, connect } = await connectBy(way, {
+      baseUrl: stage.baseUrl,
+      message: { ...subsOf(hidden, witness), token: key },
+      query: 'delay=1'
+    })
+    expect(entryOf(connect, hidden).publications).toHaveLength(1)
+    await hidden.play('Secret Ferry')
+    expect((await revoke()).status).toBe(200)
+    await witness.play('Night Ferry')
+    expect((await reader.until('pub')).channel).toBe(witness.channel)
+    expect(reader.kinds).toEqual(['connect', 'pub'])
+  })
+})
+
+describe('a delay', () => {
+  test('never sends what is older than the client has', async ({ stage }) => {
+    const { baseUrl } = stage
+    const comeBack = async (way: Way) => {
+      const station = await stage.put()
+      const prompt = await connectBy(way, { baseUrl, message: subsOf(station) })
+      const delayed = await connectBy(way, { baseUrl, message: subsOf(station), query: 'delay=1' })
+      await station.play('Night Ferry')
+      await prompt.reader.until('pub')
+      prompt.reader.close()
+      const message = { subs: { [station.channel]: { recover: true, offset: 2, epoch: 'e1' } } }
+      const back = await connectBy(way, { baseUrl, message, query: 'delay=1' })
+      const { offset, publications } = entryOf(back.connect, station)
+      expect(offset ?? publications[0].offset).toBe(2)
+      await delayed.reader.until('pub', ({ pub }) => pub.offset === 2)
+      await station.play('Tidewater')
+      const { pub } = await back.reader.until('pub', frame => frame.pub.offset !== 2)
+      expect(pub.offset).toBe(3)
+    }
+    await Promise.all(transports.map(comeBack))
+  })
+
+  test('keeps changes in their order, each with its triggers', async ({ stage }) => {
+    const station = await stage.put()
+    const message = subsOf(station)
+    const delayed = await Promise.all(
+      transports.map(way => connectBy(way, { baseUrl: stage.baseUrl, message, query: 'delay=1' }))
+    )
+    for (const title of ['One', 'Two', 'Three']) await station.play(title)
+    for (const { reader } of delayed) {
+      let last = 1
+      while (last < 4) {
+        const { pub } = await reader.until('pub')
+        expect(pub.offset).toBeGreaterThanOrEqual(last)
+        if (pub.offset > last) expect(pub.data.triggers).toEqual(['song_changed'])
+        last = pub.offset
+      }
+    }
+  })
+
+  test.for(['delay=', 'delay=0', 'delay=60'])('may be %s', async (query, { stage }) => {
+    const station = await stage.put()
+    for (const way of transports) {
+      const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station), query })
+      expect(entryOf(connect, station).publications).toHaveLength(1)
+    }
+  })
+
+  test.for(['delay=abc', 'delay=61', 'delay=-1', 'delay=1e1'])('may not be %s', async (query, { stage }) => {
+    for (const way of transports) {
+      const reader = openWay(way, { baseUrl: stage.baseUrl, message: {}, query })
+      expect((await reader.ended).status).toBe(400)
+    }
+  })
+})
+
+describe('a station that goes', () => {
+  test.for(transports)(
+    'is unknown once it is deleted, and its name waits for another: %s',
+    async (way, { stage }) => {
+      const [station, witness] = [await stage.put(), await stage.put()]
+      const { baseUrl } = stage
+      const { reader } = await connectBy(way, { baseUrl, message: subsOf(station, witness) })
+      await forgetStation(stage.redis, station.id)
+      await waitFor(
+        async () => (await stage.server.ask('GET', `/api/nowplaying/${station.id}`)).status === 404,
+        {
+          deadlineMs: 5_000,
+          what: 'the station to be gone'
+        }
+      )
+      await witness.play('Night Ferry')
+      expect((await reader.until('pub')).channel).toBe(witness.channel)
+      const again = await connectBy(way, { baseUrl, message: subsOf(station) })
+      expect(entryOf(again.connect, station)).toEqual({})
+      const heir = await stage.put({ profile: { shortName: station.shortName }, epoch: 'e2' })
+      const { pub } = await again.reader.until('pub')
+      expect(pub.data.np.station.id).toBe(heir.id)
+      expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
+    }
+  )
+})
+
+test('a slow reader of differences ends up with the right document', async ({ stage }) => {
+  const station = await stage.put()
+  using raw = await openRawWebSocket(stage.baseUrl)
+  const wish = { recover: true, delta: 'merge-patch' }
+  raw.send(rawFrame({ payload: JSON.stringify({ subs: { [station.channel]: wish } }) }))
+  expect(await raw.nextText()).toContain('"delta":"merge-patch"')
+  const witness = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station) })
+  await witness.until('connect')
+  raw.socket.pause()
+  for (let count = 0; count < 40; count++) {
+    const song = aSong({ title: `Song ${count}`, lyrics: `${count} la `.repeat(60_000) })
+    const { version } = await station.change({ shown: aPlay({ shId: 6_000 + count, song }) }, [
+      'song_changed'
+    ])
+    await witness.until('pub', ({ pub }) => pub.offset === version)
+  }
+  await station.change({ shown: aPlay({ shId: 7_000, song: aSong({ title: 'The Last' }) }) }, [
+    'song_changed'
+  ])
+  const { version } = station.state()
+  raw.socket.resume()
+  const seen: { offset: number; isWhole: boolean; title: string }[] = []
+  while (seen.at(-1)?.offset !== version) {
+    const { pub } = JSON.parse((await raw.nextText()) ?? 'null')
+    const { np } = pub.data ?? pub.delta
+    seen.push({ offset: pub.offset, isWhole: 'data' in pub, title: np.now_playing?.song?.title })
+  }
+  // After every gap comes a whole document.
+  for (const [index, { offset, isWhole }] of seen.entries())
+    if (offset !== (seen[index - 1]?.offset ?? 1) + 1) expect([offset, isWhole]).toEqual([offset, true])
+  expect(seen.length).toBeLessThan(40)
+  expect(seen.at(-1)?.title).toBe('The Last')
+})
