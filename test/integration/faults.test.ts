@@ -12,7 +12,7 @@ import { openSql, type Sql, type Tx } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import type { EmbeddedService } from '../../src/embedded/service.ts'
-import { changesChannel } from '../../src/redis/keys.ts'
+import { changesChannel, shards } from '../../src/redis/keys.ts'
 import { parseChange, parsePosition, readStates } from '../../src/redis/station-store.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -96,8 +96,8 @@ function watchVersions(redisUrl: string) {
   const last = new Map<string, number>()
   const steppedBack: string[] = []
   subscriber.on('error', () => {})
-  void subscriber.subscribe(changesChannel).catch(() => {})
-  subscriber.on('message', (_, message) => {
+  void subscriber.ssubscribe(...shards.map(changesChannel)).catch(() => {})
+  subscriber.on('smessage', (_, message) => {
     const { stationId, position } = parseChange(message)
     const { epoch, version } = parsePosition(position)
     const key = `${stationId} ${epoch}`

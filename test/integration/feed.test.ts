@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 
 import { openRedis } from '../../src/redis/connection.ts'
 import { changesChannel, positionsKey, stationKey } from '../../src/redis/keys.ts'
+import type { RedisPlace } from '../../src/redis/place.ts'
 import { commitState, forgetStation, renderPosition } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
@@ -9,10 +10,11 @@ import { test } from '../support/fixtures.ts'
 import { followRedis } from '../support/live-server.ts'
 import { waitFor } from '../support/wait.ts'
 
+const plain = (url: string): RedisPlace => ({ urls: [url], isCluster: false })
 const soon = { deadlineMs: 5_000, what: 'the feed to follow' }
 
 test('all stations are there from the start', async ({ redisUrl }) => {
-  const redis = openRedis(redisUrl, 'test')
+  const redis = openRedis(plain(redisUrl), 'test')
   for (const stationId of [18, 2, 1])
     await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
   redis.disconnect()
@@ -92,10 +94,10 @@ test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   await redis.hset(stationKey(3), { position: 'x:9:9', schema: '2', state: '{"stationId":3,' })
   await redis.hset(positionsKey(3), { 3: 'x:9:9' })
-  await redis.publish(changesChannel, 'nonsense')
-  await redis.publish(changesChannel, '{"stationId":"1","position":7}')
-  await redis.publish(
-    changesChannel,
+  await redis.spublish(changesChannel(3), 'nonsense')
+  await redis.spublish(changesChannel(1), '{"stationId":"1","position":7}')
+  await redis.spublish(
+    changesChannel(3),
     '{"stationId":3,"position":"x:9:9","triggers":["song_changed","made_up"]}'
   )
   const states: StationState[] = [1, 2, 19].map(stationId => aStation({ stationId }))
@@ -109,7 +111,7 @@ test('a station without a position any more is forgotten', async ({ redisUrl }) 
   for (const stationId of [1, 2])
     await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
   await waitFor(() => feed.all().length === 2, soon)
-  await redis.publish(changesChannel, JSON.stringify({ stationId: 1, position: '', triggers: [] }))
+  await redis.spublish(changesChannel(1), JSON.stringify({ stationId: 1, position: '', triggers: [] }))
   await redis.hset(positionsKey(1), { 1: '' })
   await redis.hset(positionsKey(2), { 2: '' })
   await waitFor(() => feed.all().length === 0, soon)
@@ -128,8 +130,8 @@ test('a read that was under way does not bring a deleted station back', async ({
   await redis.hset(positionsKey(1), { 1: '' })
   await redis
     .pipeline()
-    .publish(changesChannel, JSON.stringify(change))
-    .publish(changesChannel, JSON.stringify({ ...change, position: '' }))
+    .spublish(changesChannel(1), JSON.stringify(change))
+    .spublish(changesChannel(1), JSON.stringify({ ...change, position: '' }))
     .exec()
   await commitState(redis, null, aStation({ stationId: 2 }), [])
   await waitFor(() => feed.get(2), soon)
@@ -149,7 +151,7 @@ test('who cannot wait for the message catches up', async ({ redisUrl }) => {
 
 test('a Redis that hangs is waited out', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  const admin = openRedis(redisUrl, 'admin')
+  const admin = openRedis(plain(redisUrl), 'admin')
   const first = aStation()
   await commitState(redis, null, first, [])
   await waitFor(() => feed.get(1), soon)

@@ -7,15 +7,17 @@ import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
 import { openFeed } from '../../src/live/feed.ts'
 import { serveSockets, socketPath } from '../../src/live/sockets.ts'
 import { openRedis, openSubscriber } from '../../src/redis/connection.ts'
+import { checkRedis } from '../../src/store-checks.ts'
 
 const mayListen = async (key: string) => key === 'good'
 
 const log = pino({ level: 'silent' })
 
-/** A feed on a test's Redis; closed when the test ends. `redis` can commit. */
+/** A feed on a test's Redis or Redis Cluster; closed when the test ends. `redis` can commit. */
 export async function followRedis(redisUrl: string) {
-  const redis = openRedis(redisUrl, 'test')
-  const subscriber = openSubscriber(redisUrl, 'test')
+  const place = await checkRedis(redisUrl)
+  const redis = openRedis(place, 'test')
+  const subscriber = openSubscriber(place, 'test-changes')
   redis.on('error', () => {})
   const feed = await openFeed({ redis, subscriber, baseUrl: 'https://radio.example.com', log })
   onTestFinished(async () => {
