@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Cluster, Redis, type Result } from 'ioredis'
 
 import type { RedisPlace } from './place.ts'
+import { paceRefreshes } from './refresh-pace.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
@@ -44,7 +45,7 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
   const common = { connectionName: `cuewire-${name}`, connectTimeout: 5_000, ...rest }
   if (!isCluster)
     return new Redis(urls[0], { ...common, enableOfflineQueue, retryStrategy, lazyConnect: true })
-  return new Cluster(urls.map(addressOf), {
+  const cluster = new Cluster(urls.map(addressOf), {
     redisOptions: { ...common, ...accessOf(urls[0]) },
     enableOfflineQueue,
     shardedSubscribers,
@@ -53,6 +54,8 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
     // A certificate is made out to a name: names stay names.
     dnsLookup: (host, done) => done(null, host)
   })
+  paceRefreshes(cluster)
+  return cluster
 }
 
 /** Quick at first, so that a restarted Redis is found within a second; jitter spreads many processes. */

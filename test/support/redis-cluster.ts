@@ -18,6 +18,8 @@ export interface RedisCluster extends AsyncDisposable {
   /** For REDIS_URL: all nodes. */
   readonly url: string
   readonly nodes: readonly ClusterNode[]
+  /** The node that serves this key. */
+  readonly nodeOf: (key: string) => Promise<ClusterNode>
   /** Resolves when every node says that all slots are served. */
   readonly ready: () => Promise<void>
   readonly flush: () => Promise<void>
@@ -61,6 +63,10 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   return {
     url: nodes.map(({ url }) => url).join(','),
     nodes,
+    nodeOf: async key => {
+      const slot = Number(await first.client.cluster('KEYSLOT', key))
+      return nodes.findLast((_, index) => rangeOf(index)[0] <= slot) ?? first
+    },
     ready,
     flush: async () => {
       await Promise.all(nodes.map(async ({ client }) => client.flushall()))
