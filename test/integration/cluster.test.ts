@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import { advanceQueueName } from '../../src/jobs.ts'
@@ -63,7 +63,7 @@ test('an operator hears what is wrong with REDIS_URL', async ({ cluster, redisUr
 
 test('of many commits to a station of each shard one wins', async ({ cluster }) => {
   const redis = openRedis(await checkRedis(cluster.url), 'test')
-  await using _closed = { [Symbol.asyncDispose]: async () => redis.disconnect() }
+  onTestFinished(() => redis.disconnect())
   const first = oneOfEach(16)
   const rivals = first.flatMap(state => Array.from({ length: 10 }, () => ({ read: null, next: state })))
   const later = first.flatMap(state =>
@@ -110,7 +110,7 @@ test('jobs end tracks, and a feed and a worker outlive a node that dies and come
   sql
 }) => {
   await using playout = await openPlayout(sql, cluster.url)
-  await using _worker = await openWorker(playout, cluster.url)
+  await startJobs(playout, cluster.url)
   await playsOn(playout)
   const { feed, redis, subscriber } = await followRedis(cluster.url)
   for (const state of oneOfEach(16)) await commitState(redis, null, state, [])
@@ -135,10 +135,11 @@ test('jobs end tracks, and a feed and a worker outlive a node that dies and come
   await playsOn(playout)
 })
 
-async function openWorker(playout: PlayoutServices, url: string): Promise<AsyncDisposable> {
+/** Runs the jobs until the test ends. */
+async function startJobs(playout: PlayoutServices, url: string): Promise<void> {
   const worker = startAdvanceWorker(playout, await checkRedis(url))
+  onTestFinished(async () => worker.close())
   await worker.waitUntilReady()
-  return { [Symbol.asyncDispose]: async () => worker.close() }
 }
 
 /** Starts a station, and waits until it has ended two songs: nobody sweeps here, so only jobs can do that. */
@@ -156,8 +157,9 @@ test('one node that may evict is enough for a warning', async ({ cluster, databa
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const config = parseConfig({ DATABASE_URL: databaseUrl, REDIS_URL: cluster.url })
-  await using _services = await openServices(config, log, 'test', 1)
+  await using services = await openServices(config, log, 'test', 1)
   await node?.client.config('SET', 'maxmemory-policy', 'noeviction')
+  expect(services.redisPlace.isCluster).toBe(true)
   expect(lines).toHaveLength(1)
   expect(lines[0]).toContain('redis may evict jobs')
 })

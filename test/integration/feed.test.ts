@@ -106,11 +106,12 @@ test('a Redis that was restarted is compared and listened to again, without a ch
   await before.stop()
   await waitFor(() => !feed.health().connected, soon)
   const { lastCheckMs } = feed.health()
-  await using _after = await startRedis(folder.path, { port: before.port })
+  await using after = await startRedis(folder.path, { port: before.port })
   await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
   await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
   await commitEverywhere(redis, 32)
   await waitFor(() => feed.all().length === 2 * shards.length, soon)
+  expect(after.pid).not.toBe(before.pid)
 })
 
 test('no change stays unseen when the connection is cut while commits go on', async ({ redisUrl }) => {

@@ -64,7 +64,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     url: nodes.map(({ url }) => url).join(','),
     nodes,
     nodeOf: async key => {
-      const slot = Number(await first.client.cluster('KEYSLOT', key))
+      const slot = await first.client.cluster('KEYSLOT', key)
       return nodes.findLast((_, index) => rangeOf(index)[0] <= slot) ?? first
     },
     ready,
