@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,6 +5,7 @@ import { join } from 'node:path'
 
 import { Redis } from 'ioredis'
 
+import { type Guarded, startGuarded } from '../../src/embedded/guard.ts'
 import { findRedisProgram } from '../../src/embedded/redis-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
@@ -94,20 +94,29 @@ async function openNode(program: string, parent: string) {
   const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 })
   // Refused connections are what is expected while it is down.
   client.on('error', () => {})
-  let process: ChildProcess | null = null
+  let server: Guarded | null = null
   return {
     url,
     port,
     busPort,
     client,
     start: async () => {
-      process = spawn(program, argumentsOf(port, busPort, folder), { cwd: folder, stdio: 'ignore' })
-      await client.ping()
+      const started = await startGuarded([program, ...argumentsOf(port, busPort, folder)], {
+        stopSignal: 'TERM',
+        cwd: folder
+      })
+      server = started
+      const ended = started.exited.then(() => {
+        throw new Error(`a node of the cluster ended: ${started.lastOutput()}`)
+      })
+      await Promise.race([client.ping(), ended])
+      // Its end is what a test may want later.
+      ended.catch(() => {})
     },
     kill: async () => {
-      if (process === null || process.exitCode !== null || process.signalCode !== null) return
-      process.kill('SIGKILL')
-      await once(process, 'exit')
+      if (server === null || server.hasExited()) return
+      process.kill(server.pid, 'SIGKILL')
+      await server.exited
     }
   }
 }
