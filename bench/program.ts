@@ -5,16 +5,23 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { pidOf } from './cpu.ts'
 import { pinned } from './pin.ts'
 
 export interface Program {
   readonly pid: number
   readonly baseUrl: string
   readonly databaseUrl: string
+  readonly redisUrl: string
+  /** The process that answers HTTP and WebSockets; another one after it was killed. */
+  serverPid(): number
   stop(): Promise<void>
 }
 
 const startMs = 60_000
+
+/** Every client of a bench has the same few addresses. */
+const limits = { LIVE_MAX_CONNECTIONS: '100000', LIVE_MAX_CONNECTIONS_PER_ADDRESS: '100000' }
 
 export interface ProgramOptions {
   /** The one core that the program and everything it starts keep to. */
@@ -29,16 +36,26 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
   const words: [string, ...string[]] = [process.execPath, '--import', 'tsx', main]
   const [command, ...args] = core === undefined ? words : pinned(core, words)
   const child = spawn(command, args, {
-    env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), DEMO: 'off', LOG_LEVEL: 'warn', ...env },
+    env: {
+      ...process.env,
+      ...limits,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      DEMO: 'off',
+      LOG_LEVEL: 'warn',
+      ...env
+    },
     stdio: ['ignore', 'inherit', 'inherit']
   })
   const baseUrl = `http://127.0.0.1:${port}`
   await untilAnswering(child, `${baseUrl}/api/status`)
-  const services: { databaseUrl: string } = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'))
+  const services: Services = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'))
   return {
     pid: child.pid ?? 0,
     baseUrl,
     databaseUrl: services.databaseUrl,
+    redisUrl: services.redisUrl,
+    serverPid: () => pidOf(child.pid ?? 0, 'server'),
     stop: async () => {
       const ended = new Promise(done => child.once('exit', done))
       child.kill('SIGTERM')
@@ -46,6 +63,11 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
       await rm(dataDir, { recursive: true, force: true })
     }
   }
+}
+
+interface Services {
+  readonly databaseUrl: string
+  readonly redisUrl: string
 }
 
 async function untilAnswering(child: ChildProcess, url: string): Promise<void> {

@@ -5,12 +5,13 @@ import type postgres from 'postgres'
 /**
  * Fills an empty database with stations of one playlist each, all of the same shape. Every station is in the middle
  * of a song with three more queued, and the ends are spread evenly over one song's length from `firstDueMs` on, as on a real installation.
+ * `played` songs before that one are in the history.
  */
 export async function seedStations(
   sql: postgres.Sql,
-  shape: { stations: number; tracks: number; songMs: number; firstDueMs: number }
+  shape: { stations: number; tracks: number; songMs: number; firstDueMs: number; played?: number }
 ): Promise<void> {
-  const { stations, tracks, songMs, firstDueMs } = shape
+  const { stations, tracks, songMs, firstDueMs, played = 0 } = shape
   const songIds = Array.from({ length: tracks }, (_, track) =>
     createHash('md5').update(`artist${track}title${track}`).digest('hex')
   )
@@ -31,10 +32,13 @@ export async function seedStations(
         select id, ${firstDueMs}::bigint + (row_number() over (order by id) * ${songMs}::bigint / ${stations}::int) as ms
         from stations)
       insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
-        due_at_ms)
-      select distinct on (m.station_id) m.station_id, m.id, 'Rotation', m.song_id, m.artist, m.title, m.duration_ms,
-        due.ms - ${songMs}::bigint, due.ms
-      from media m join due on due.id = m.station_id order by m.station_id, m.id`
+        due_at_ms, ended_at_ms)
+      select m.station_id, m.id, 'Rotation', m.song_id, m.artist, m.title, m.duration_ms,
+        due.ms - (n + 1) * ${songMs}::bigint, case n when 0 then due.ms end,
+        case when n > 0 then due.ms - n * ${songMs}::bigint end
+      from (select distinct on (station_id) * from media order by station_id, id) m
+      join due on due.id = m.station_id
+      cross join generate_series(${played}::int, 0, -1) n order by n desc, m.station_id`
     await tx`
       insert into queue (station_id, seq, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms, duration_ms)
       select h.station_id, t.position - 1, t.playlist_id, t.id, t.media_id, 1,
@@ -42,7 +46,8 @@ export async function seedStations(
         ${songMs}::int
       from song_history h
       join playlists p on p.station_id = h.station_id
-      join playlist_tracks t on t.playlist_id = p.id and t.position between 2 and 4`
+      join playlist_tracks t on t.playlist_id = p.id and t.position between 2 and 4
+      where h.ended_at_ms is null`
     await tx`update stations set next_seq = 4`
   })
   await sql`vacuum analyze`

@@ -8,20 +8,24 @@ const restartAtLeastMs = 500
 const restartAtMostMs = 10_000
 const steadyMs = 30_000
 
-/** A child that was told to stop gets this long before it is killed. */
-const stopMs = 2_500
-
 export interface Child {
   /** Settles when the process says it is ready; rejects if its first start fails. */
   readonly ready: Promise<void>
   stop(): Promise<void>
 }
 
+export interface ChildOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly log: Logger
+  /** One that was told to stop gets this long before it is killed. */
+  readonly stopMs: number
+}
+
 /**
  * Keeps a process of this program running: one that ends unasked is started again, soon at first and later if it
  * keeps ending. It is told to stop by closing its channel, which also happens when this process is killed.
  */
-export function keepRunning(name: string, file: string, env: NodeJS.ProcessEnv, log: Logger): Child {
+export function keepRunning(name: string, file: string, { env, log, stopMs }: ChildOptions): Child {
   const path = fileURLToPath(new URL(file, import.meta.url))
   let child: ChildProcess
   let isReady = false

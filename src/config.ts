@@ -89,6 +89,9 @@ const schema = v.object({
     'on'
   ),
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
+  LIVE_MAX_CONNECTIONS: v.optional(count(1, 999_999), '50000'),
+  LIVE_MAX_CONNECTIONS_PER_ADDRESS: v.optional(count(1, 999_999), '1000'),
+  DRAIN_SECONDS: v.optional(count(0, 300), '0'),
   TRUSTED_PROXIES: v.optional(networks, ''),
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
   STORAGE_ROOTS: v.optional(

@@ -27,6 +27,11 @@ const kinds = {
     type: 'RateLimitExceededException',
     message: 'Too many requests: try again later.'
   },
+  unavailable: {
+    status: 503,
+    type: 'ServiceUnavailableException',
+    message: 'The server is full or about to stop: try again later.'
+  },
   internal: { status: 500, type: 'InternalErrorException', message: 'A generic exception has occurred.' }
 } as const
 

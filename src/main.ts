@@ -20,6 +20,8 @@ import type { Logger } from './log.ts'
 import { runService } from './shutdown.ts'
 import { checkPostgres, checkRedis } from './store-checks.ts'
 
+const childStopMs = 2_500
+
 await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
   if (config.MEDIA_DIR) await assertReadable(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
@@ -48,10 +50,12 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
 
   signal.throwIfAborted()
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
-  const processes = [keepRunning('workers', '../workers/main.ts', env, log)]
+  const stopMs = childStopMs + config.DRAIN_SECONDS * 1_000
+  const options = { env, log, stopMs }
+  const processes = [keepRunning('workers', '../workers/main.ts', options)]
   for (let index = 0; index < config.SERVER_PROCESSES; index++)
-    processes.push(keepRunning('server', './server.ts', env, log))
-  opened.defer('processes', () => Promise.all(processes.map(child => child.stop())), 3_000)
+    processes.push(keepRunning('server', './server.ts', options))
+  opened.defer('processes', () => Promise.all(processes.map(child => child.stop())), stopMs + 500)
   await Promise.race([Promise.all(processes.map(child => child.ready)), once(signal, 'abort')])
   signal.throwIfAborted()
 

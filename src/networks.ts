@@ -25,3 +25,18 @@ export function isWithin(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
+
+/** Whom an address belongs to as far as limits go: an IPv6 host has 64 bits of addresses to itself. */
+export function ownerOf(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [front = '', back] = address.split('%')[0]?.split('::') ?? []
+  const groups = front === '' ? [] : front.split(':')
+  const tail = back === undefined || back === '' ? [] : back.split(':')
+  // An IPv4 address at the end stands for two groups.
+  const written = groups.length + tail.length + (address.includes('.') ? 1 : 0)
+  const whole = back === undefined ? groups : [...groups, ...Array<string>(8 - written).fill('0'), ...tail]
+  return `${whole
+    .slice(0, 4)
+    .map(group => group.replace(/^0+(?=.)/, '').toLowerCase())
+    .join(':')}::/64`
+}

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
 import { App } from 'uWebSockets.js'
 
 import { ensureAdminKey } from './admin-key.ts'
@@ -13,9 +15,11 @@ import { openAddresses } from './http/client-address.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
 import { openKeptSecrets } from './kept-secrets.ts'
+import { openAdmission } from './live/admission.ts'
 import { openAudience } from './live/audience.ts'
 import { openFeed } from './live/feed.ts'
 import { serveSockets } from './live/sockets.ts'
+import { serveStreams } from './live/streams.ts'
 import { viewOf } from './live/view.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { openServices } from './services.ts'
@@ -37,20 +41,41 @@ await runService('server', async ({ config, log, opened }) => {
   const reads = openSql(stores.databaseUrl, { max: 6, name: 'server reads' })
   opened.defer('reads', () => reads.end({ timeout: 1 }))
   const keys = openKeys(reads)
-  const mayListen = async (text: string, stationId: number) => {
-    const key = await keys.listener(text)
+  const mayListen = async (text: string, stationId: number, address?: string) => {
+    const key = await keys.listener(text, address)
     return key !== null && mayListenTo(key, stationId)
   }
-  const audience = openAudience({ feed, mayListen, log })
+  const addressOf = openAddresses(config.TRUSTED_PROXIES)
+  const admission = openAdmission({
+    total: config.LIVE_MAX_CONNECTIONS,
+    perAddress: config.LIVE_MAX_CONNECTIONS_PER_ADDRESS
+  })
+  const audience = openAudience({ feed, admission, mayListen, log })
   opened.defer('audience', () => audience.close())
   const app = App()
-  serveSockets(app, audience)
+  const door = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS }
+  serveSockets(app, audience, door)
+  serveStreams(app, audience, door)
   const live = viewOf(feed)
-  const services: ApiServices = { ...stores, config, reads, live, keys, secrets }
+  let isDraining = false
+  /** Load balancers look elsewhere from now on; who comes all the same is answered. */
+  const drain = async () => {
+    isDraining = true
+    await wait(config.DRAIN_SECONDS * 1_000)
+  }
+  const services: ApiServices = {
+    ...stores,
+    config,
+    reads,
+    live,
+    keys,
+    secrets,
+    isDraining: () => isDraining
+  }
   serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
-    addressOf: openAddresses(config.TRUSTED_PROXIES),
+    addressOf,
     corsOrigins: config.CORS_ALLOWED_ORIGINS,
     log
   })
@@ -59,6 +84,7 @@ await runService('server', async ({ config, log, opened }) => {
   opened.defer('http', () => app.close())
   opened.defer('clients', () => audience.drain())
   opened.defer('port', () => listening.close())
+  opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
   tellReady()
   log.debug({ port: listening.port }, 'server ready')
 })

@@ -51,7 +51,7 @@ const faultMs = 1_000
 /**
  * Runs a process that lives until it is told to stop: by SIGTERM, SIGINT, SIGHUP, by the end of the process that
  * started it (exit 0), or by a fault nobody caught (logged, exit 1). What was opened is closed then; a second signal,
- * or 4.5 seconds (1 after a fault), end the process at once.
+ * or 4.5 seconds after `DRAIN_SECONDS` (1 after a fault), end the process at once.
  */
 export async function runService(name: string, start: (life: Life) => Promise<void>): Promise<void> {
   await runEntry(async () => {
@@ -63,7 +63,7 @@ export async function runService(name: string, start: (life: Life) => Promise<vo
     let stoppingSinceMs = 0
     let exitCode = 0
 
-    const stop = (code: number, deadlineMs = stopMs) => {
+    const stop = (code: number, deadlineMs = stopMs + config.DRAIN_SECONDS * 1_000) => {
       exitCode = Math.max(exitCode, code)
       if (stopping.signal.aborted) return
       stoppingSinceMs = Date.now()

@@ -9,7 +9,7 @@ import { openTokenBuckets } from './token-buckets.ts'
 
 export interface AuthoriserParts {
   readonly keys: Keys
-  readonly live: LiveView
+  readonly live: Pick<LiveView, 'get'>
   readonly sql: Sql
 }
 

@@ -16,7 +16,15 @@ export interface LiveView {
   readonly publicDocuments: () => Uint8Array
   /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
-  readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
+  /**
+   * `isCurrent`: Redis is there, and was looked at within the last 5 seconds. `checkedAtMs`: since then every station
+   * is known to have been what Redis had, in Unix milliseconds.
+   */
+  readonly health: () => {
+    readonly isCurrent: boolean
+    readonly checkedAtMs: number
+    readonly stations: number
+  }
 }
 
 /** Seals texts that are kept, so that they can be opened for their purpose only. */
@@ -33,4 +41,6 @@ export interface ApiServices extends PlayoutServices {
   readonly live: LiveView
   readonly keys: Keys
   readonly secrets: Secrets
+  /** Whether this server was told to stop. */
+  readonly isDraining: () => boolean
 }

@@ -80,6 +80,54 @@ const health: ApiRoute = {
   }
 }
 
+const alive: ApiRoute = {
+  method: 'GET',
+  path: '/api/health/live',
+  access: 'public',
+  operation: {
+    id: 'getLiveness',
+    tag: 'Status',
+    summary: 'Whether this server runs: if not, start it again',
+    answer: exactly({ status: { type: 'string', enum: ['alive'] } })
+  },
+  handle: () => ({ ...json({ status: 'alive' }), headers: uncached })
+}
+
+/**
+ * A server without Redis is ready all the same: it serves the newest states it knows, and to take all servers out of
+ * service at once would help nobody. `live_state` tells.
+ */
+const ready: ApiRoute = {
+  method: 'GET',
+  path: '/api/health/ready',
+  access: 'public',
+  operation: {
+    id: 'getReadiness',
+    tag: 'Status',
+    summary: 'Whether this server should be sent clients: 503 while it is about to stop',
+    answer: exactly({
+      status: { type: 'string', enum: ['ready', 'draining'] },
+      live_state: { type: 'string', enum: ['current', 'stale'] },
+      checked_at: { type: 'integer', description: 'Nothing up to this second was missed' }
+    }),
+    errors: [503]
+  },
+  handle: (_, { live, isDraining }) => {
+    const { isCurrent, checkedAtMs } = live.health()
+    return {
+      ...json({
+        status: isDraining() ? 'draining' : 'ready',
+        live_state: isCurrent ? 'current' : 'stale',
+        checked_at: Math.floor(checkedAtMs / 1000)
+      }),
+      status: isDraining() ? 503 : 200,
+      headers: uncached
+    }
+  }
+}
+
+const uncached = { 'Cache-Control': 'no-store' }
+
 async function answers(probe: PromiseLike<unknown>): Promise<boolean> {
   const deadline = new Promise<false>(resolve => {
     setTimeout(resolve, probeMs, false).unref()
@@ -92,4 +140,4 @@ async function answers(probe: PromiseLike<unknown>): Promise<boolean> {
   ])
 }
 
-export const statusRoutes = [time, status, health]
+export const statusRoutes = [time, status, health, alive, ready]

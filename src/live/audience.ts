@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 
+import { withDeadline } from '../deadline.ts'
 import type { Logger } from '../log.ts'
 import type { Trigger } from '../station/triggers.ts'
-import { openChannels } from './channels.ts'
-import { openDeliveries } from './deliveries.ts'
+import type { Admission } from './admission.ts'
+import { type Channel, openChannels } from './channels.ts'
+import { postpone, showDue } from './delays.ts'
+import { openDeliveries, snapshotOf } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed.ts'
-import {
-  pingFrame,
-  renderConnect,
-  renderPositioned,
-  renderRecovered,
-  renderUpToDate,
-  type Snapshot,
-  waitingEntry
-} from './frames.ts'
-import { openPermissions } from './permissions.ts'
+import { openFrame, pingFrame, renderConnect, renderEntry, waitingEntry } from './frames.ts'
+import type { LiveStation } from './live-station.ts'
+import { type MayListen, openPermissions } from './permissions.ts'
 import {
   channelsOf,
   type Ending,
@@ -25,12 +22,21 @@ import {
   timeChannel,
   type Wish
 } from './protocol.ts'
-import { endSession, openSession, type Session, type Subscription, type Transport } from './session.ts'
+import {
+  endSession,
+  openSession,
+  sendFrame,
+  type Session,
+  type Subscription,
+  type Transport,
+  type Visitor
+} from './session.ts'
 
 export interface AudienceOptions {
   readonly feed: Feed
+  readonly admission: Admission
   /** Whether a key may listen to a private station. It is asked at every delivery, so it should be quick. */
-  readonly mayListen: (key: string, stationId: number) => Promise<boolean>
+  readonly mayListen: MayListen
   readonly log: Logger
   /** Every channel is repeated this often at the latest, give or take a tick. */
   readonly heartbeatMs?: number
@@ -46,25 +52,42 @@ export interface AudienceOptions {
 
 /** All sessions of this process, whatever they came in by. */
 export interface Audience {
-  /** A new client; it has to `receive` a subscribe message in time. */
-  readonly join: (transport: Transport, key: string) => Session
+  /** A new client; it has to `receive` a subscribe message in time. Its place is given back when it leaves. */
+  readonly join: (transport: Transport, visitor: Visitor) => Session
   readonly receive: (session: Session, text: string) => void
+  /** Tells the client why, and closes. */
+  readonly end: (session: Session, ending: Ending) => void
   /** The client has read something: what was held back may go on. */
   readonly drained: (session: Session) => void
-  /** The connection is gone. */
+  /** The connection is gone. To be called once. */
   readonly leave: (session: Session) => void
   readonly size: () => number
-  /** Sends everybody home, in slices; resolves when everybody has been told. Who comes later is sent home too. */
+  /**
+   * Sends everybody home, in slices, within little more than a second; resolves when everybody has been told. Who comes later is sent
+   * home too.
+   */
   readonly drain: () => Promise<void>
   readonly close: () => void
 }
 
+/** How long Redis may take to tell whether there is something newer. */
+const refreshMs = 1_000
+
+const drainSlices = 20
+const drainPauseMs = 50
+/** Fewer than this are not worth a pause. */
+const drainSliceAtLeast = 100
+
 export function openAudience(options: AudienceOptions): Audience {
-  const { feed, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
+  const { feed, admission, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
   const { staleMs = 10_000, slowMs = 30_000, timeIntervalMs = 60_000, tickMs = 500 } = options
   const sessions = new Set<Session>()
-  // The first repetition comes at a random time, so that channels do not come in step.
-  const channels = openChannels(() => heartbeatMs * (0.5 + Math.random() / 2))
+  const channels = openChannels(channel => {
+    // The first repetition comes at a random time, so that channels do not come in step.
+    channel.dueAtMs =
+      channel.name === timeChannel ? Infinity : Date.now() + heartbeatMs * (0.5 + Math.random() / 2)
+    if (channel.delayMs > 0) channel.shown = feed.find(stationOf(channel.name) ?? '') ?? null
+  })
   const permissions = openPermissions(options.mayListen, log)
   const deliveries = openDeliveries({ feed, permissions, slowMs, log, end })
   const fanOut = openFanOut(deliveries.prepare, error => log.error({ err: error }, 'a delivery failed'))
@@ -87,7 +110,7 @@ export function openAudience(options: AudienceOptions): Audience {
     try {
       action()
     } catch (error) {
-      log.error({ err: error, session: session.id }, 'a session failed')
+      log.error({ err: error }, 'a session failed')
       end(session, 'internal')
     }
   }
@@ -107,14 +130,14 @@ export function openAudience(options: AudienceOptions): Audience {
     }
     if (!isFirst && message.wishes === null) return
     if (message.token !== '') session.key = message.token
-    const before = session.phase
-    const privateIds = privateStations(message)
-    if (privateIds.length === 0 || session.key === '') return accept(session, message, new Set())
+    const { phase } = session
+    const questions = questionsOf(session, message)
+    if (questions === null) return accept(session, message, new Set())
     session.phase = 'asking'
-    void permissions.among(session.key, privateIds).then(allowed => {
+    void questions.then(allowed => {
       guard(session, () => {
         if (session.phase !== 'asking') return
-        session.phase = before
+        session.phase = phase
         accept(session, message, allowed)
         const { nextMessage } = session
         session.nextMessage = null
@@ -123,78 +146,116 @@ export function openAudience(options: AudienceOptions): Audience {
     })
   }
 
-  function privateStations({ wishes }: Subscribe): number[] {
-    const stations = (wishes ?? []).map(({ channel }) => feed.find(stationOf(channel) ?? ''))
-    return stations.flatMap(found => (found?.state.profile.isPublic === false ? [found.state.stationId] : []))
+  /** What has to be known before a message can be answered: the private stations that the key may listen to. */
+  function questionsOf(session: Session, { wishes }: Subscribe): Promise<ReadonlySet<number>> | null {
+    const found = (wishes ?? []).flatMap(wish => {
+      const station = feed.find(stationOf(wish.channel) ?? '')
+      return station === undefined ? [] : [{ wish, station }]
+    })
+    const hidden = session.key === '' ? [] : found.filter(({ station }) => !station.state.profile.isPublic)
+    const privateIds = hidden.map(({ station }) => station.state.stationId)
+    const ahead = found.filter(({ wish, station }) => isAhead(wish, station))
+    if (privateIds.length === 0 && ahead.length === 0) return null
+    const asked = permissions.among(session.key, privateIds, session.owner.name)
+    return Promise.all([asked, refresh(ahead.map(({ station }) => station))]).then(([allowed]) => allowed)
+  }
+
+  /** Another server may have heard of a change first, and offsets must not go back. Never rejects. */
+  async function refresh(stations: readonly LiveStation[]): Promise<void> {
+    if (stations.length === 0) return
+    const all = Promise.all(stations.map(({ state }) => feed.refresh(state.stationId)))
+    await withDeadline(refreshMs, 'a newer state', () => all).catch(() => {})
   }
 
   function accept(session: Session, { wishes }: Subscribe, allowed: ReadonlySet<number>): void {
-    const epochs = new Map([...session.subscriptions].map(([channel, { epoch }]) => [channel, epoch]))
-    channels.leave(session)
     const known = (wishes ?? []).filter(
       ({ channel }) => channel === timeChannel || stationOf(channel) !== null
     )
     // Join first, then look: no change falls between the snapshot and what follows it.
-    const joined = known.map(wish => {
-      const subscription = channels.join(session, wish.channel, fanOut.position())
-      subscription.epoch = epochs.get(wish.channel) ?? ''
-      return { wish, subscription }
-    })
+    channels.subscribe(session, known, fanOut.position())
     session.transport.cork(() => {
       const isFirst = session.phase === 'waiting'
-      if (isFirst) connect(session, joined, allowed)
-      for (const { wish, subscription } of joined) {
-        if (wish.channel === timeChannel || !isFirst || !wish.recover) deliveries.give(subscription, allowed)
+      if (isFirst) connect(session, known, allowed)
+      for (const [index, subscription] of session.subscriptions.entries()) {
+        const isAnswered =
+          isFirst && known[index]?.recover === true && subscription.channel.name !== timeChannel
+        if (!isAnswered) deliveries.give(subscription, allowed)
       }
     })
   }
 
-  function connect(
-    session: Session,
-    joined: readonly { wish: Wish; subscription: Subscription }[],
-    allowed: ReadonlySet<number>
-  ): void {
+  function connect(session: Session, wishes: readonly Wish[], allowed: ReadonlySet<number>): void {
     session.phase = 'connected'
     const nowMs = Date.now()
-    session.pingAtMs = nowMs + pingIntervalMs * (0.5 + Math.random() / 2)
-    const entries = joined.map(({ wish, subscription }) => {
-      const snapshot = deliveries.snapshot(wish.channel, allowed)
-      if (snapshot === null) return [wish.channel, waitingEntry] as const
-      subscription.epoch = snapshot.epoch
-      return [wish.channel, entryOf(wish, snapshot)] as const
+    session.dueAtMs = nowMs + pingIntervalMs * (0.5 + Math.random() / 2)
+    const entries = session.subscriptions.map((subscription, index) => {
+      const wish = wishes[index]
+      const entry = wish === undefined ? waitingEntry : entryFor(subscription, wish, allowed)
+      return [subscription.channel.name, entry] as const
     })
     const pingSeconds = Math.max(1, Math.round(pingIntervalMs / 1000))
-    const frame = renderConnect({ client: session.id, session: randomUUID(), pingSeconds, nowMs, entries })
-    session.transport.send(frame)
+    const frame = renderConnect({
+      client: randomUUID(),
+      session: randomUUID(),
+      pingSeconds,
+      nowMs,
+      entries
+    })
+    sendFrame(session, openFrame(frame))
     deliveries.noteBehind(session)
+  }
+
+  /** What the connect frame says of a channel; the subscription then knows what its client has. */
+  function entryFor(subscription: Subscription, wish: Wish, allowed: ReadonlySet<number>): string {
+    const station = deliveries.visible(subscription.channel, allowed)
+    if (station === null) return waitingEntry
+    const { epoch, version } = station.state
+    const isSameEpoch = wish.recover && wish.epoch === epoch
+    // A delayed channel may show less than a client has that comes from another server.
+    const isUpToDate =
+      isSameEpoch && (wish.offset === version || (wish.offset > version && subscription.channel.delayMs > 0))
+    subscription.epoch = epoch
+    subscription.offset = isUpToDate ? wish.offset : version
+    const hasState = wish.recover && !isUpToDate
+    if (hasState && subscription.isDelta) subscription.base = station
+    const snapshot = { ...snapshotOf(station), offset: subscription.offset }
+    return renderEntry(snapshot, { recover: wish.recover, isUpToDate, isDelta: subscription.isDelta })
   }
 
   function tick(): void {
     const nowMs = Date.now()
     deliveries.checkBehind(nowMs)
     for (const session of sessions) {
-      if (session.phase === 'waiting' && nowMs - session.openedAtMs >= staleMs) end(session, 'stale')
-      else if (nowMs >= session.pingAtMs) {
-        session.pingAtMs = nowMs + pingIntervalMs
+      if (nowMs < session.dueAtMs) continue
+      if (session.phase === 'waiting') end(session, 'stale')
+      else if (session.phase === 'connected') {
+        session.dueAtMs = nowMs + pingIntervalMs
         deliveries.sendIfQuiet(session, pingFrame)
       }
     }
-    for (const channel of channels.all()) if (nowMs >= channel.dueAtMs) publish(channel.name, [])
+    for (const channel of channels.all()) {
+      const triggers = channel.postponed.length > 0 ? showDue(channel, nowMs) : null
+      if (triggers !== null || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
+    }
     if (nowMs >= timeDueAtMs) {
       timeDueAtMs = nowMs + timeIntervalMs
-      publish(timeChannel, [])
+      for (const channel of channels.named(timeChannel)) fanOut.publish(channel, [])
     }
   }
 
-  function publish(name: string, triggers: readonly Trigger[]): void {
-    const channel = channels.get(name)
-    if (channel === undefined) return
-    channel.dueAtMs = name === timeChannel ? Infinity : Date.now() + heartbeatMs
+  function publish(channel: Channel, triggers: Iterable<Trigger>): void {
+    channel.dueAtMs = Date.now() + heartbeatMs
     fanOut.publish(channel, triggers)
   }
 
-  const stopListening = feed.onChange(({ state }, triggers) => {
-    for (const name of channelsOf(state.stationId, state.profile.shortName)) publish(name, triggers)
+  const stopListening = feed.onChange((station, triggers) => {
+    const { stationId, profile } = station.state
+    for (const name of channelsOf(stationId, profile.shortName)) {
+      for (const channel of channels.named(name)) {
+        const isShown = channel.delayMs === 0 || postpone(channel, station, triggers, Date.now())
+        if (isShown) publish(channel, triggers)
+      }
+    }
   })
   const timer = setInterval(() => {
     try {
@@ -211,8 +272,9 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   return {
-    join: (transport, key) => {
-      const session = openSession(transport, key)
+    end,
+    join: (transport, visitor) => {
+      const session = openSession(transport, visitor, Date.now() + staleMs)
       if (isDraining) endSession(session, 'shutdown')
       else sessions.add(session)
       return session
@@ -222,23 +284,23 @@ export function openAudience(options: AudienceOptions): Audience {
     leave: session => {
       session.phase = 'ended'
       forget(session)
+      admission.leave(session.owner)
     },
     size: () => sessions.size,
     drain: async () => {
       isDraining = true
-      close()
+      const slice = Math.max(drainSliceAtLeast, Math.ceil(sessions.size / drainSlices))
       let count = 0
       for (const session of sessions) {
         end(session, 'shutdown')
-        if (++count % 500 === 0) await new Promise(resolve => setImmediate(resolve))
+        if (++count % slice === 0) await wait(drainPauseMs)
       }
+      close()
     },
     close
   }
 }
 
-function entryOf(wish: Wish, snapshot: Snapshot): string {
-  if (!wish.recover) return renderPositioned(snapshot)
-  const isCurrent = wish.offset === snapshot.offset && wish.epoch === snapshot.epoch
-  return isCurrent ? renderUpToDate(snapshot) : renderRecovered(snapshot)
+function isAhead({ recover, epoch, offset }: Wish, { state }: LiveStation): boolean {
+  return recover && epoch === state.epoch && offset > state.version
 }

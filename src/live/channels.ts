@@ -1,47 +1,101 @@
+import type { Trigger } from '../station/triggers.ts'
+import type { LiveStation } from './live-station.ts'
+import type { Wish } from './protocol.ts'
 import type { Session, Subscription } from './session.ts'
 
-/** Everyone who listens to one name. Exists as long as somebody does. */
+/** A change that is not shown yet. */
+export interface Postponed {
+  readonly station: LiveStation
+  readonly triggers: ReadonlySet<Trigger>
+  readonly dueAtMs: number
+}
+
+/** Everyone who listens to one name with one delay. Exists as long as somebody does. */
 export interface Channel {
   readonly name: string
+  readonly delayMs: number
   readonly subscribers: Set<Subscription>
   /** When it has to be repeated, changed or not. */
   dueAtMs: number
+  /** What its subscribers are shown, where that is not simply the newest state: with a delay. */
+  shown: LiveStation | null
+  /** Changes in their order, to be shown later. */
+  readonly postponed: Postponed[]
 }
 
 export interface Channels {
-  readonly get: (name: string) => Channel | undefined
+  /** The channels of a name: one, and one for each delay that somebody asked for. */
+  readonly named: (name: string) => readonly Channel[]
   readonly all: () => Iterable<Channel>
-  /** Adds a subscription and gives it; the session's former one to that name is gone. */
-  readonly join: (session: Session, name: string, joinedAt: number) => Subscription
+  /** Replaces the subscriptions of a session; what is known of the state it has stays with a channel it keeps. */
+  readonly subscribe: (session: Session, wishes: readonly Wish[], joinedAt: number) => void
   /** Takes all subscriptions of a session away. */
   readonly leave: (session: Session) => void
 }
 
-/** `firstDueMs` says how long after its first subscriber a channel is due. */
-export function openChannels(firstDueMs: () => number): Channels {
-  const byName = new Map<string, Channel>()
+/** `onOpen` is called for every channel that begins to exist. */
+export function openChannels(onOpen: (channel: Channel) => void): Channels {
+  const byName = new Map<string, Channel[]>()
+  const open = new Set<Channel>()
+  const none: readonly Channel[] = []
+
+  const find = (name: string, delayMs: number) => byName.get(name)?.find(each => each.delayMs === delayMs)
+
+  function openChannel(name: string, delayMs: number): Channel {
+    const channel = { name, delayMs, subscribers: new Set<never>(), dueAtMs: 0, shown: null, postponed: [] }
+    const siblings = byName.get(name)
+    if (siblings === undefined) byName.set(name, [channel])
+    else siblings.push(channel)
+    open.add(channel)
+    onOpen(channel)
+    return channel
+  }
+
+  function close(channel: Channel): void {
+    open.delete(channel)
+    const siblings = byName.get(channel.name)?.filter(each => each !== channel) ?? []
+    if (siblings.length === 0) byName.delete(channel.name)
+    else byName.set(channel.name, siblings)
+  }
+
+  function remove(subscriptions: readonly Subscription[]): void {
+    for (const subscription of subscriptions) {
+      const { channel } = subscription
+      channel.subscribers.delete(subscription)
+      if (channel.subscribers.size === 0) close(channel)
+    }
+  }
+
+  function add(session: Session, wish: Wish, joinedAt: number): Subscription {
+    const channel = find(wish.channel, session.delayMs) ?? openChannel(wish.channel, session.delayMs)
+    const before = session.subscriptions.find(each => each.channel === channel)
+    const subscription: Subscription = {
+      session,
+      channel,
+      joinedAt,
+      epoch: before?.epoch ?? '',
+      offset: before?.offset ?? 0,
+      base: null,
+      isDelta: wish.delta,
+      missed: null
+    }
+    channel.subscribers.add(subscription)
+    return subscription
+  }
+
   return {
-    get: name => byName.get(name),
-    all: () => byName.values(),
-    join: (session, name, joinedAt) => {
-      let channel = byName.get(name)
-      if (channel === undefined) {
-        channel = { name, subscribers: new Set(), dueAtMs: Date.now() + firstDueMs() }
-        byName.set(name, channel)
-      }
-      const subscription = { session, channel: name, joinedAt, epoch: '', missed: new Set<never>() }
-      channel.subscribers.add(subscription)
-      session.subscriptions.set(name, subscription)
-      return subscription
+    named: name => byName.get(name) ?? none,
+    all: () => open,
+    subscribe: (session, wishes, joinedAt) => {
+      const before = session.subscriptions
+      session.subscriptions = wishes.map(wish => add(session, wish, joinedAt))
+      session.held = null
+      remove(before)
     },
     leave: session => {
-      for (const subscription of session.subscriptions.values()) {
-        const channel = byName.get(subscription.channel)
-        channel?.subscribers.delete(subscription)
-        if (channel?.subscribers.size === 0) byName.delete(channel.name)
-      }
-      session.subscriptions.clear()
-      session.held.clear()
+      remove(session.subscriptions)
+      session.subscriptions = []
+      session.held = null
     }
   }
 }

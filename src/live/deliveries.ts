@@ -1,16 +1,21 @@
 import type { Logger } from '../log.ts'
 import type { Trigger } from '../station/triggers.ts'
-import type { Prepare } from './fan-out.ts'
+import type { Channel } from './channels.ts'
+import { renderPatch } from './differences.ts'
+import type { Deliver, Prepare } from './fan-out.ts'
 import type { Feed } from './feed.ts'
-import { renderPub, renderTime, type Snapshot } from './frames.ts'
+import { type Frame, openFrame, renderDelta, renderPub, renderTime, type Snapshot } from './frames.ts'
 import type { LiveStation } from './live-station.ts'
 import type { Permissions } from './permissions.ts'
 import { type Ending, stationOf, timeChannel } from './protocol.ts'
-import type { Session, Subscription } from './session.ts'
+import { sendFrame, type Session, type Subscription } from './session.ts'
 
 /** Above this a client gets nothing new until it has read; far above it, it is cut off. */
 const behindBytes = 64 * 1024
 const slowBytes = 1024 * 1024
+
+/** From so many former states a publication is rendered as a difference. */
+const basesAtMost = 4
 
 export interface DeliveryOptions {
   readonly feed: Feed
@@ -25,11 +30,11 @@ export interface DeliveryOptions {
 export interface Deliveries {
   readonly prepare: Prepare
   /** The state of a channel, if it has one and the client may know of it: public, or among `allowed`. */
-  readonly snapshot: (channel: string, allowed: ReadonlySet<number>) => Snapshot | null
+  readonly visible: (channel: Channel, allowed: ReadonlySet<number>) => LiveStation | null
   /** Sends one subscription what its channel has now, without triggers. */
   readonly give: (subscription: Subscription, allowed: ReadonlySet<number>) => void
   /** Sends what can be missed: nothing, if the client is behind. */
-  readonly sendIfQuiet: (session: Session, frame: string | Uint8Array) => void
+  readonly sendIfQuiet: (session: Session, frame: Frame) => void
   /** Watches a session that may have fallen behind. */
   readonly noteBehind: (session: Session) => void
   /** Sends what was held back, the newest state of each channel, as long as the client takes it. */
@@ -42,110 +47,150 @@ export interface Deliveries {
 export function openDeliveries({ feed, permissions, slowMs, log, end }: DeliveryOptions): Deliveries {
   const behind = new Set<Session>()
 
-  const find = (channel: string) => feed.find(stationOf(channel) ?? '')
-
-  function visible(channel: string, allowed: ReadonlySet<number>): LiveStation | null {
-    const station = find(channel)
-    if (station === undefined) return null
-    return station.state.profile.isPublic || allowed.has(station.state.stationId) ? station : null
+  /** What a channel shows, if there still is such a station. */
+  function find({ name, shown }: Channel): LiveStation | undefined {
+    const newest = feed.find(stationOf(name) ?? '')
+    return newest === undefined ? undefined : (shown ?? newest)
   }
 
+  function visible(channel: Channel, allowed: ReadonlySet<number>): LiveStation | null {
+    const station = find(channel)
+    return station !== undefined && mayBeSeen(station, allowed) ? station : null
+  }
+
+  /** Private is private at once, whatever a delayed channel still shows. */
+  function mayBeSeen({ state }: LiveStation, allowed: ReadonlySet<number>): boolean {
+    return isPublic(state.stationId) || allowed.has(state.stationId)
+  }
+
+  const isPublic = (stationId: number) => feed.get(stationId)?.state.profile.isPublic ?? false
+
   const prepare: Prepare = (channel, triggers) => {
-    if (channel === timeChannel) {
-      const frame = Buffer.from(renderTime(nowInSeconds()))
+    if (channel.name === timeChannel) {
+      const frame = openFrame(renderTime(nowInSeconds()))
       return ({ session }) => sendIfQuiet(session, frame)
     }
     const station = find(channel)
     if (station === undefined) return null
-    const { stationId, profile } = station.state
-    if (!profile.isPublic) return subscription => deliverPrivate(subscription, stationId, triggers)
-    const frame = pubOf(channel, station, triggers)
-    return subscription => deliver(subscription, station, frame, triggers)
+    const { stationId } = station.state
+    if (!isPublic(stationId)) return subscription => deliverPrivate(subscription, stationId, triggers)
+    return delivering(channel, station, triggers)
   }
 
-  function deliver(
-    subscription: Subscription,
-    station: LiveStation,
-    frame: Uint8Array,
-    triggers: readonly Trigger[]
-  ): void {
-    const { session } = subscription
-    if (session.phase === 'ended') return
-    // A publication names no epoch, so a client can only learn a new one by connecting again.
-    if (subscription.epoch !== '' && subscription.epoch !== station.state.epoch)
-      return end(session, 'insufficientState')
-    subscription.epoch = station.state.epoch
-    if (isBehind(session) || session.held.has(subscription)) hold(subscription, triggers)
-    else session.transport.send(frame)
+  /** The delivery of one state. Its frames are made once, when somebody first needs them. */
+  function delivering(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>): Deliver {
+    const { epoch, version: offset } = station.state
+    const nowSeconds = nowInSeconds()
+    let whole: Frame | null = null
+    const differences = new Map<LiveStation, Frame>()
+
+    const wholeFrame = () =>
+      (whole ??= openFrame(renderPub(channel.name, snapshotOf(station, nowSeconds), triggers)))
+
+    /** Nearly all clients have the same state before; what is too old to share is answered whole. */
+    function frameFor(base: LiveStation | null): Frame {
+      if (base === null) return wholeFrame()
+      const known = differences.get(base)
+      if (known !== undefined) return known
+      if (differences.size === basesAtMost) return wholeFrame()
+      const patch = renderPatch(base, station, nowSeconds)
+      const frame =
+        patch === null
+          ? wholeFrame()
+          : shorter(
+              openFrame(renderDelta(channel.name, { patch, nowSeconds, offset }, triggers)),
+              wholeFrame()
+            )
+      differences.set(base, frame)
+      return frame
+    }
+
+    return subscription => {
+      const { session } = subscription
+      if (session.phase === 'ended') return
+      if (subscription.epoch !== epoch) {
+        // A publication names no epoch, so a client can only learn a new one by connecting again.
+        if (subscription.epoch !== '') return end(session, 'insufficientState')
+        subscription.epoch = epoch
+      } else if (offset < subscription.offset) return
+      if (!session.isClear && mustWait(subscription)) return hold(subscription, triggers)
+      subscription.offset = offset
+      if (subscription.isDelta) {
+        sendFrame(session, frameFor(subscription.base))
+        subscription.base = station
+      } else sendFrame(session, wholeFrame())
+    }
   }
 
   /** The permission is asked for every time, so that a revoked key falls silent. */
-  function deliverPrivate(subscription: Subscription, stationId: number, triggers: readonly Trigger[]): void {
+  function deliverPrivate(
+    subscription: Subscription,
+    stationId: number,
+    triggers: ReadonlySet<Trigger>
+  ): void {
     const { session, channel } = subscription
     if (session.key === '') return
     permissions
       .among(session.key, [stationId])
       .then(allowed => {
-        if (session.subscriptions.get(channel) !== subscription) return
+        if (!session.subscriptions.includes(subscription)) return
         const station = visible(channel, allowed)
-        if (station !== null) deliver(subscription, station, pubOf(channel, station, triggers), triggers)
+        if (station !== null) delivering(channel, station, triggers)(subscription)
       })
       .catch((error: unknown) => log.error({ err: error, station: stationId }, 'a delivery failed'))
   }
 
-  function hold(subscription: Subscription, triggers: readonly Trigger[]): void {
-    for (const trigger of triggers) subscription.missed.add(trigger)
-    subscription.session.held.add(subscription)
-    noteBehind(subscription.session)
+  function hold(subscription: Subscription, triggers: ReadonlySet<Trigger>): void {
+    const { session } = subscription
+    if (triggers.size > 0) subscription.missed = new Set([...(subscription.missed ?? []), ...triggers])
+    subscription.base = null
+    session.held ??= new Set()
+    session.held.add(subscription)
+    noteBehind(session)
   }
 
   function noteBehind(session: Session): void {
-    if (session.held.size === 0 && !isBehind(session)) return
-    session.slowSinceMs ??= Date.now()
+    if (session.held === null && !isBehind(session)) return
+    if (session.slowSinceMs === 0) session.slowSinceMs = Date.now()
     behind.add(session)
   }
 
   function release(session: Session): void {
-    if (session.held.size === 0) return
+    if (session.held === null) return
     session.transport.cork(() => {
-      for (const subscription of session.held) {
+      for (const subscription of session.held ?? []) {
         if (isBehind(session)) return
-        const triggers = [...subscription.missed]
-        session.held.delete(subscription)
-        subscription.missed.clear()
+        const triggers = subscription.missed ?? none
+        session.held?.delete(subscription)
+        subscription.missed = null
         prepare(subscription.channel, triggers)?.(subscription)
       }
+      if (session.held?.size === 0) session.held = null
     })
   }
 
   function check(session: Session, nowMs: number): void {
     release(session)
     if (session.phase === 'ended') return
-    if (!isBehind(session) && session.held.size === 0) {
-      session.slowSinceMs = null
+    if (session.held === null && !isBehind(session)) {
+      session.slowSinceMs = 0
       behind.delete(session)
-    } else if (
-      session.transport.waitingBytes() > slowBytes ||
-      nowMs - (session.slowSinceMs ?? nowMs) > slowMs
-    ) {
+    } else if (session.transport.waitingBytes() > slowBytes || nowMs - session.slowSinceMs > slowMs) {
       end(session, 'slow')
     }
   }
 
   return {
     prepare,
+    visible,
     sendIfQuiet,
     noteBehind,
     release,
-    snapshot: (channel, allowed) => {
-      const station = visible(channel, allowed)
-      return station === null ? null : snapshotOf(station)
-    },
     give: (subscription, allowed) => {
       const { channel, session } = subscription
-      if (channel === timeChannel) return sendIfQuiet(session, renderTime(nowInSeconds()))
+      if (channel.name === timeChannel) return sendIfQuiet(session, openFrame(renderTime(nowInSeconds())))
       const station = visible(channel, allowed)
-      if (station !== null) deliver(subscription, station, pubOf(channel, station, []), [])
+      if (station !== null) delivering(channel, station, none)(subscription)
     },
     checkBehind: nowMs => {
       for (const session of behind) check(session, nowMs)
@@ -154,20 +199,29 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
   }
 }
 
-const isBehind = ({ transport }: Session) => transport.waitingBytes() > behindBytes
+const none: ReadonlySet<Trigger> = new Set()
 
-function sendIfQuiet(session: Session, frame: string | Uint8Array): void {
-  if (!isBehind(session)) session.transport.send(frame)
+const isBehind = ({ isClear, transport }: Session) => !isClear && transport.waitingBytes() > behindBytes
+
+/** Whether a client that did not take everything at once gets nothing now. */
+function mustWait(subscription: Subscription): boolean {
+  const { session } = subscription
+  if (session.held?.has(subscription) === true) return true
+  const waitingBytes = session.transport.waitingBytes()
+  if (waitingBytes === 0 && session.held === null) session.isClear = true
+  return waitingBytes > behindBytes
 }
+
+function sendIfQuiet(session: Session, frame: Frame): void {
+  if (!isBehind(session)) sendFrame(session, frame)
+}
+
+const shorter = (one: Frame, other: Frame) => (one.bytes.length < other.bytes.length ? one : other)
 
 const nowInSeconds = () => Math.floor(Date.now() / 1000)
 
-function snapshotOf(station: LiveStation): Snapshot {
+/** A station's state for the frames, true at `nowSeconds`. */
+export function snapshotOf(station: LiveStation, nowSeconds = nowInSeconds()): Snapshot {
   const { epoch, version: offset } = station.state
-  const nowSeconds = nowInSeconds()
   return { epoch, offset, document: station.eventText(nowSeconds), nowSeconds }
-}
-
-function pubOf(channel: string, station: LiveStation, triggers: readonly Trigger[]): Buffer {
-  return Buffer.from(renderPub(channel, snapshotOf(station), triggers))
 }

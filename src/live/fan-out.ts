@@ -2,15 +2,15 @@ import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
 import type { Subscription } from './session.ts'
 
-/** Makes what a channel's subscribers get now, and gives the function that delivers it to one. */
-export type Prepare = (
-  channel: string,
-  triggers: readonly Trigger[]
-) => ((subscription: Subscription) => void) | null
+/** Delivers what was prepared to one subscriber. */
+export type Deliver = (subscription: Subscription) => void
+
+/** Makes what a channel's subscribers get now; null if there is nothing. */
+export type Prepare = (channel: Channel, triggers: ReadonlySet<Trigger>) => Deliver | null
 
 export interface FanOut {
   /** Delivers to all subscribers of `channel` soon; what has not begun yet is joined with it. */
-  readonly publish: (channel: Channel, triggers: readonly Trigger[]) => void
+  readonly publish: (channel: Channel, triggers: Iterable<Trigger>) => void
   /** The number of the newest announced delivery: who joins now has seen all up to it. */
   readonly position: () => number
   readonly close: () => void
@@ -22,8 +22,15 @@ interface Job {
   announcedAt: number
 }
 
-/** So many deliveries at once take about 2.5 ms; polls and pings get their turn in between. */
-const slice = 500
+/** A delivery that is under way. */
+interface Round {
+  readonly deliver: Deliver
+  readonly announcedAt: number
+  readonly rest: Iterator<Subscription> & Iterable<Subscription>
+}
+
+/** How long deliveries may keep the event loop; then polls and pings get their turn. */
+const sliceMs = 2
 
 /**
  * Deliveries in slices, one per turn of the event loop. The state is taken when a delivery begins, so a channel
@@ -31,45 +38,54 @@ const slice = 500
  */
 export function openFanOut(prepare: Prepare, onError: (error: unknown) => void): FanOut {
   const waiting = new Map<Channel, Job>()
-  let running: Iterator<() => void> | null = null
+  let round: Round | null = null
   let announced = 0
   let isScheduled = false
   let isClosed = false
 
-  /** One step per delivery. A Set may be changed while it is walked through: who joins meanwhile is skipped. */
-  function* deliveriesOf(job: Job): Iterator<() => void> {
-    const deliver = prepare(job.channel.name, [...job.triggers])
-    if (deliver === null) return
-    for (const subscription of job.channel.subscribers)
-      if (subscription.joinedAt < job.announcedAt) yield () => deliver(subscription)
+  /** Begins the next delivery that has something to deliver. */
+  function next(): Round | null {
+    for (const job of waiting.values()) {
+      waiting.delete(job.channel)
+      const deliver = prepare(job.channel, job.triggers)
+      if (deliver !== null)
+        return { deliver, announcedAt: job.announcedAt, rest: job.channel.subscribers.values() }
+    }
+    return null
   }
 
-  function next(): Iterator<() => void> | null {
-    const [job] = waiting.values()
-    if (job === undefined) return null
-    waiting.delete(job.channel)
-    return deliveriesOf(job)
-  }
-
-  function step(): boolean {
-    running ??= next()
-    if (running === null) return false
-    const { done, value } = running.next()
-    if (done === true) running = null
-    else value()
-    return true
+  /**
+   * Delivers to the round's subscribers until the deadline (as `performance.now()` tells it). A Set may be changed while
+   * it is walked through, and its iterator goes on where a loop left it: who joins meanwhile is skipped.
+   */
+  function go({ deliver, announcedAt, rest }: Round, deadline: number): void {
+    for (const subscription of rest) {
+      if (subscription.joinedAt < announcedAt) {
+        try {
+          deliver(subscription)
+        } catch (error) {
+          onError(error)
+        }
+      }
+      if (performance.now() >= deadline) return
+    }
+    round = null
   }
 
   function runSlice(): void {
     isScheduled = false
     if (isClosed) return
-    for (let count = 0; count < slice; count++) {
+    const deadline = performance.now() + sliceMs
+    do {
       try {
-        if (!step()) return
+        round ??= next()
       } catch (error) {
         onError(error)
+        continue
       }
-    }
+      if (round === null) return
+      go(round, deadline)
+    } while (performance.now() < deadline)
     schedule()
   }
 

@@ -16,10 +16,14 @@ import type { LiveStation } from './live-station.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 
-/** `lastCheckMs`: Unix milliseconds when a part of Redis was last compared with what is in memory. */
+/**
+ * Unix milliseconds: `lastCheckMs` when a part of Redis was last compared with what is in memory, `checkedAtMs` when the
+ * newest comparison of everything began.
+ */
 export interface FeedHealth {
   readonly connected: boolean
   readonly lastCheckMs: number
+  readonly checkedAtMs: number
   readonly stations: number
 }
 
@@ -35,6 +39,8 @@ export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicLi
   readonly onChange: (listener: ChangeListener) => () => void
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
+  /** Takes in a newer state of a station that this server knows, if Redis has one. Never rejects. */
+  readonly refresh: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
   readonly close: () => Promise<void>
 }
@@ -70,6 +76,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   let isAway = false
   let isClosed = false
   let lastCheckMs = 0
+  const shardCheckedAtMs = new Map(shards.map(shard => [shard, 0]))
   let nextShard = 0
 
   function noteAway(error: unknown): void {
@@ -160,6 +167,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
 
   /** Compares shards with what is in memory, and reads what differs. Throws if Redis does not answer. */
   async function compare(shardsToCheck: readonly number[]): Promise<void> {
+    const startedMs = Date.now()
     const found = await Promise.all(shardsToCheck.map(shard => readPositions(redis, shard)))
     for (const positions of found) {
       for (const [stationId, position] of positions) {
@@ -170,6 +178,8 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     }
     lastCheckMs = Date.now()
     await readPending()
+    // What could not be read is still wanted.
+    if (pending.size === 0) for (const shard of shardsToCheck) shardCheckedAtMs.set(shard, startedMs)
   }
 
   /** A check that never rejects and never runs twice at once. */
@@ -214,9 +224,14 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       return () => void listeners.delete(listener)
     },
     catchUp: stationId => compare([shardOf(stationId)]).then(noteBack, noteAway),
+    refresh: stationId => {
+      wish(stationId, [])
+      return readPending()
+    },
     health: () => ({
       connected: !isAway && subscriber.status === 'ready',
       lastCheckMs,
+      checkedAtMs: Math.min(...shardCheckedAtMs.values()),
       stations: catalogue.all().length
     }),
     close: async () => {

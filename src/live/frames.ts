@@ -1,10 +1,35 @@
 import type { Trigger } from '../station/triggers.ts'
-import { endings, timeChannel, type Ending } from './protocol.ts'
+import { deltaFormat, endings, timeChannel, type Ending } from './protocol.ts'
 
 /**
  * The frames of PROTOCOL.md as text. The now-playing document comes in as JSON text and is pasted, not parsed:
  * a publication costs one concatenation, whoever reads it.
  */
+
+/** One frame in the clothes of each transport, put on when they are first needed: many clients share one frame. */
+export interface Frame {
+  /** A WebSocket's text frame. */
+  readonly bytes: Uint8Array
+  /** An SSE block. */
+  readonly block: () => Uint8Array
+  /** A line of an HTTP stream. */
+  readonly line: () => Uint8Array
+}
+
+export function openFrame(text: string): Frame {
+  const bytes = Buffer.from(text)
+  let block: Uint8Array | null = null
+  let line: Uint8Array | null = null
+  return {
+    bytes,
+    block: () => (block ??= Buffer.concat([dataField, bytes, blockEnd])),
+    line: () => (line ??= Buffer.concat([bytes, lineEnd]))
+  }
+}
+
+const dataField = Buffer.from('data: ')
+const blockEnd = Buffer.from('\n\n')
+const lineEnd = Buffer.from('\n')
 
 /** A station's state at one moment. `document` is the event rendering as JSON, true at `nowSeconds`. */
 export interface Snapshot {
@@ -14,7 +39,7 @@ export interface Snapshot {
   readonly nowSeconds: number
 }
 
-export const pingFrame = '{}'
+export const pingFrame = openFrame('{}')
 
 /** `entries`: per accepted channel the text of one of the entries below. */
 export function renderConnect(connect: {
@@ -36,24 +61,43 @@ export function renderConnect(connect: {
 /** The entry of a channel that has nothing to say yet, and of `global:time`. */
 export const waitingEntry = '{}'
 
-/** Asked with `recover`: the state inside the entry. */
-export function renderRecovered(snapshot: Snapshot): string {
-  const publication = renderPublication(snapshot, [])
-  return `{"recoverable":true,"epoch":${JSON.stringify(snapshot.epoch)},"publications":[${publication}],"recovered":true,"positioned":true,"was_recovering":true}`
+/** How a channel was asked for: with or without `recover`, as a client that has this very state, for differences. */
+export interface Asked {
+  readonly recover: boolean
+  readonly isUpToDate: boolean
+  readonly isDelta: boolean
 }
 
-/** Asked with `recover` by a client that has this very state. */
-export function renderUpToDate({ epoch, offset }: Snapshot): string {
-  return `{"recoverable":true,"epoch":${JSON.stringify(epoch)},"recovered":true${offsetMember(offset)},"positioned":true,"was_recovering":true}`
-}
-
-/** Asked without `recover`: the position only. */
-export function renderPositioned({ epoch, offset }: Snapshot): string {
-  return `{"recoverable":true,"epoch":${JSON.stringify(epoch)}${offsetMember(offset)},"positioned":true}`
+/**
+ * A channel's entry in the connect frame: with `recover` the state itself, or only the position where the client has
+ * that state; without it the position.
+ */
+export function renderEntry(snapshot: Snapshot, { recover, isUpToDate, isDelta }: Asked): string {
+  const hasState = recover && !isUpToDate
+  return (
+    `{"recoverable":true,"epoch":${JSON.stringify(snapshot.epoch)}` +
+    (hasState ? `,"publications":[${renderPublication(snapshot, [])}]` : '') +
+    (recover ? ',"recovered":true' : '') +
+    (hasState ? '' : offsetMember(snapshot.offset)) +
+    ',"positioned":true' +
+    (recover ? ',"was_recovering":true' : '') +
+    (isDelta ? `,"delta":"${deltaFormat}"` : '') +
+    '}'
+  )
 }
 
 export function renderPub(channel: string, snapshot: Snapshot, triggers: Iterable<Trigger>): string {
   return `{"channel":${JSON.stringify(channel)},"pub":${renderPublication(snapshot, triggers)}}`
+}
+
+/** A publication as a difference: `patch` is one to the document, as JSON. */
+export function renderDelta(
+  channel: string,
+  { patch, nowSeconds, offset }: { patch: string; nowSeconds: number; offset: number },
+  triggers: Iterable<Trigger>
+): string {
+  const data = `{"np":${patch},"triggers":${JSON.stringify([...triggers])},"current_time":${nowSeconds}}`
+  return `{"channel":${JSON.stringify(channel)},"pub":{"delta":${data}${offsetMember(offset)}}}`
 }
 
 export function renderTime(nowSeconds: number): string {

@@ -1,8 +1,15 @@
 import type { Logger } from '../log.ts'
 
+/** `address`: where a key comes from that was just shown, so that guesses can be limited. */
+export type MayListen = (key: string, stationId: number, address?: string) => Promise<boolean>
+
 export interface Permissions {
   /** Which of the stations the key may listen to. Never rejects: who cannot be asked about is not allowed. */
-  readonly among: (key: string, stationIds: readonly number[]) => Promise<ReadonlySet<number>>
+  readonly among: (
+    key: string,
+    stationIds: readonly number[],
+    address?: string
+  ) => Promise<ReadonlySet<number>>
 }
 
 /** How long an answer may take; then it is no. */
@@ -12,19 +19,16 @@ const patienceMs = 5_000
  * Asks whether keys may listen to private stations. Questions that are asked while the same one is still open
  * share its answer; nothing is remembered beyond that, so that a revocation is felt at once.
  */
-export function openPermissions(
-  mayListen: (key: string, stationId: number) => Promise<boolean>,
-  log: Logger
-): Permissions {
+export function openPermissions(mayListen: MayListen, log: Logger): Permissions {
   const open = new Map<string, Promise<boolean>>()
 
-  async function ask(key: string, stationId: number): Promise<boolean> {
+  async function ask(key: string, stationId: number, address?: string): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const noAnswer = new Promise<false>(resolve => {
       timer = setTimeout(resolve, patienceMs, false)
     })
     try {
-      return await Promise.race([mayListen(key, stationId), noAnswer])
+      return await Promise.race([mayListen(key, stationId, address), noAnswer])
     } catch (error) {
       log.warn({ err: error, station: stationId }, 'a permission to listen cannot be checked')
       return false
@@ -34,16 +38,16 @@ export function openPermissions(
     }
   }
 
-  function shared(key: string, stationId: number): Promise<boolean> {
+  function shared(key: string, stationId: number, address?: string): Promise<boolean> {
     const name = `${stationId} ${key}`
-    const running = open.get(name) ?? ask(key, stationId)
+    const running = open.get(name) ?? ask(key, stationId, address)
     open.set(name, running)
     return running
   }
 
   return {
-    among: async (key, stationIds) => {
-      const answers = await Promise.all(stationIds.map(stationId => shared(key, stationId)))
+    among: async (key, stationIds, address) => {
+      const answers = await Promise.all(stationIds.map(stationId => shared(key, stationId, address)))
       return new Set(stationIds.filter((_, index) => answers[index]))
     }
   }

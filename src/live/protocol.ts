@@ -9,6 +9,7 @@ export const endings = {
   badRequest: { code: 3501, reason: 'bad request' },
   stale: { code: 3502, reason: 'stale' },
   channelLimit: { code: 3505, reason: 'channel limit' },
+  tooManyMessages: { code: 3509, reason: 'too many messages' },
   tooBig: { code: 1009, reason: 'message too big' }
 } as const
 
@@ -17,11 +18,15 @@ export type Ending = keyof typeof endings
 export const maxMessageBytes = 64 * 1024
 export const maxChannels = 128
 export const maxChannelBytes = 255
+/** Messages of one WebSocket in one second. */
+export const maxMessages = 20
 
 /** One channel a client wants. `offset` 0 and `epoch` '' where the client has no state yet. */
 export interface Wish {
   readonly channel: string
   readonly recover: boolean
+  /** Publications as differences, where that is possible. */
+  readonly delta: boolean
   readonly offset: number
   readonly epoch: string
 }
@@ -49,10 +54,23 @@ export function parseSubscribe(text: string): Subscribe | Ending {
 
 export const timeChannel = 'global:time'
 
+/** The one kind of difference there is: RFC 7396. */
+export const deltaFormat = 'merge-patch'
+
 /** The id or short name a channel asks for; null if it is not a station's. */
 export function stationOf(channel: string): string | null {
   const prefix = 'station:'
   return channel.startsWith(prefix) ? channel.slice(prefix.length) : null
+}
+
+/** The longest delay in seconds. */
+const maxDelay = 60
+
+/** Milliseconds out of the query parameter `delay`: 0 if it is missing, null if it is not 0 to 60 seconds. */
+export function parseDelay(text: string | null): number | null {
+  if (text === null || text === '') return 0
+  const seconds = /^\d{1,2}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN
+  return seconds <= maxDelay ? Math.round(seconds * 1000) : null
 }
 
 /** Both channels of a station. */
@@ -74,6 +92,7 @@ function wishOf(channel: string, options: unknown): Wish {
   return {
     channel,
     recover: 'recover' in given && given.recover === true,
+    delta: 'delta' in given && given.delta === deltaFormat,
     offset: 'offset' in given && typeof given.offset === 'number' ? given.offset : 0,
     epoch: 'epoch' in given && typeof given.epoch === 'string' ? given.epoch : ''
   }

@@ -1,14 +1,18 @@
-import { randomUUID } from 'node:crypto'
-
 import type { Trigger } from '../station/triggers.ts'
-import { renderDisconnect } from './frames.ts'
+import type { Owner } from './admission.ts'
+import type { Channel } from './channels.ts'
+import { type Frame, openFrame, renderDisconnect } from './frames.ts'
+import type { LiveStation } from './live-station.ts'
 import { type Ending, endings } from './protocol.ts'
 
 /** What a session needs of the wire; every kind of connection brings one. */
 export interface Transport {
-  /** Sends one frame or queues it; nothing happens once the connection is closed. */
-  readonly send: (frame: string | Uint8Array) => void
-  /** Bytes that were sent and that the client has not taken yet. */
+  /**
+   * Sends one frame or queues it; false if something waits for the client now. Nothing happens once the connection is
+   * closed.
+   */
+  readonly send: (frame: Frame) => boolean
+  /** Bytes that were sent and that the client has not taken yet, as far as that is known. */
   readonly waitingBytes: () => number
   /** Closes after what is queued, as far as the wire lets it. */
   readonly close: (code: number, reason: string) => void
@@ -16,52 +20,82 @@ export interface Transport {
   readonly cork: (action: () => void) => void
 }
 
-/** One client, from its connection to its end. */
-export interface Session {
-  readonly id: string
-  readonly transport: Transport
+/** Who connects, and how. */
+export interface Visitor {
   /** The API key it showed; empty if none. */
+  readonly key: string
+  /** How long changes are held back for it, in milliseconds. */
+  readonly delayMs: number
+  /** Where it comes from. */
+  readonly owner: Owner
+}
+
+/**
+ * One client, from its connection to its end. There are very many of these: what most never need is null until it is
+ * needed.
+ */
+export interface Session {
+  readonly transport: Transport
+  readonly owner: Owner
+  readonly delayMs: number
   key: string
   /**
    * `waiting` for the subscribe message, `asking` whether the key may listen, `connected` after the connect
    * frame, `ended`.
    */
   phase: 'waiting' | 'asking' | 'connected' | 'ended'
-  readonly openedAtMs: number
-  pingAtMs: number
-  readonly subscriptions: Map<string, Subscription>
+  /** When it is too late for the first message, and after that when the next ping is due. */
+  dueAtMs: number
+  subscriptions: readonly Subscription[]
+  /** False once something waited for the client, until nothing does. */
+  isClear: boolean
   /** Subscriptions whose newest state is held back until the client reads on. */
-  readonly held: Set<Subscription>
-  /** Since when more waits for the client than it should. */
-  slowSinceMs: number | null
+  held: Set<Subscription> | null
+  /** Since when more waits for the client than it should; 0 if it does not. */
+  slowSinceMs: number
   /** A message that came while the one before it was being answered: the newest wins. */
   nextMessage: string | null
 }
 
 export interface Subscription {
   readonly session: Session
-  readonly channel: string
+  readonly channel: Channel
   /** Deliveries announced before it joined are older than its snapshot. */
   readonly joinedAt: number
-  /** The epoch the client knows; empty before the first state. */
+  /** The state the client knows; no epoch before the first. Nothing older is sent to it. */
   epoch: string
+  offset: number
+  /** What a difference would be to: the state whose document the client has. `null`: it has none we know of. */
+  base: LiveStation | null
+  /** Whether it wants differences. */
+  readonly isDelta: boolean
   /** Triggers of publications that were held back. */
-  readonly missed: Set<Trigger>
+  missed: Set<Trigger> | null
 }
 
-export function openSession(transport: Transport, key: string): Session {
+export function openSession(
+  transport: Transport,
+  { key, delayMs, owner }: Visitor,
+  dueAtMs: number
+): Session {
   return {
-    id: randomUUID(),
     transport,
+    owner,
+    delayMs,
     key,
     phase: 'waiting',
-    openedAtMs: Date.now(),
-    pingAtMs: Infinity,
-    subscriptions: new Map(),
-    held: new Set(),
-    slowSinceMs: null,
+    dueAtMs,
+    subscriptions: [],
+    isClear: true,
+    held: null,
+    slowSinceMs: 0,
     nextMessage: null
   }
+}
+
+/** Sends a frame, and notes if the client did not take it at once. */
+export function sendFrame(session: Session, frame: Frame): void {
+  if (!session.transport.send(frame)) session.isClear = false
 }
 
 /**
@@ -74,7 +108,7 @@ export function endSession(session: Session, ending: Ending): void {
   const { transport } = session
   const { code, reason } = endings[ending]
   transport.cork(() => {
-    if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(renderDisconnect(ending))
+    if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(openFrame(renderDisconnect(ending)))
     // "Going away" is the close code that generic clients come back from.
     transport.close(ending === 'shutdown' ? 1001 : code, reason)
   })

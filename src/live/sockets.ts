@@ -1,17 +1,30 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
-import { ApiError, renderError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { Audience } from './audience.ts'
-import { maxMessageBytes, parseSubscribe } from './protocol.ts'
-import { endSession, type Session, type Transport } from './session.ts'
+import type { Frame } from './frames.ts'
+import { type DoorOptions, enter, fullError, readKnock, refuse } from './handshake.ts'
+import { maxMessageBytes, maxMessages } from './protocol.ts'
+import type { Session, Transport, Visitor } from './session.ts'
 
-/** What a socket carries from its upgrade on. */
+/** What a socket carries from its upgrade on. uWebSockets.js copies it member by member, so it has only one. */
 interface SocketData {
-  readonly key: string
+  readonly connection: Connection
+}
+
+/** Who came, until the socket is open. */
+interface Arrival {
+  readonly visitor: Visitor
   /** The subscribe message of `?cf_connect=`; null: the first frame brings it. */
   readonly message: string | null
+}
+
+interface Connection {
+  arrival: Arrival | null
   session: Session | null
-  isOpen: boolean
+  /** The second of the newest message, and how many came in it. */
+  second: number
+  messages: number
 }
 
 export const socketPath = '/api/live/nowplaying/websocket'
@@ -20,7 +33,7 @@ export const socketPath = '/api/live/nowplaying/websocket'
 const maxBackpressure = 2 * 1024 * 1024
 
 /** Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app` are registered. */
-export function serveSockets(app: TemplatedApp, audience: Audience): void {
+export function serveSockets(app: TemplatedApp, audience: Audience, door: DoorOptions): void {
   app.ws<SocketData>(socketPath, {
     // Longer frames are cut off without a close code, so the limit of the protocol is checked below this one.
     maxPayloadLength: 4 * maxMessageBytes,
@@ -28,46 +41,42 @@ export function serveSockets(app: TemplatedApp, audience: Audience): void {
     // A ping after 20 quiet seconds, and the end 8 seconds later.
     idleTimeout: 28,
     sendPingsAutomatically: true,
-    upgrade,
+    upgrade: (res, req, context) => upgrade(res, req, context, door),
     open: ws => {
-      const data = ws.getUserData()
-      data.session = audience.join(transportOf(ws), data.key)
-      if (data.message !== null) audience.receive(data.session, data.message)
+      const { connection } = ws.getUserData()
+      const { arrival } = connection
+      if (arrival === null) return
+      connection.arrival = null
+      connection.session = audience.join(new SocketTransport(ws), arrival.visitor)
+      if (arrival.message !== null) audience.receive(connection.session, arrival.message)
     },
     message: (ws, message) => {
-      const { session } = ws.getUserData()
+      const { connection } = ws.getUserData()
+      const { session } = connection
       if (session === null) return
-      if (message.byteLength > maxMessageBytes) {
-        endSession(session, 'tooBig')
-        return
-      }
+      if (message.byteLength > maxMessageBytes) return audience.end(session, 'tooBig')
+      if (isFlood(connection)) return audience.end(session, 'tooManyMessages')
       audience.receive(session, Buffer.from(message).toString())
     },
     drain: ws => {
-      const { session } = ws.getUserData()
+      const { session } = ws.getUserData().connection
       if (session !== null) audience.drained(session)
     },
     close: ws => {
-      const data = ws.getUserData()
-      data.isOpen = false
-      const { session } = data
-      if (session !== null) audience.leave(session)
+      const { session } = ws.getUserData().connection
+      if (session === null) return
+      if (session.transport instanceof SocketTransport) session.transport.isOpen = false
+      audience.leave(session)
     }
   })
 }
 
-function upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
-  const query = new URLSearchParams(req.getQuery() ?? '')
-  const message = query.get('cf_connect')
-  if (message !== null && parseSubscribe(message) === 'badRequest') return refuse(res)
-  const data: SocketData = {
-    key: req.getHeader('x-api-key') || bearerOf(req) || (query.get('api_key') ?? ''),
-    message,
-    session: null,
-    isOpen: true
-  }
-  res.upgrade(
-    data,
+function upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t, door: DoorOptions): void {
+  const arrival = letIn(res, req, door)
+  if (arrival === null) return
+  const connection: Connection = { arrival, session: null, second: 0, messages: 0 }
+  res.upgrade<SocketData>(
+    { connection },
     req.getHeader('sec-websocket-key'),
     req.getHeader('sec-websocket-protocol'),
     req.getHeader('sec-websocket-extensions'),
@@ -75,33 +84,55 @@ function upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context
   )
 }
 
-function refuse(res: HttpResponse): void {
-  res.writeStatus('400 Bad Request')
-  res.writeHeader('Content-Type', 'application/json; charset=utf-8')
-  res.writeHeader('Access-Control-Allow-Origin', '*')
-  res.end(renderError(new ApiError('invalid', 'cf_connect is not a subscribe message.')))
+/** Null: somebody who may not come in has been told so. */
+function letIn(res: HttpResponse, req: HttpRequest, door: DoorOptions): Arrival | null {
+  try {
+    const knock = readKnock(res, req, door)
+    const visitor = enter(knock, door.admission)
+    if (typeof visitor === 'string') throw fullError(visitor)
+    return { visitor, message: knock.message }
+  } catch (error) {
+    refuse(res, error instanceof ApiError ? error : new ApiError('internal'), req.getHeader('origin'))
+    return null
+  }
 }
 
-function bearerOf(req: HttpRequest): string {
-  return /^bearer +(\S+)\s*$/i.exec(req.getHeader('authorization'))?.[1] ?? ''
+function isFlood(connection: Connection): boolean {
+  const second = Math.floor(performance.now() / 1000)
+  connection.messages = second === connection.second ? connection.messages + 1 : 1
+  connection.second = second
+  return connection.messages > maxMessages
 }
 
-/** A WebSocket as a session sees it. Any use of a closed one throws; uWebSockets.js tells of every close at once. */
-function transportOf(ws: WebSocket<SocketData>): Transport {
-  const data = ws.getUserData()
-  return {
-    send: frame => {
-      if (data.isOpen) ws.send(frame)
-    },
-    waitingBytes: () => (data.isOpen ? ws.getBufferedAmount() : 0),
-    cork: action => {
-      if (data.isOpen) ws.cork(action)
-    },
-    close: (code, reason) => {
-      if (!data.isOpen) return
-      // A close frame that does not fit is dropped, and the socket would linger.
-      if (ws.getBufferedAmount() > maxBackpressure) ws.close()
-      else ws.end(code, reason)
-    }
+/**
+ * A WebSocket as a session sees it. Any use of a closed one throws; uWebSockets.js tells of every close at once. It is a
+ * class because there are very many of them: its functions exist once.
+ */
+class SocketTransport implements Transport {
+  isOpen = true
+  readonly #ws: WebSocket<SocketData>
+
+  constructor(ws: WebSocket<SocketData>) {
+    this.#ws = ws
+  }
+
+  send({ bytes }: Frame): boolean {
+    // 1: sent; 0: on its way; 2: dropped, which the limits of a session do not let happen.
+    return this.isOpen ? this.#ws.send(bytes) === 1 : true
+  }
+
+  waitingBytes(): number {
+    return this.isOpen ? this.#ws.getBufferedAmount() : 0
+  }
+
+  cork(action: () => void): void {
+    if (this.isOpen) this.#ws.cork(action)
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.isOpen) return
+    // A close frame that does not fit is dropped, and the socket would linger.
+    if (this.#ws.getBufferedAmount() > maxBackpressure) this.#ws.close()
+    else this.#ws.end(code, reason)
   }
 }

@@ -9,8 +9,12 @@ export interface FeedView {
   readonly document: (state: StationState) => Uint8Array
   readonly publicDocuments: () => Uint8Array
   readonly catchUp: (stationId: number) => Promise<void>
-  /** `isCurrent`: Redis is there, and was looked at within the last 5 seconds. */
-  readonly health: () => { readonly isCurrent: boolean; readonly stations: number }
+  /** `isCurrent`: Redis is there, and was looked at within the last 5 seconds; `checkedAtMs`: wholly. */
+  readonly health: () => {
+    readonly isCurrent: boolean
+    readonly checkedAtMs: number
+    readonly stations: number
+  }
 }
 
 export function viewOf(feed: Feed): FeedView {
@@ -26,8 +30,8 @@ export function viewOf(feed: Feed): FeedView {
     publicDocuments: () => feed.publicList(nowInSeconds()),
     catchUp: feed.catchUp,
     health: () => {
-      const { connected, lastCheckMs, stations } = feed.health()
-      return { isCurrent: connected && Date.now() - lastCheckMs < 5_000, stations }
+      const { connected, lastCheckMs, checkedAtMs, stations } = feed.health()
+      return { isCurrent: connected && Date.now() - lastCheckMs < 5_000, checkedAtMs, stations }
     }
   }
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 
+import type { Json } from '../../src/live/merge-patch.ts'
 import { positionsKey, stationKey } from '../../src/redis/keys.ts'
 import { commitState, renderPosition } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
@@ -16,6 +17,7 @@ import {
   subscribeLive
 } from '../support/live-client.ts'
 import { serveLive } from '../support/live-server.ts'
+import { applyMergePatch } from '../support/merge-patch.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the server to follow' }
@@ -347,4 +349,96 @@ test('draining tells everybody and sends later comers home', async ({ redisUrl }
   const late = connectLive(url)
   expect((await late.closed).code).toBe(1001)
   expect(audience.size()).toBe(0)
+})
+
+test('differences add up to what others get whole', async ({ redisUrl }) => {
+  let state = aStation()
+  const { url, redis } = await serveStation(redisUrl, state)
+  const whole = await subscribeLive(url, harbour)
+  const client = await subscribeLive(url, { subs: { 'station:1': { recover: true, delta: 'merge-patch' } } })
+  const entry = client.connect.subs?.['station:1']
+  expect(entry?.delta).toBe('merge-patch')
+  let data: Json = JSON.parse(JSON.stringify(entry?.publications?.[0]?.data))
+  let patches = 0
+  const live = { streamerName: 'Wren', startedAtMs: 1_783_468_815_000, art: '' }
+  for (const change of [
+    { listeners: { ...state.listeners, total: 7, unique: 6 } },
+    { history: [aPlay({ shId: 9 })] },
+    { live },
+    { live: null },
+    { listeners: { ...state.listeners, total: 8, unique: 6 } }
+  ]) {
+    const next = { ...state, ...change, version: state.version + 1 }
+    await commitState(redis, state, next, ['listener_gained'])
+    const { pub } = await client.until(atOffset(next.version))
+    expect('delta' in pub).toBe(!('data' in pub))
+    if (pub.delta !== undefined) patches++
+    data = pub.delta === undefined ? JSON.parse(JSON.stringify(pub.data)) : applyMergePatch(data, pub.delta)
+    const other = await whole.until(atOffset(next.version))
+    expect(still(data)).toEqual(still(other.pub.data))
+    state = next
+  }
+  // To go live is told as a patch; to come off it has to say null, which a patch cannot.
+  expect(patches).toBe(4)
+})
+
+/** Without what depends on the second: the two frames may have been sent in two of them. */
+function still(data: unknown): unknown {
+  return JSON.parse(JSON.stringify(data).replaceAll(/"(elapsed|remaining|current_time)":\d+/g, '"$1":0'))
+}
+
+test('after a gap a difference is not enough', async ({ redisUrl }) => {
+  const first = aStation({ version: 7 })
+  const { url, redis } = await serveStation(redisUrl, first)
+  const back = { recover: true, offset: 7, epoch: 'e1', delta: 'merge-patch' }
+  const client = await subscribeLive(url, { subs: { 'station:1': back } })
+  expect(client.connect.subs?.['station:1']?.publications).toBeUndefined()
+  const second = afterSong(first)
+  await commitState(redis, first, second, [])
+  const whole = await client.until(atOffset(8))
+  expect(whole.pub.data.np.now_playing.sh_id).toBe(second.shown?.shId)
+  await commitState(redis, second, afterSong(second), [])
+  expect((await client.until(atOffset(9))).pub.delta).toBeDefined()
+})
+
+test('with a delay a change is shown later, and the state of before until then', async ({ redisUrl }) => {
+  const first = aStation()
+  const { url, redis } = await serveStation(redisUrl, first, { heartbeatMs: 300 })
+  const early = await subscribeLive(`${url}?delay=1`, harbour)
+  const startedAtMs = Date.now()
+  await commitState(redis, first, afterSong(first), ['song_changed'])
+  const prompt = await subscribeLive(url, harbour)
+  await waitFor(() => prompt.frames.some(atOffset(2)) || prompt.connect.subs?.['station:harbour_fm'], soon)
+  const late = await subscribeLive(`${url}?delay=1`, harbour)
+  expect(late.connect.subs?.['station:harbour_fm']?.publications?.[0]?.offset).toBe(1)
+  // Who was shown more by another server is not sent back.
+  const ahead = { subs: { 'station:harbour_fm': { recover: true, offset: 2, epoch: 'e1' } } }
+  const guest = await subscribeLive(`${url}?delay=1`, ahead)
+  expect(guest.connect.subs?.['station:harbour_fm']).toMatchObject({ offset: 2 })
+  for (const client of [early, late, guest]) {
+    const { pub } = await client.until(atOffset(2))
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1_000)
+    expect(pub.data.np.now_playing.elapsed).toBeGreaterThanOrEqual(1)
+  }
+  expect(guest.frames.filter(isPub).every(({ pub }) => pub.offset >= 2)).toBe(true)
+})
+
+test('a client that comes from a server that is ahead is not sent back', async ({ redisUrl }) => {
+  const first = aStation()
+  const { url, redis, feed } = await serveStation(redisUrl, first)
+  // A commit that no message tells of: as if it came a moment later.
+  const second = afterSong(first)
+  await redis.hset(stationKey(1), 'position', renderPosition(second), 'state', JSON.stringify(second))
+  const client = await subscribeLive(url, {
+    subs: { 'station:harbour_fm': { recover: true, offset: 2, epoch: 'e1' } }
+  })
+  expect(client.connect.subs?.['station:harbour_fm']).toMatchObject({ recovered: true, offset: 2 })
+  expect(feed.get(1)?.state.version).toBe(2)
+})
+
+test('a client that talks too much is sent away', async ({ redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation())
+  const client = await subscribeLive(url, harbour)
+  for (let count = 0; count < 50; count++) client.socket.send('{}')
+  expect(await client.closed).toEqual({ code: 3509, reason: 'too many messages' })
 })

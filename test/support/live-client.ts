@@ -1,11 +1,15 @@
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 
+import type { JsonObject } from '../../src/live/merge-patch.ts'
+
 /** A publication as a player sees it. */
 export interface Publication {
   readonly channel: string
   readonly pub: {
     readonly offset: number
+    /** Instead of `data`, for those who asked for it. */
+    readonly delta?: JsonObject
     readonly data: {
       readonly triggers: readonly string[]
       readonly current_time: number
@@ -89,6 +93,7 @@ export interface Connect {
         readonly offset?: number
         readonly publications?: readonly Publication['pub'][]
         readonly recovered?: boolean
+        readonly delta?: string
       }
     >
   }

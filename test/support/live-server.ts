@@ -4,9 +4,11 @@ import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
 
 import { listen } from '../../src/http/listen.ts'
+import { openAdmission } from '../../src/live/admission.ts'
 import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed.ts'
 import { serveSockets, socketPath } from '../../src/live/sockets.ts'
+import { serveStreams } from '../../src/live/streams.ts'
 import { openRedis, openSubscriber, type RedisClient } from '../../src/redis/connection.ts'
 import { changesChannel, shards } from '../../src/redis/keys.ts'
 import { checkRedis } from '../../src/store-checks.ts'
@@ -31,17 +33,30 @@ export async function followRedis(redisUrl: string, options: Pick<FeedOptions, '
 }
 
 /** The live endpoint on a free port. The key `good` may listen to private stations unless told otherwise. */
-export async function serveLive(redisUrl: string, options: Partial<AudienceOptions> = {}) {
+export async function serveLive(
+  redisUrl: string,
+  { origins = ['*'], ...options }: Partial<AudienceOptions & { origins: readonly string[] }> = {}
+) {
   const { redis, feed } = await followRedis(redisUrl)
-  const audience = openAudience({ feed, mayListen, log, tickMs: 20, ...options })
+  const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
+  const audience = openAudience({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
-  serveSockets(app, audience)
+  const door = { admission: options.admission ?? admission, addressOf: (address: string) => address, origins }
+  serveSockets(app, audience, door)
+  serveStreams(app, audience, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => {
     audience.close()
     app.close()
   })
-  return { redis, feed, audience, url: `ws://127.0.0.1:${port}${socketPath}` }
+  return {
+    redis,
+    feed,
+    audience,
+    admission: door.admission,
+    url: `ws://127.0.0.1:${port}${socketPath}`,
+    baseUrl: `http://127.0.0.1:${port}`
+  }
 }
 
 /** How many subscribers of the changes each shard has. Of a cluster each node knows only those of its own shards. */

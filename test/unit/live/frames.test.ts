@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest'
 
 import {
   renderConnect,
+  renderDelta,
   renderDisconnect,
-  renderPositioned,
+  renderEntry,
   renderPub,
-  renderRecovered,
   renderTime,
-  renderUpToDate,
   waitingEntry
 } from '../../../src/live/frames.ts'
 import { openLiveStation } from '../../../src/live/live-station.ts'
@@ -60,13 +59,26 @@ describe('every frame is one line of JSON with its exact keys:', () => {
     )
   })
 
+  test('difference', () => {
+    const patch = '{"listeners":{"total":7}}'
+    const frame = parseLine(renderDelta('station:x', { patch, nowSeconds: 5, offset: 3 }, ['song_changed']))
+    expect(frame).toEqual({
+      channel: 'station:x',
+      pub: {
+        delta: { np: { listeners: { total: 7 } }, triggers: ['song_changed'], current_time: 5 },
+        offset: 3
+      }
+    })
+  })
+
   test('connect with its entries', () => {
     assert(
       property(stations, string(), ({ snapshot }, channel) => {
         const entries = [
-          ['a', renderRecovered(snapshot)],
-          ['b', renderPositioned(snapshot)],
-          ['c', renderUpToDate(snapshot)],
+          ['a', renderEntry(snapshot, { recover: true, isUpToDate: false, isDelta: false })],
+          ['b', renderEntry(snapshot, { recover: false, isUpToDate: false, isDelta: false })],
+          ['c', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: false })],
+          ['e', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: true })],
           ['d', waitingEntry],
           [`station:${channel}`, waitingEntry]
         ] as const
@@ -74,7 +86,7 @@ describe('every frame is one line of JSON with its exact keys:', () => {
         const { connect } = parseLine(renderConnect({ ...ids, entries }))
         expect(keysOf(connect)).toBe('client version subs ping session time')
         expect(new Set(Object.keys(connect.subs))).toEqual(
-          new Set(['a', 'b', 'c', 'd', `station:${channel}`])
+          new Set(['a', 'b', 'c', 'd', 'e', `station:${channel}`])
         )
         expect(keysOf(connect.subs.a)).toBe(
           'recoverable epoch publications recovered positioned was_recovering'
@@ -84,6 +96,7 @@ describe('every frame is one line of JSON with its exact keys:', () => {
         expect(keysOf(connect.subs.b)).toBe('recoverable epoch offset positioned')
         expect(keysOf(connect.subs.c)).toBe('recoverable epoch recovered offset positioned was_recovering')
         expect(connect.subs.d).toEqual({})
+        expect(connect.subs.e).toEqual({ ...connect.subs.c, delta: 'merge-patch' })
       })
     )
   })

@@ -1,7 +1,7 @@
 import { anything, assert, dictionary, json, property, record, string, webUrl } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { parseSubscribe, stationOf } from '../../../src/live/protocol.ts'
+import { parseDelay, parseSubscribe, stationOf } from '../../../src/live/protocol.ts'
 
 const channels = (count: number) =>
   JSON.stringify({
@@ -18,7 +18,7 @@ describe('the subscribe message', () => {
     ['{"subs":{"station:a":{"recover":"yes","offset":"7","epoch":1}},"flag":1,"data":[]}', false, 0, '']
   ])('%s', (text, recover, offset, epoch) => {
     expect(parseSubscribe(text)).toEqual({
-      wishes: [{ channel: 'station:a', recover, offset, epoch }],
+      wishes: [{ channel: 'station:a', recover, delta: false, offset, epoch }],
       token: ''
     })
   })
@@ -75,4 +75,28 @@ test.each([
   ['foo', null]
 ])('%s asks for the station %s', (channel, station) => {
   expect(stationOf(channel)).toBe(station)
+})
+
+test.each([
+  [null, 0],
+  ['', 0],
+  ['0', 0],
+  ['20', 20_000],
+  ['2.5', 2_500],
+  ['60', 60_000],
+  ['60.001', null],
+  ['61', null],
+  ['-1', null],
+  ['1e1', null],
+  ['abc', null]
+])('a delay of %s', (text, ms) => {
+  expect(parseDelay(text)).toBe(ms)
+})
+
+test.each([
+  ['{"subs":{"station:a":{"delta":"merge-patch"}}}', true],
+  ['{"subs":{"station:a":{"delta":"fossil"}}}', false],
+  ['{"subs":{"station:a":{"delta":true}}}', false]
+])('differences are wished for by name: %s', (text, delta) => {
+  expect(parseSubscribe(text)).toMatchObject({ wishes: [{ delta }] })
 })

@@ -1,0 +1,43 @@
+/** `npm run bench -- NAME` runs one bench; without a name it lists them. */
+const benches: Record<string, { about: string; load: () => Promise<() => Promise<void>> }> = {
+  playout: {
+    about: 'how well tracks end on time, up to 10,000 stations (five minutes)',
+    load: async () => (await import('./playout.ts')).playout
+  },
+  crud: {
+    about: 'reading and writing records at 1,000 requests a second (k6)',
+    load: async () => (await import('./crud.ts')).crud
+  },
+  get: {
+    about: 'GET one station, and all of 1, 100 and 1,000, at a constant rate (k6)',
+    load: async () => (await import('./get.ts')).get
+  },
+  push: {
+    about: 'latency of changes at thousands of sockets (k6)',
+    load: async () => (await import('./push.ts')).push
+  },
+  mixed: {
+    about: 'polls, sockets and changes at once (k6)',
+    load: async () => (await import('./mixed.ts')).mixed
+  },
+  peers: {
+    about:
+      'side by side with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',
+    load: async () => (await import('./peers.ts')).peers
+  },
+  figures: {
+    about: 'commit to frame, GET under push, 10,000 clients coming back; PARTS=commit,get,return',
+    load: async () => (await import('./figures.ts')).figures
+  }
+}
+
+const [name = ''] = process.argv.slice(2)
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+if (bench) {
+  const run = await bench.load()
+  await run()
+} else {
+  const lines = Object.entries(benches).map(([each, { about }]) => `  ${each.padEnd(8)} ${about}`)
+  console.error(['usage: npm run bench -- NAME', ...lines].join('\n'))
+  process.exitCode = name === '' ? 0 : 2
+}

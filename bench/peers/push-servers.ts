@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { WebSocket } from 'ws'
+
+import type { OnAir } from '../on-air.ts'
+import type { Target } from '../sockets/websocket.ts'
+import { findTool } from '../tools.ts'
+import { inspectable } from './garbage.ts'
+import { startNginx } from './nginx.ts'
+import { startPeer } from './process.ts'
+import { marker, type Publication } from './publication.ts'
+
+const run = promisify(execFile)
+const stationId = 1
+const uwsPort = 18_221
+const nchanPort = 18_222
+const centrifugoPort = 18_223
+const uwsInspector = 18_224
+/** Where the program is to be inspected. */
+export const programInspector = 18_225
+const apiKey = 'bench'
+
+/** A server that pushes one publication to all who subscribed. */
+export interface PushServer {
+  readonly name: string
+  readonly pid: number
+  readonly target: Target
+  /** The text before the count of listeners in its frames. */
+  readonly marker: string
+  /** How its garbage can be collected; null if it has none. */
+  readonly garbage: { readonly type: 'node' | 'go'; readonly port: number } | null
+  /** Makes every subscriber get a publication with this count of listeners. */
+  publish(total: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The program and those of its peers that are installed. */
+export async function startPushServers(
+  program: OnAir,
+  publication: Publication
+): Promise<readonly PushServer[]> {
+  const servers = [cuewire(program)]
+  try {
+    if (await knowsDifferences(program)) servers.push(differing(program))
+    servers.push(await startUws(publication))
+    const nginx = findTool('nginx', 'peers: push from Nchan')
+    const nchan = findTool('nchan', 'peers: push from Nchan')
+    if (nginx !== null && nchan !== null) servers.push(await startNchan(nginx, nchan, publication))
+    const centrifugo = findTool('centrifugo', 'peers: push from Centrifugo')
+    if (centrifugo !== null) servers.push(await startCentrifugo(centrifugo, publication))
+    return servers
+  } catch (error) {
+    for (const server of servers) await server.stop()
+    throw error
+  }
+}
+
+/** Changes come the way they really do: the server process answers the report, commits, hears of it and sends. */
+function cuewire(program: OnAir): PushServer {
+  return {
+    name: 'Cuewire',
+    pid: program.serverPid(),
+    target: {
+      port: Number(new URL(program.baseUrl).port),
+      path: '/api/live/nowplaying/websocket',
+      firsts: [subscribe]
+    },
+    marker,
+    garbage: { type: 'node', port: programInspector },
+    publish: total => program.reportListeners(stationId, total),
+    stop: () => Promise.resolve()
+  }
+}
+
+/** The same, to clients that asked for differences: fewer bytes than the peers are given. */
+function differing(program: OnAir): PushServer {
+  const whole = cuewire(program)
+  return {
+    ...whole,
+    name: 'Cuewire, differences',
+    marker: '{"np":{"listeners":{"total":',
+    target: { ...whole.target, firsts: [subscribeToDifferences] }
+  }
+}
+
+const channel = `station:${stationId}`
+const subscribe = JSON.stringify({ subs: { [channel]: { recover: true } } })
+const subscribeToDifferences = JSON.stringify({
+  subs: { [channel]: { recover: true, delta: 'merge-patch' } }
+})
+
+async function knowsDifferences({ baseUrl }: OnAir): Promise<boolean> {
+  const url = new URL('/api/live/nowplaying/websocket', baseUrl.replace(/^http/, 'ws'))
+  url.searchParams.set('cf_connect', subscribeToDifferences)
+  const socket = new WebSocket(url, { perMessageDeflate: false })
+  try {
+    const [frame]: unknown[] = await once(socket, 'message', { signal: AbortSignal.timeout(5_000) })
+    return String(frame).includes('"delta":"merge-patch"')
+  } finally {
+    socket.terminate()
+  }
+}
+
+async function startUws(publication: Publication): Promise<PushServer> {
+  const script = fileURLToPath(new URL('uws-push.ts', import.meta.url))
+  const peer = await startPeer(
+    [process.execPath, '--import', 'tsx', script, String(uwsPort)],
+    uwsPort,
+    inspectable(uwsInspector)
+  )
+  return {
+    ...peer,
+    name: 'uWebSockets.js',
+    target: { port: uwsPort, path: '/socket', firsts: [] },
+    marker,
+    garbage: { type: 'node', port: uwsInspector },
+    publish: total => post(`http://127.0.0.1:${uwsPort}/publish`, publication.frame(total))
+  }
+}
+
+async function startNchan(nginx: string, nchan: string, publication: Publication): Promise<PushServer> {
+  const peer = await startNginx(nginx, nchanPort, {
+    head: [`load_module ${nchan};`],
+    server: () => [
+      'location = /publish { nchan_publisher; nchan_channel_id station;',
+      '  nchan_message_buffer_length 1; nchan_message_timeout 30s; }',
+      'location = /socket { nchan_subscriber websocket; nchan_channel_id station; }'
+    ]
+  })
+  return {
+    ...peer,
+    name: 'Nchan',
+    target: { port: nchanPort, path: '/socket', firsts: [] },
+    marker,
+    garbage: null,
+    publish: total => post(`http://127.0.0.1:${nchanPort}/publish`, publication.frame(total))
+  }
+}
+
+/** Configured like the one that AzuraCast brings along: unidirectional, one publication kept per station, recovered as a cache. */
+async function startCentrifugo(centrifugo: string, publication: Publication): Promise<PushServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-centrifugo-'))
+  const file = join(folder, 'config.json')
+  await writeFile(file, JSON.stringify(await configurationFor(centrifugo)))
+  const peer = await startPeer([centrifugo, '-c', file, '--log_level', 'error', '--debug'], centrifugoPort)
+  return {
+    pid: peer.pid,
+    name: 'Centrifugo',
+    target: { port: centrifugoPort, path: '/connection/uni_websocket', firsts: [subscribe] },
+    marker,
+    garbage: { type: 'go', port: centrifugoPort },
+    publish: total =>
+      post(
+        `http://127.0.0.1:${centrifugoPort}/api/publish`,
+        `{"channel":"${channel}","data":${publication.data(total)}}`
+      ),
+    stop: async () => {
+      await peer.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+async function configurationFor(centrifugo: string): Promise<object> {
+  const namespace = {
+    name: 'station',
+    history_size: 1,
+    history_ttl: '30s',
+    force_recovery: true,
+    force_recovery_mode: 'cache',
+    allow_subscribe_for_client: true,
+    allow_subscribe_for_anonymous: true
+  }
+  if (!(await hasNewNames(centrifugo))) {
+    return {
+      address: '127.0.0.1',
+      port: String(centrifugoPort),
+      api_key: apiKey,
+      allow_anonymous_connect_without_token: true,
+      allowed_origins: ['*'],
+      uni_websocket: true,
+      namespaces: [namespace]
+    }
+  }
+  return {
+    http_server: { address: '127.0.0.1', port: centrifugoPort },
+    http_api: { key: apiKey },
+    client: { allowed_origins: ['*'], allow_anonymous_connect_without_token: true },
+    uni_websocket: { enabled: true },
+    channel: { namespaces: [namespace] }
+  }
+}
+
+/** Version 6 has other names for the same settings. */
+async function hasNewNames(centrifugo: string): Promise<boolean> {
+  const { stdout } = await run(centrifugo, ['--help'], { timeout: 5_000 })
+  return stdout.includes('defaultconfig')
+}
+
+async function post(url: string, body: string): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(15_000)
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`)
+}

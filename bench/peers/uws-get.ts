@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+
+import { App, us_listen_socket_close } from 'uWebSockets.js'
+
+/**
+ * A bare uWebSockets.js handler: `uws-get.ts PORT FILE...`, where a file holds `{ path, lines, body }`. Every path
+ * answers one buffer. All headers are one call, as in the program.
+ */
+interface Served {
+  readonly path: string
+  readonly name: string
+  /** The value of the header `name`, and all other headers behind it as lines. */
+  readonly lines: string
+  readonly body: string
+}
+
+const [port = '0', ...files] = process.argv.slice(2)
+const app = App()
+for (const file of files) {
+  const { path, name, lines, body }: Served = JSON.parse(readFileSync(file, 'utf8'))
+  const bytes = Buffer.from(body)
+  app.get(path, res => {
+    res.writeHeader(name, lines)
+    if (bytes.length <= 256 * 1024) res.end(bytes)
+    else {
+      const start = res.getWriteOffset()
+      res.onAborted(() => {})
+      res.onWritable(offset => res.tryEnd(bytes.subarray(offset - start), bytes.length)[0])
+      res.tryEnd(bytes, bytes.length)
+    }
+  })
+}
+app.listen('127.0.0.1', Number(port), token => {
+  if (!token) process.exit(1)
+  process.once('SIGTERM', () => {
+    us_listen_socket_close(token)
+    process.exit()
+  })
+})

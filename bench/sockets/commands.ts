@@ -1,0 +1,33 @@
+import type { Target } from './websocket.ts'
+
+/** What the process of the receiver is told; it answers each command with one `Answer`. */
+export type Command =
+  /** Opens or closes clients until there are so many. */
+  | { readonly type: 'open'; readonly target: Target; readonly count: number }
+  /** Starts counting from zero. */
+  | { readonly type: 'count'; readonly marks: Marks }
+  | { readonly type: 'read' }
+  /** From now on clients whose connection ends open another at once; tells where all stand when `read`. */
+  | { readonly type: 'return'; readonly marks: Marks }
+
+/** The number after `marker` is the mark of a frame; every `every`th client looks for it, the last one if `isLast`. */
+export interface Marks {
+  readonly marker: string
+  readonly isLast: boolean
+  readonly every: number
+}
+
+/** What was received since the count began. */
+export interface Answer {
+  /** Clients that are connected. */
+  readonly clients: number
+  /** Publications, which are the frames of 50 bytes and more. */
+  readonly frames: number
+  readonly bytes: number
+  /** CPU seconds of the receiver since its start. */
+  readonly cpuSeconds: number
+  /** Per client that looked: its index, mark and moment on the common clock (ms), at the first sight of each mark. */
+  readonly samples: readonly (readonly [client: number, mark: number, atMs: number])[]
+  /** What went wrong, '' if nothing. */
+  readonly problem: string
+}

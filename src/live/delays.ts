@@ -1,0 +1,42 @@
+import type { Trigger } from '../station/triggers.ts'
+import type { Channel } from './channels.ts'
+import type { LiveStation } from './live-station.ts'
+
+/** So many changes may wait in a channel; of more than that, the last ones are joined. */
+const postponedAtMost = 256
+
+/**
+ * Takes a change of a delayed channel in, to be shown when its time has come. True: show it now, because what was shown
+ * belongs to another epoch, or nothing was.
+ */
+export function postpone(
+  channel: Channel,
+  station: LiveStation,
+  triggers: readonly Trigger[],
+  nowMs: number
+): boolean {
+  const { postponed, shown } = channel
+  if (shown === null || shown.state.epoch !== station.state.epoch) {
+    postponed.length = 0
+    channel.shown = station
+    return true
+  }
+  const last = postponed.length >= postponedAtMost ? postponed.pop() : undefined
+  postponed.push({
+    station,
+    triggers: new Set([...(last?.triggers ?? []), ...triggers]),
+    dueAtMs: last?.dueAtMs ?? nowMs + channel.delayMs
+  })
+  return false
+}
+
+/** Shows every change whose time has come; gives the triggers of what is new, null if nothing is. */
+export function showDue(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
+  const { postponed } = channel
+  const count = postponed.findIndex(({ dueAtMs }) => dueAtMs > nowMs)
+  const due = postponed.splice(0, count === -1 ? postponed.length : count)
+  const newest = due.at(-1)
+  if (newest === undefined) return null
+  channel.shown = newest.station
+  return new Set(due.flatMap(({ triggers }) => [...triggers]))
+}

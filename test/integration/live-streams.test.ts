@@ -1,0 +1,159 @@
+import { connect, type Socket } from 'node:net'
+
+import { expect, onTestFinished } from 'vitest'
+
+import { openAdmission } from '../../src/live/admission.ts'
+import { commitState } from '../../src/redis/station-store.ts'
+import type { StationState } from '../../src/station/state.ts'
+import { afterSong, aStation } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { isPub, subscribeLive } from '../support/live-client.ts'
+import { serveLive } from '../support/live-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+const soon = { deadlineMs: 5_000, what: 'the server to follow' }
+const harbour = JSON.stringify({ subs: { 'station:harbour_fm': { recover: true } } })
+const events = '/api/live/nowplaying/sse'
+const lines = '/api/live/nowplaying/http_stream'
+
+type Options = Parameters<typeof serveLive>[1]
+
+async function serveStation(redisUrl: string, state: StationState, options: Options = {}) {
+  const server = await serveLive(redisUrl, options)
+  await commitState(server.redis, null, state, [])
+  await waitFor(() => server.feed.get(state.stationId), soon)
+  return server
+}
+
+interface Stream {
+  readonly socket: Socket
+  /** Everything that came, headers and chunk sizes included. */
+  text: string
+}
+
+/** A stream as it is on the wire. */
+function open(baseUrl: string, path: string, message = harbour): Stream {
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+  const stream: Stream = { socket, text: '' }
+  socket.on('data', (chunk: Buffer) => (stream.text += chunk.toString('latin1')))
+  socket.on('error', () => {})
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${message.length}\r\n\r\n${message}`)
+  onTestFinished(() => void socket.destroy())
+  return stream
+}
+
+/** The body without its chunk sizes. */
+function bodyOf({ text }: Stream): string {
+  const [, ...parts] = text
+    .split('\r\n\r\n')
+    .join('\r\n')
+    .split(/\r\n[\da-f]+\r\n/)
+  return parts.join('')
+}
+
+const isStarted = (stream: Stream) => stream.text.includes('{"connect":')
+
+test('a place is taken while a stream is open, and given back however it ends', async ({ redisUrl }) => {
+  const { baseUrl, audience, admission } = await serveStation(redisUrl, aStation())
+  const streams = [events, lines].map(path => open(baseUrl, path))
+  await waitFor(() => streams.every(isStarted), soon)
+  expect(admission.size()).toBe(2)
+  streams[0]?.socket.destroy()
+  await waitFor(() => admission.size() === 1, soon)
+  await audience.drain()
+  expect(admission.size()).toBe(0)
+  expect(audience.size()).toBe(0)
+})
+
+test('a drained stream ends in order, and events say when to come back', async ({ redisUrl }) => {
+  const { baseUrl, audience } = await serveStation(redisUrl, aStation())
+  const [first, second] = [open(baseUrl, events), open(baseUrl, lines)]
+  await waitFor(() => isStarted(first) && isStarted(second), soon)
+  await audience.drain()
+  const isOver = ({ text }: Stream) => text.endsWith('\r\n0\r\n\r\n')
+  await waitFor(() => isOver(first) && isOver(second), soon)
+  const last = '{"disconnect":{"code":3001,"reason":"shutdown"}}'
+  const [block, retry] = bodyOf(first).split('\n\n').slice(-3)
+  expect(block).toBe(`data: ${last}`)
+  expect(retry).toMatch(/^retry: [1-5]\d{3}$/)
+  expect(bodyOf(second).split('\n').slice(-2)).toEqual([last, ''])
+})
+
+test('beyond the limit sockets and lines are refused, and events are told to come later', async ({
+  redisUrl
+}) => {
+  const admission = openAdmission({ total: 10, perAddress: 1 })
+  const { baseUrl, url } = await serveStation(redisUrl, aStation(), { admission })
+  const first = open(baseUrl, events)
+  await waitFor(() => isStarted(first), soon)
+  const refused = await fetch(baseUrl + lines, { method: 'POST', body: harbour })
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await refused.json()).toMatchObject({ code: 429, success: false })
+  const told = await fetch(baseUrl + events)
+  expect(told.status).toBe(200)
+  expect(told.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(await told.text()).toMatch(/^retry: \d{4,5}\n\n$/)
+  await expect(subscribeLive(url, {})).rejects.toThrow('no such frame')
+  first.socket.destroy()
+  await waitFor(() => admission.size() === 0, soon)
+  await subscribeLive(url, {})
+})
+
+test('where origins are listed, others stay out of every transport', async ({ redisUrl }) => {
+  const origins = ['https://radio.example.com']
+  const { baseUrl, url } = await serveStation(redisUrl, aStation(), { origins })
+  for (const [method, path] of [
+    ['GET', events],
+    ['POST', events],
+    ['POST', lines]
+  ] as const) {
+    const answer = await fetch(baseUrl + path, { method, headers: { Origin: 'https://evil.example.com' } })
+    expect([path, answer.status]).toEqual([path, 403])
+    await answer.body?.cancel()
+  }
+  await expect(subscribeLive(url, {}, { Origin: 'https://evil.example.com' })).rejects.toThrow(
+    'no such frame'
+  )
+  await subscribeLive(url, {}, { Origin: 'https://radio.example.com' })
+  await subscribeLive(url, {})
+})
+
+test('a stream that stops reading gets the newest state when it reads on', async ({ redisUrl }) => {
+  let state = aStation()
+  const { baseUrl, url, redis, feed } = await serveStation(redisUrl, state)
+  const witness = await subscribeLive(url, JSON.parse(harbour))
+  const sleeper = open(baseUrl, events)
+  await waitFor(() => isStarted(sleeper), soon)
+  sleeper.socket.pause()
+  for (let count = 0; count < 60; count++) {
+    const next = afterSong(state, { lyrics: 'la '.repeat(100_000) })
+    await commitState(redis, state, next, [])
+    await witness.until(
+      (frame): frame is { pub: { offset: number } } => isPub(frame) && frame.pub.offset >= next.version
+    )
+    state = next
+  }
+  sleeper.socket.resume()
+  await waitFor(() => sleeper.text.includes(`"offset":${state.version}}}`), { ...soon, deadlineMs: 10_000 })
+  expect(sleeper.text.split('"pub":').length - 1).toBeLessThan(55)
+  expect(feed.get(1)?.state.version).toBe(61)
+})
+
+test('a stream that never reads is cut off', async ({ redisUrl }) => {
+  let state = aStation()
+  const { baseUrl, url, redis, audience } = await serveStation(redisUrl, state, { slowMs: 200 })
+  const witness = await subscribeLive(url, JSON.parse(harbour))
+  const sleeper = open(baseUrl, lines)
+  await waitFor(() => isStarted(sleeper), soon)
+  sleeper.socket.pause()
+  for (let count = 0; count < 60; count++) {
+    const next = afterSong(state, { lyrics: 'la '.repeat(100_000) })
+    await commitState(redis, state, next, [])
+    await witness.until(
+      (frame): frame is { pub: { offset: number } } => isPub(frame) && frame.pub.offset >= next.version
+    )
+    state = next
+  }
+  await waitFor(() => audience.size() === 1, soon)
+})

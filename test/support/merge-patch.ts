@@ -1,0 +1,16 @@
+import type { Json, JsonObject } from '../../src/live/merge-patch.ts'
+
+/** RFC 7396, section 2, word for word: what a client does with a difference. */
+export function applyMergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  const result: Record<string, Json> = target !== undefined && isObject(target) ? { ...target } : {}
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name]
+    else result[name] = applyMergePatch(result[name], value)
+  }
+  return result
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

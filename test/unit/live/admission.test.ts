@@ -1,0 +1,41 @@
+import { array, assert, constantFrom, property } from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { openAdmission, type Owner } from '../../../src/live/admission.ts'
+
+test('one address takes no more than its share, and everybody together no more than all', () => {
+  const admission = openAdmission({ total: 5, perAddress: 3 })
+  const from = (address: string) => admission.enter(address)
+  expect([1, 2, 3, 4].map(() => typeof from('192.0.2.1'))).toEqual(['object', 'object', 'object', 'string'])
+  expect(from('192.0.2.1')).toBe('address')
+  expect(from('192.0.2.2')).toMatchObject({ connections: 1 })
+  expect(from('192.0.2.2')).toMatchObject({ connections: 2 })
+  expect(from('192.0.2.3')).toBe('total')
+  expect(admission.size()).toBe(5)
+})
+
+test('an IPv6 host cannot multiply itself', () => {
+  const admission = openAdmission({ total: 9, perAddress: 1 })
+  expect(admission.enter('2001:db8:0:7::1')).toMatchObject({ connections: 1 })
+  expect(admission.enter('2001:0db8:0000:0007:ffff:0000:0000:0002')).toBe('address')
+  expect(admission.enter('2001:db8:0:8::1')).toMatchObject({ connections: 1 })
+})
+
+test('places come back, whatever order they are left in', () => {
+  assert(
+    property(array(constantFrom('a', 'b', 'c', 'leave')), steps => {
+      const admission = openAdmission({ total: 4, perAddress: 2 })
+      const inside: Owner[] = []
+      for (const step of steps) {
+        const owner = step === 'leave' ? inside.shift() : admission.enter(step)
+        if (step === 'leave') {
+          if (typeof owner === 'object') admission.leave(owner)
+        } else if (typeof owner === 'object') inside.push(owner)
+        expect(admission.size()).toBe(inside.length)
+      }
+      for (const owner of inside) admission.leave(owner)
+      expect(admission.size()).toBe(0)
+      expect(admission.enter('a')).toMatchObject({ connections: 1 })
+    })
+  )
+})

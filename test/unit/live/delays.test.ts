@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+
+import type { Channel } from '../../../src/live/channels.ts'
+import { postpone, showDue } from '../../../src/live/delays.ts'
+import { openLiveStation } from '../../../src/live/live-station.ts'
+import type { Trigger } from '../../../src/station/triggers.ts'
+import { aStation } from '../../support/builders.ts'
+
+const at = (version: number, epoch = 'e1') =>
+  openLiveStation(aStation({ version, epoch }), 'https://radio.example.com')
+
+function aChannel(shown: Channel['shown']): Channel {
+  return { name: 'station:1', delayMs: 1_000, subscribers: new Set(), dueAtMs: 0, shown, postponed: [] }
+}
+
+test('a change is shown when its time has come, with all triggers up to it', () => {
+  const channel = aChannel(at(1))
+  expect(postpone(channel, at(2), ['song_changed'], 0)).toBe(false)
+  expect(postpone(channel, at(3), ['listener_gained'], 10)).toBe(false)
+  expect(postpone(channel, at(4), [], 500)).toBe(false)
+  expect(showDue(channel, 999)).toBeNull()
+  expect(channel.shown?.state.version).toBe(1)
+  expect(showDue(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
+  expect(channel.shown?.state.version).toBe(3)
+  expect(showDue(channel, 1_500)).toEqual(new Set())
+  expect(channel.shown?.state.version).toBe(4)
+})
+
+test('the first state, and one of another epoch, are shown at once', () => {
+  const channel = aChannel(null)
+  expect(postpone(channel, at(5), [], 0)).toBe(true)
+  postpone(channel, at(6), [], 0)
+  expect(postpone(channel, at(1, 'e2'), [], 10)).toBe(true)
+  expect(channel.shown?.state.epoch).toBe('e2')
+  expect(showDue(channel, 9_999)).toBeNull()
+})
+
+test('however many changes wait, there is a bound, and no trigger is lost', () => {
+  const channel = aChannel(at(0))
+  const raised: Trigger[] = ['live_connect', 'live_disconnect']
+  for (let version = 1; version <= 2_000; version++)
+    postpone(channel, at(version), raised.slice(version % 2, 1 + (version % 2)), version)
+  expect(channel.postponed.length).toBeLessThanOrEqual(256)
+  expect(showDue(channel, 10_000)).toEqual(new Set(raised))
+  expect(channel.shown?.state.version).toBe(2_000)
+})

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+
+import type { Channel } from '../../../src/live/channels.ts'
+import { openFanOut } from '../../../src/live/fan-out.ts'
+import { openSession, type Subscription, type Transport } from '../../../src/live/session.ts'
+import { waitFor } from '../../support/wait.ts'
+
+const silent: Transport = {
+  send: () => true,
+  waitingBytes: () => 0,
+  close: () => {},
+  cork: action => action()
+}
+const visitor = { key: '', delayMs: 0, owner: { name: '', connections: 1 } }
+
+function aChannel(subscribers: number): Channel {
+  const channel: Channel = {
+    name: 'station:1',
+    delayMs: 0,
+    subscribers: new Set(),
+    dueAtMs: 0,
+    shown: null,
+    postponed: []
+  }
+  for (let index = 0; index < subscribers; index++) channel.subscribers.add(aSubscription(channel, 0))
+  return channel
+}
+
+function aSubscription(channel: Channel, joinedAt: number): Subscription {
+  const session = openSession(silent, visitor, 0)
+  return { session, channel, joinedAt, epoch: '', offset: 0, base: null, isDelta: false, missed: null }
+}
+
+const soon = { deadlineMs: 5_000, what: 'deliveries' }
+
+function busy(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;);
+}
+
+test('a delivery to many leaves room for others in between', async () => {
+  const channel = aChannel(200)
+  let delivered = 0
+  const fanOut = openFanOut(
+    () => () => {
+      busy(0.2)
+      delivered++
+    },
+    () => {}
+  )
+  fanOut.publish(channel, [])
+  const seen: number[] = []
+  const timer = setInterval(() => seen.push(delivered), 0)
+  await waitFor(() => delivered === 200, soon)
+  clearInterval(timer)
+  expect(seen.filter(count => count > 0 && count < 200).length).toBeGreaterThan(3)
+})
+
+test('what has not begun is joined, with its triggers', async () => {
+  const channel = aChannel(1)
+  const rounds: string[][] = []
+  const fanOut = openFanOut(
+    (_, triggers) => {
+      rounds.push([...triggers])
+      return () => {}
+    },
+    () => {}
+  )
+  fanOut.publish(channel, ['song_changed'])
+  fanOut.publish(channel, ['live_connect'])
+  await waitFor(() => rounds.length > 0, soon)
+  expect(rounds).toEqual([['song_changed', 'live_connect']])
+})
+
+test('who joins after the announcement is left out, and a fault costs one delivery', async () => {
+  const channel = aChannel(3)
+  const faults: unknown[] = []
+  const reached: Subscription[] = []
+  const fanOut = openFanOut(
+    () => subscription => {
+      reached.push(subscription)
+      throw new Error('broken')
+    },
+    error => faults.push(error)
+  )
+  fanOut.publish(channel, [])
+  const late = aSubscription(channel, fanOut.position())
+  channel.subscribers.add(late)
+  await waitFor(() => faults.length === 3, soon)
+  fanOut.publish(channel, [])
+  await waitFor(() => faults.length === 7, soon)
+  expect(reached.filter(each => each === late)).toHaveLength(1)
+})

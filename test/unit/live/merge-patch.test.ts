@@ -1,0 +1,81 @@
+import {
+  array,
+  assert,
+  boolean,
+  constant,
+  constantFrom,
+  dictionary,
+  integer,
+  letrec,
+  oneof,
+  property,
+  string
+} from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { diff, inexpressible, type Json, type JsonObject } from '../../../src/live/merge-patch.ts'
+import { applyMergePatch } from '../../support/merge-patch.ts'
+
+const names = constantFrom('a', 'b', 'c', 'np')
+
+const { value: values, object: objects } = letrec<{ value: Json; object: JsonObject }>(tie => ({
+  value: oneof(
+    { depthSize: 'small' },
+    constant(null),
+    boolean(),
+    integer({ min: 0, max: 3 }),
+    string({ maxLength: 2 }),
+    array(tie('value'), { maxLength: 3 }),
+    tie('object')
+  ),
+  object: dictionary(names, tie('value'), { maxKeys: 4, noNullPrototype: true })
+}))
+
+test.each<[target: Json, patch: Json, result: Json]>([
+  [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  [{ a: 'b' }, { a: null }, {}],
+  [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+  [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }]
+])('the appendix of RFC 7396: %j with %j', (target, patch, result) => {
+  expect(applyMergePatch(target, patch)).toEqual(result)
+})
+
+test('a patch makes one document out of another, or says that it cannot', () => {
+  assert(
+    property(objects, objects, (from, to) => {
+      const patch = diff(from, to)
+      expect(patch === inexpressible ? to : applyMergePatch(from, patch)).toEqual(to)
+    })
+  )
+})
+
+test('a document without nulls can always be reached', () => {
+  const full = objects.filter(object => !JSON.stringify(object).includes('null'))
+  assert(
+    property(full, full, (from, to) => {
+      expect(diff(from, to)).not.toBe(inexpressible)
+    })
+  )
+})
+
+test.each<[from: JsonObject, to: JsonObject, patch: JsonObject | typeof inexpressible]>([
+  [{ a: 1, b: { c: 2, d: 3 } }, { a: 1, b: { c: 2, d: 4 } }, { b: { d: 4 } }],
+  [{ a: null, b: [null] }, { a: null, b: [null, null] }, { b: [null, null] }],
+  [{ a: 1 }, { a: null }, inexpressible],
+  [{ a: null }, { a: { b: null } }, inexpressible],
+  [{ a: 1 }, { a: 1 }, {}]
+])('from %j to %j only what differs', (from, to, patch) => {
+  expect(diff(from, to)).toEqual(patch)
+})
+
+test('values are compared whole', () => {
+  assert(
+    property(values, value => {
+      expect(diff({ a: value }, { a: value })).toEqual({})
+    })
+  )
+})
