@@ -4,13 +4,17 @@ import { Cluster, Redis, type Result } from 'ioredis'
 
 import type { RedisPlace } from './place.ts'
 import { paceRefreshes } from './refresh-pace.ts'
+import { limitWaiting } from './waiting-limit.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
 
+const commandTimeout = 5_000
+
 /** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
 export function openRedis(place: RedisPlace, name: string): RedisClient {
-  const redis = open(place, name, { commandTimeout: 5_000, maxRetriesPerRequest: 2 })
+  const redis = open(place, name, { commandTimeout, maxRetriesPerRequest: 2 })
+  if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   for (const command of ['commitStation', 'forgetStation']) {
     const lua = readFileSync(new URL(`./lua/${command}-3.lua`, import.meta.url), 'utf8')
     redis.defineCommand(command, { numberOfKeys: 3, lua })
