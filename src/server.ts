@@ -1,3 +1,4 @@
+import './http/header-size.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { App } from 'uWebSockets.js'

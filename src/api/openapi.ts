@@ -10,7 +10,7 @@ const failures: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   429: 'Too many requests; Retry-After says when to try again.',
-  431: 'The address and the headers are longer than 4 KB together.',
+  431: 'The address and the headers are longer than 32 KB together.',
   500: 'A generic exception has occurred.'
 }
 
