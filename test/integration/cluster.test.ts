@@ -171,32 +171,33 @@ test('one node that may evict is enough for a warning', async ({ cluster, databa
   expect(lines[0]).toContain('redis may evict jobs')
 })
 
-test('servers and workers play on a cluster, also after all of it was away', async ({
-  cluster,
-  databaseUrl
-}) => {
-  await using folder = await openTempFolder()
-  await using program = await startProgram(databaseUrl, cluster.url, folder.path)
-  const stations = await seedStations(program.sql, { stations: 4, songMs: 1_000 })
-  const health = async () => (await program.ask('GET', '/api/health')).body
-  for (const { id } of stations) await shownWhen(program, id, body => body.is_online)
-  const [{ id } = { id: 0 }] = stations
-  const widget = await followStation(program, id)
-  const shown = await shownWhen(program, id, body => body.is_online)
-  const { np } = await widget.next(next => next.now_playing.sh_id > shown.now_playing.sh_id)
-  expect(await health()).toMatchObject({ status: 'success', redis: 'up', live_state: 'current' })
+test(
+  'servers and workers play on a cluster, also after all of it was away',
+  { timeout: 60_000 },
+  async ({ cluster, databaseUrl }) => {
+    await using folder = await openTempFolder()
+    await using program = await startProgram(databaseUrl, cluster.url, folder.path)
+    const stations = await seedStations(program.sql, { stations: 4, songMs: 1_000 })
+    const health = async () => (await program.ask('GET', '/api/health')).body
+    for (const { id } of stations) await shownWhen(program, id, body => body.is_online)
+    const [{ id } = { id: 0 }] = stations
+    const widget = await followStation(program, id)
+    const shown = await shownWhen(program, id, body => body.is_online)
+    const { np } = await widget.next(next => next.now_playing.sh_id > shown.now_playing.sh_id)
+    expect(await health()).toMatchObject({ status: 'success', redis: 'up', live_state: 'current' })
 
-  await Promise.all(cluster.nodes.map(async node => node.kill()))
-  const isAway = async () => {
-    const { status, postgres, redis, live_state: state } = await health()
-    return `${status} ${postgres} ${redis} ${state}` === 'error up down stale'
+    await Promise.all(cluster.nodes.map(async node => node.kill()))
+    const isAway = async () => {
+      const { status, postgres, redis, live_state: state } = await health()
+      return `${status} ${postgres} ${redis} ${state}` === 'error up down stale'
+    }
+    await waitFor(isAway, soon)
+    expect(await program.ask('POST', `/api/station/${id}/backend/skip`)).toMatchObject({ status: 200 })
+    await Promise.all(cluster.nodes.map(async node => node.start()))
+    await cluster.ready()
+    await waitFor(async () => (await health()).status === 'success', soon)
+    const back = await shownWhen(program, id, body => body.now_playing.sh_id > np.now_playing.sh_id)
+    for (const station of stations)
+      await shownWhen(program, station.id, body => body.now_playing.sh_id > back.now_playing.sh_id)
   }
-  await waitFor(isAway, soon)
-  expect(await program.ask('POST', `/api/station/${id}/backend/skip`)).toMatchObject({ status: 200 })
-  await Promise.all(cluster.nodes.map(async node => node.start()))
-  await cluster.ready()
-  await waitFor(async () => (await health()).status === 'success', soon)
-  const back = await shownWhen(program, id, body => body.now_playing.sh_id > np.now_playing.sh_id)
-  for (const station of stations)
-    await shownWhen(program, station.id, body => body.now_playing.sh_id > back.now_playing.sh_id)
-})
+)
