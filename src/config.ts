@@ -4,6 +4,7 @@ import * as v from 'valibot'
 
 import { OperatorError } from './errors.ts'
 import { isNetwork } from './networks.ts'
+import { urlsOf } from './redis/place.ts'
 
 const port = v.pipe(
   v.string(),
@@ -28,6 +29,29 @@ const urlOf = (protocols: string[]) =>
       `is not a URL that begins with ${protocols.map(name => `${name}//`).join(' or ')}`
     )
   )
+const isRedisUrl = (text: string) =>
+  URL.canParse(text) &&
+  ['redis:', 'rediss:'].includes(new URL(text).protocol) &&
+  !new URL(text).hostname.includes(',')
+
+const accessOf = (url: string) => {
+  const { protocol, username, password } = new URL(url)
+  return JSON.stringify([protocol, username, password])
+}
+
+/** One URL, or those of several nodes of a Redis Cluster. */
+const redisUrls = v.pipe(
+  v.string(),
+  v.check(
+    text => urlsOf(text).every(isRedisUrl),
+    'is not a URL that begins with redis:// or rediss://, nor several whole ones separated by commas'
+  ),
+  v.check(
+    text => new Set(urlsOf(text).filter(isRedisUrl).map(accessOf)).size < 2,
+    'names nodes that differ in scheme, user or password'
+  )
+)
+
 const list = v.pipe(
   v.string(),
   v.transform(text =>
@@ -48,7 +72,7 @@ const schema = v.object({
   HOST: v.optional(v.pipe(v.string(), v.nonEmpty('is empty')), '127.0.0.1'),
   BASE_URL: v.optional(urlOf(['http:', 'https:'])),
   DATABASE_URL: v.optional(urlOf(['postgres:', 'postgresql:'])),
-  REDIS_URL: v.optional(urlOf(['redis:', 'rediss:'])),
+  REDIS_URL: v.optional(redisUrls),
   DATA_DIR: v.optional(v.pipe(v.string(), v.nonEmpty('is empty')), '.data'),
   ADMIN_API_KEY: v.optional(
     v.pipe(v.string(), v.regex(/^[0-9a-f]{16}:[0-9a-f]{32}$/, 'is not of the form <16 hex>:<32 hex>'))

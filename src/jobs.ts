@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
-import type { Redis } from 'ioredis'
 import * as v from 'valibot'
+
+import type { RedisClient } from './redis/connection.ts'
 
 /** The queue of track ends. The braces keep its keys in one slot of a Redis Cluster. */
 export const advanceQueueName = '{cuewire}advance'
@@ -22,7 +23,7 @@ export const leadMs = 120
 export type AdvanceQueue = Queue<AdvancePayload>
 
 /** Opens the producing side. Finished and failed jobs leave no trace, so that the same id can be added again. */
-export function openAdvanceQueue(connection: Redis): AdvanceQueue {
+export function openAdvanceQueue(connection: RedisClient): AdvanceQueue {
   return new Queue<AdvancePayload>(advanceQueueName, {
     connection,
     defaultJobOptions: {

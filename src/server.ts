@@ -38,7 +38,7 @@ await runService('server', async ({ config, log, opened }) => {
   const newKey = await ensureAdminKey(stores.sql, config)
   if (newKey) log.info({ adminApiKey: newKey }, 'a key with all rights was made')
 
-  const subscriber = openSubscriber(stores.redisUrl, 'server-changes')
+  const subscriber = openSubscriber(stores.redisPlace, 'server-changes')
   opened.defer('changes connection', () => subscriber.disconnect())
   const feed = await openFeed({ redis: stores.redis, subscriber, baseUrl: config.BASE_URL, log })
   opened.defer('feed', () => feed.close())

@@ -1,19 +1,23 @@
-import type { Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 
 import type { Config } from './config.ts'
 import { openSql } from './db/sql.ts'
+import { withDeadline } from './deadline.ts'
 import { OperatorError } from './errors.ts'
 import { openAdvanceQueue } from './jobs.ts'
 import type { Logger } from './log.ts'
 import type { PlayoutServices } from './playout/services.ts'
-import { openProducer, openRedis } from './redis/connection.ts'
+import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
+import type { RedisPlace } from './redis/place.ts'
 import { openReleasers } from './shutdown.ts'
 import { checkPostgres, checkRedis } from './store-checks.ts'
+
+const connectMs = 10_000
 
 /** Everything a process works with, opened; disposing closes it in reverse. */
 export interface Services extends PlayoutServices, AsyncDisposable {
   readonly databaseUrl: string
-  readonly redisUrl: string
+  readonly redisPlace: RedisPlace
 }
 
 /**
@@ -34,46 +38,64 @@ export async function openServices(
     const sql = openSql(databaseUrl, { max: poolSize, name })
     opened.defer('postgres', () => sql.end({ timeout: 1 }))
     await checkPostgres(sql)
-    await checkRedis(redisUrl)
-    const redis = openRedis(redisUrl, name)
+    const redisPlace = await checkRedis(redisUrl)
+    const redis = openRedis(redisPlace, name)
     opened.defer('redis', () => redis.disconnect())
-    const outage = outageLog(log)
-    redis.on('error', outage.failed).on('ready', outage.recovered)
-    await redis.connect()
+    logOutages(redis, log)
+    await connect(redis)
     await warnOfEviction(redis, log)
-    const producer = openProducer(redisUrl, `${name}-jobs`)
+    const producer = openProducer(redisPlace, `${name}-jobs`)
     opened.defer('job connection', () => producer.disconnect())
     producer.on('error', () => {})
-    await producer.connect()
+    await connect(producer)
     const advances = openAdvanceQueue(producer)
     opened.defer('job queue', () => advances.close())
     advances.on('error', () => {})
-    return { databaseUrl, redisUrl, sql, redis, advances, log, [Symbol.asyncDispose]: () => opened.release() }
+    return {
+      databaseUrl,
+      redisPlace,
+      sql,
+      redis,
+      advances,
+      log,
+      [Symbol.asyncDispose]: () => opened.release()
+    }
   } catch (error) {
     await opened.release()
     throw error
   }
 }
 
-/** One line when Redis goes away and one when it is back, however often the client tries in between. */
-function outageLog(log: Logger) {
-  let isAway = false
-  return {
-    failed: (error: Error) => {
-      if (!isAway) log.error({ reason: String(error) }, 'redis is away')
-      isAway = true
-    },
-    recovered: () => {
-      if (isAway) log.info('redis is back')
-      isAway = false
-    }
+/** Waits for the first connection. That of a cluster which fails in the middle of it would never come to an end. */
+async function connect(redis: RedisClient): Promise<void> {
+  await withDeadline(connectMs, 'connecting to Redis', () => redis.connect())
+}
+
+/** One line when Redis, or a node of a cluster, goes away and one when it is back, however often it is tried. */
+function logOutages(redis: RedisClient, log: Logger): void {
+  const away = new Set<string>()
+  const failed = (error: Error, node = '') => {
+    if (!away.has(node)) log.error({ reason: String(error), ...(node && { node }) }, 'redis is away')
+    away.add(node)
   }
+  const recovered = (node = '') => {
+    if (away.delete(node)) log.info(node && { node }, 'redis is back')
+  }
+  redis.on('error', error => failed(error)).on('ready', () => recovered())
+  if (!(redis instanceof Cluster)) return
+  redis.on('node error', failed).on('+node', (node: Redis) => {
+    node.on('ready', () => recovered(`${node.options.host}:${node.options.port}`))
+  })
 }
 
 /** Warns of settings that lose jobs. A managed Redis may refuse to tell them. */
-async function warnOfEviction(redis: Redis, log: Logger): Promise<void> {
-  const answer = await redis.config('GET', 'maxmemory-policy').catch(() => null)
-  if (Array.isArray(answer) && answer[1] !== 'noeviction') {
-    log.warn({ policy: answer[1] }, 'redis may evict jobs: set maxmemory-policy to noeviction')
-  }
+async function warnOfEviction(redis: RedisClient, log: Logger): Promise<void> {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const answers = await Promise.all(
+    servers.map(async server => server.config('GET', 'maxmemory-policy').catch(() => null))
+  )
+  const policies = answers.flatMap(answer => (Array.isArray(answer) ? [answer[1]] : []))
+  const evicting = policies.find(policy => policy !== 'noeviction')
+  if (evicting !== undefined)
+    log.warn({ policy: evicting }, 'redis may evict jobs: set maxmemory-policy to noeviction')
 }

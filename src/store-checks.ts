@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 
 import type { Sql } from './db/sql.ts'
 import { OperatorError } from './errors.ts'
+import { type RedisPlace, urlsOf } from './redis/place.ts'
 
 const answerMs = 4_000
 
@@ -19,8 +20,40 @@ export async function checkPostgres(sql: Sql): Promise<void> {
     throw new OperatorError(`Postgres ${row?.name} is too old: DATABASE_URL needs version 14 or newer`)
 }
 
-/** Makes sure that a Redis or Valkey new enough answers. Throws an `OperatorError` that says what to do. */
-export async function checkRedis(url: string): Promise<void> {
+/**
+ * Makes sure that a Redis or Valkey new enough answers at REDIS_URL, and says whether that is a cluster. Of several nodes
+ * one is enough. Throws an `OperatorError` that says what to do.
+ */
+export async function checkRedis(redisUrl: string): Promise<RedisPlace> {
+  const urls = urlsOf(redisUrl)
+  const info = await Promise.any(urls.map(readInfo)).catch((error: unknown) => {
+    const [first] = error instanceof AggregateError ? error.errors : [error]
+    throw new OperatorError(
+      `Redis does not answer at REDIS_URL (${reasonOf(first)}): start it, or correct the URL`
+    )
+  })
+  // Valkey tells the version of Redis that it is compatible with.
+  const version = /^redis_version:((\d+)\.\S+)/m.exec(info)
+  if (version && Number(version[2]) < 7)
+    throw new OperatorError(`Redis ${version[1]} is too old: REDIS_URL needs Redis or Valkey 7 or newer`)
+  const isCluster = /^cluster_enabled:1/m.test(info)
+  if (!isCluster && urls.length > 1)
+    throw new OperatorError(
+      'REDIS_URL names several nodes, but the one that answers is no Redis Cluster: name one'
+    )
+  if (isCluster && urls.some(url => !['', '/', '/0'].includes(new URL(url).pathname)))
+    throw new OperatorError(
+      'REDIS_URL names a database, but a Redis Cluster has only database 0: leave it out'
+    )
+  if (/^cluster_state:fail/m.test(info))
+    throw new OperatorError(
+      'the Redis Cluster at REDIS_URL is down (cluster_state:fail): see that a node serves each of its slots'
+    )
+  return { urls, isCluster }
+}
+
+/** What a node says of itself, and of its cluster where it belongs to one. */
+async function readInfo(url: string): Promise<string> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: answerMs,
@@ -31,18 +64,15 @@ export async function checkRedis(url: string): Promise<void> {
   // The first fault is the reason; what waits for the connection only hears that it is closed.
   let reason: unknown
   redis.on('error', (error: unknown) => (reason ??= error))
-  const info = await redis
-    .info('server')
-    .catch((error: unknown) => {
-      throw new OperatorError(
-        `Redis does not answer at REDIS_URL (${reasonOf(reason ?? error)}): start it, or correct the URL`
-      )
-    })
-    .finally(() => redis.disconnect())
-  // Valkey tells the version of Redis that it is compatible with.
-  const version = /^redis_version:((\d+)\.\S+)/m.exec(info)
-  if (version && Number(version[2]) < 7)
-    throw new OperatorError(`Redis ${version[1]} is too old: REDIS_URL needs Redis or Valkey 7 or newer`)
+  try {
+    const [server, cluster] = await Promise.all([redis.info('server'), redis.info('cluster')])
+    const state = /^cluster_enabled:1/m.test(cluster) ? await redis.cluster('INFO') : ''
+    return `${server}\n${cluster}\n${state}`
+  } catch (error) {
+    throw reason ?? error
+  } finally {
+    redis.disconnect()
+  }
 }
 
 /** Whether a fault means that Postgres or Redis went away, as they may in the middle of a start. */
@@ -51,8 +81,10 @@ export function isStoreAway(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(code) ||
-    error.name === 'MaxRetriesPerRequestError' ||
-    /^(Connection is closed|Stream isn't writeable|Command timed out)/.test(error.message)
+    ['MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
+    /^(Connection is closed|Stream isn't writeable|Command timed out|connecting to Redis took longer|CLUSTERDOWN|Too many Cluster redirections)/.test(
+      error.message
+    )
   )
 }
 

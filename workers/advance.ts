@@ -7,10 +7,11 @@ import { advancePayload, advanceQueueName, leadMs } from '../src/jobs.ts'
 import { advance } from '../src/playout/advance.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { openBlocking } from '../src/redis/connection.ts'
+import type { RedisPlace } from '../src/redis/place.ts'
 
 /** Ends tracks on time: one job per play. */
-export function startAdvanceWorker(services: PlayoutServices, redisUrl: string): Worker {
-  const connection = openBlocking(redisUrl, 'advance')
+export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace): Worker {
+  const connection = openBlocking(redisPlace, 'advance')
   // Away and back is reported by the process's own connection.
   connection.on('error', () => {})
   const worker = new Worker(

@@ -22,7 +22,7 @@ await runService('workers', async ({ config, log, opened }) => {
   opened.defer('sweep', () => sweep.stop())
   const storage = startStorage({ ...services, config, secrets: await openKeptSecrets(services.sql, config) })
   opened.defer('storage', () => storage.stop())
-  const advances = startAdvanceWorker(services, services.redisUrl)
+  const advances = startAdvanceWorker(services, services.redisPlace)
   opened.defer('advance worker', () => advances.close())
   tellReady()
   log.debug('workers ready')

@@ -1,3 +1,4 @@
+import { probeShards } from '../redis/station-store.ts'
 import { type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
 
@@ -67,7 +68,7 @@ const health: ApiRoute = {
     })
   },
   async handle(_, { sql, redis, live }) {
-    const [postgres, store] = await Promise.all([answers(sql`select 1`), answers(redis.ping())])
+    const [postgres, store] = await Promise.all([answers(sql`select 1`), answers(probeShards(redis))])
     const { isCurrent, stations } = live.health()
     return json({
       status: postgres && store && isCurrent ? 'success' : 'error',

@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis'
-
 import type { Logger } from '../log.ts'
+import type { RedisClient } from '../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../redis/keys.ts'
 import {
   type Change,
@@ -29,7 +28,7 @@ export interface FeedHealth {
 }
 
 /**
- * Every station's newest state, in memory. It follows Redis by the changes channel, and because a message can be
+ * Every station's newest state, in memory. It follows Redis by the changes channels, and because a message can be
  * lost it also compares positions: every shard within 2 seconds, all of them after a reconnect. While Redis is
  * away or empty the newest known states stay.
  *
@@ -48,14 +47,17 @@ export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicLi
 
 export interface FeedOptions {
   /** For reading; it may be shared. */
-  readonly redis: Redis
-  /** For the changes channel only. Both connections stay open when the feed closes. */
-  readonly subscriber: Redis
+  readonly redis: RedisClient
+  /** For the changes channels only. Both connections stay open when the feed closes. */
+  readonly subscriber: RedisClient
   readonly baseUrl: string
   readonly log: Logger
   /** How often a part of the shards is compared; four times make a whole round. */
   readonly checkIntervalMs?: number
 }
+
+/** What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were lost. */
+const backEvents = ['ready', 'subscribersReady'] as const
 
 /** How many stations are read in one go. */
 const chunk = 500
@@ -204,10 +206,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   const onMessage = (_channel: string, message: string) => heard(message)
   await compare(shards)
   if (pending.size > 0) throw new Error('redis: the live states cannot be read')
-  subscriber.on('message', onMessage)
+  subscriber.on('smessage', onMessage)
   subscriber.on('error', noteAway)
-  await subscriber.subscribe(changesChannel)
-  subscriber.on('ready', checkAll)
+  await Promise.all(shards.map(shard => subscriber.ssubscribe(changesChannel(shard))))
+  for (const event of backEvents) subscriber.on(event, checkAll)
   // What changed between the first look and the subscription.
   await compare(shards)
   const timer = setInterval(checkNext, checkIntervalMs)
@@ -238,9 +240,9 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       clearInterval(timer)
       listeners.clear()
       pending.clear()
-      subscriber.off('message', onMessage)
+      subscriber.off('smessage', onMessage)
       subscriber.off('error', noteAway)
-      subscriber.off('ready', checkAll)
+      for (const event of backEvents) subscriber.off(event, checkAll)
       await Promise.all([checking, reading])
     }
   }

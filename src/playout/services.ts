@@ -1,13 +1,12 @@
-import type { Redis } from 'ioredis'
-
 import type { Sql } from '../db/sql.ts'
 import type { AdvanceQueue } from '../jobs.ts'
 import type { Logger } from '../log.ts'
+import type { RedisClient } from '../redis/connection.ts'
 
 /** What the engine works with. */
 export interface PlayoutServices {
   readonly sql: Sql
-  readonly redis: Redis
+  readonly redis: RedisClient
   readonly advances: AdvanceQueue
   readonly log: Logger
 }

@@ -1,62 +1,105 @@
 import { readFileSync } from 'node:fs'
 
-import { Redis, type RedisOptions, type Result } from 'ioredis'
+import { Cluster, Redis, type Result } from 'ioredis'
+
+import type { RedisPlace } from './place.ts'
+import { paceRefreshes } from './refresh-pace.ts'
+import { limitWaiting } from './waiting-limit.ts'
+
+/** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
+export type RedisClient = Redis | Cluster
+
+const commandTimeout = 5_000
 
 /** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
-export function openRedis(url: string, name: string): Redis {
-  const redis = new Redis(url, { ...common(name), commandTimeout: 5_000, maxRetriesPerRequest: 2 })
+export function openRedis(place: RedisPlace, name: string): RedisClient {
+  const redis = open(place, name, { commandTimeout, maxRetriesPerRequest: 2 })
+  if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   for (const command of ['commitStation', 'forgetStation']) {
-    const lua = readFileSync(new URL(`./lua/${command}-2.lua`, import.meta.url), 'utf8')
-    redis.defineCommand(command, { numberOfKeys: 2, lua })
+    const lua = readFileSync(new URL(`./lua/${command}-3.lua`, import.meta.url), 'utf8')
+    redis.defineCommand(command, { numberOfKeys: 3, lua })
   }
   return redis
 }
 
 /** Opens a connection that only listens; it subscribes again by itself after every reconnect. */
-export function openSubscriber(url: string, name: string): Redis {
-  return new Redis(url, { ...common(name), maxRetriesPerRequest: null })
+export function openSubscriber(place: RedisPlace, name: string): RedisClient {
+  return open(place, name, { maxRetriesPerRequest: null, shardedSubscribers: true })
 }
 
 /** Opens a connection of a BullMQ worker, whose blocking reads wait as long as they like. */
-export function openBlocking(url: string, name: string): Redis {
-  return new Redis(url, { ...common(name), maxRetriesPerRequest: null })
+export function openBlocking(place: RedisPlace, name: string): RedisClient {
+  return open(place, name, { maxRetriesPerRequest: null })
 }
 
 /** Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that. */
-export function openProducer(url: string, name: string): Redis {
-  return new Redis(url, { ...common(name), maxRetriesPerRequest: 1, enableOfflineQueue: false })
+export function openProducer(place: RedisPlace, name: string): RedisClient {
+  return open(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false })
 }
 
-function common(name: string) {
-  return {
-    connectionName: `cuewire-${name}`,
-    connectTimeout: 5_000,
+interface Behaviour {
+  readonly maxRetriesPerRequest: number | null
+  readonly commandTimeout?: number
+  readonly enableOfflineQueue?: boolean
+  readonly shardedSubscribers?: boolean
+}
+
+function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviour): RedisClient {
+  const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = behaviour
+  const common = { connectionName: `cuewire-${name}`, connectTimeout: 5_000, ...rest }
+  if (!isCluster)
+    return new Redis(urls[0], { ...common, enableOfflineQueue, retryStrategy, lazyConnect: true })
+  const cluster = new Cluster(urls.map(addressOf), {
+    redisOptions: { ...common, ...accessOf(urls[0]) },
+    enableOfflineQueue,
+    shardedSubscribers,
+    clusterRetryStrategy: retryStrategy,
     lazyConnect: true,
-    // Quick at first, so that a restarted Redis is found within a second; jitter spreads many processes.
-    retryStrategy: (attempt: number) => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
-  } satisfies RedisOptions
+    // A certificate is made out to a name: names stay names.
+    dnsLookup: (host, done) => done(null, host)
+  })
+  paceRefreshes(cluster)
+  return cluster
+}
+
+/** Quick at first, so that a restarted Redis is found within a second; jitter spreads many processes. */
+const retryStrategy = (attempt: number) => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
+
+function addressOf(url: string) {
+  const { hostname, port } = new URL(url)
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }
+}
+
+/** What all nodes of a cluster have in common. */
+function accessOf(url: string) {
+  const { protocol, username, password } = new URL(url)
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' ? { tls: {} } : {})
+  }
 }
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** See `lua/commitStation-2.lua`. */
+    /** See `lua/commitStation-3.lua`. */
     commitStation(
       stationKey: string,
       positionsKey: string,
+      channel: string,
       readPosition: string,
       newPosition: string,
       schema: string,
       state: string,
       stationId: number,
-      channel: string,
       message: string
     ): Result<number, Context>
-    /** See `lua/forgetStation-2.lua`. */
+    /** See `lua/forgetStation-3.lua`. */
     forgetStation(
       stationKey: string,
       positionsKey: string,
-      stationId: number,
       channel: string,
+      stationId: number,
       message: string
     ): Result<null, Context>
   }

@@ -1,10 +1,10 @@
 /**
- * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a shard
- * carry its hash tag, so that a script may touch them together on Redis Cluster.
+ * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a shard and its
+ * channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{N}:station:ID`  hash: `position`, `schema`, `state` (see `station-store.ts`)
  * - `cuewire:{N}:positions`   hash: station id -> position, for all stations of the shard; '' where one was deleted
- * - `cuewire:changes`         channel: one `Change` per commit
+ * - `cuewire:{N}:changes`     sharded channel: one `Change` per commit
  */
 export const shardCount = 16
 
@@ -16,4 +16,4 @@ export const stationKey = (stationId: number) => `cuewire:{${shardOf(stationId)}
 
 export const positionsKey = (shard: number) => `cuewire:{${shard}}:positions`
 
-export const changesChannel = 'cuewire:changes'
+export const changesChannel = (shard: number) => `cuewire:{${shard}}:changes`

@@ -1,8 +1,7 @@
-import type { Redis } from 'ioredis'
-
 import { newestRevision, type StationState } from '../station/state.ts'
 import { type Trigger } from '../station/triggers.ts'
-import { changesChannel, positionsKey, shardOf, stationKey } from './keys.ts'
+import type { RedisClient } from './connection.ts'
+import { changesChannel, positionsKey, shardOf, shards, stationKey } from './keys.ts'
 
 /** Changes with every change of `StationState` that older code could not read. */
 const schema = '2'
@@ -48,7 +47,7 @@ export interface Stored {
 }
 
 /** Reads what is stored, in the order of `stationIds`. */
-export async function readStored(redis: Redis, stationIds: readonly number[]): Promise<Stored[]> {
+export async function readStored(redis: RedisClient, stationIds: readonly number[]): Promise<Stored[]> {
   const rows = await Promise.all(
     stationIds.map(id => redis.hmget(stationKey(id), 'position', 'schema', 'state'))
   )
@@ -60,7 +59,7 @@ export async function readStored(redis: Redis, stationIds: readonly number[]): P
 
 /** Reads states; null where there is none that can be read. The order is that of `stationIds`. */
 export async function readStates(
-  redis: Redis,
+  redis: RedisClient,
   stationIds: readonly number[]
 ): Promise<(StationState | null)[]> {
   return (await readStored(redis, stationIds)).map(({ state }) => state)
@@ -71,7 +70,7 @@ export async function readStates(
  * faster, and nothing was changed.
  */
 export function commitState(
-  redis: Redis,
+  redis: RedisClient,
   read: StationState | null,
   next: StationState,
   triggers: readonly Trigger[]
@@ -81,7 +80,7 @@ export function commitState(
 
 /** The same over whatever is stored at `readPosition`, readable or not. */
 export async function commitOver(
-  redis: Redis,
+  redis: RedisClient,
   readPosition: string,
   next: StationState,
   triggers: readonly Trigger[]
@@ -91,46 +90,51 @@ export async function commitOver(
   const committed = await redis.commitStation(
     stationKey(next.stationId),
     positionsKey(shardOf(next.stationId)),
+    changesChannel(shardOf(next.stationId)),
     readPosition,
     position,
     schema,
     JSON.stringify(next),
     next.stationId,
-    changesChannel,
     JSON.stringify(change)
   )
   return committed === 1
 }
 
 /** Removes the state of a deleted station and tells the servers. Nothing is committed for it from then on. */
-export async function forgetStation(redis: Redis, stationId: number): Promise<void> {
+export async function forgetStation(redis: RedisClient, stationId: number): Promise<void> {
   const change: Change = { stationId, position: '', triggers: [] }
   await redis.forgetStation(
     stationKey(stationId),
     positionsKey(shardOf(stationId)),
+    changesChannel(shardOf(stationId)),
     stationId,
-    changesChannel,
     JSON.stringify(change)
   )
 }
 
 /** Takes the entry of a deleted station out of its shard's positions. */
-export async function dropPosition(redis: Redis, stationId: number): Promise<void> {
+export async function dropPosition(redis: RedisClient, stationId: number): Promise<void> {
   await redis.hdel(positionsKey(shardOf(stationId)), String(stationId))
 }
 
 /** Enters the station into its shard's positions again, where that entry was lost. */
-export async function repairPosition(redis: Redis, state: StationState): Promise<void> {
+export async function repairPosition(redis: RedisClient, state: StationState): Promise<void> {
   await redis.hset(positionsKey(shardOf(state.stationId)), String(state.stationId), renderPosition(state))
 }
 
 /** Positions of all stations of a shard, by station id; empty where a station was deleted. */
-export async function readPositions(redis: Redis, shard: number): Promise<Map<number, string>> {
+export async function readPositions(redis: RedisClient, shard: number): Promise<Map<number, string>> {
   const positions = await redis.hgetall(positionsKey(shard))
   return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))
 }
 
-/** Parses a message of the changes channel. */
+/** Asks for something of every shard, each of which another node of a cluster may have. Throws if one does not answer. */
+export async function probeShards(redis: RedisClient): Promise<void> {
+  await Promise.all(shards.map(shard => redis.exists(positionsKey(shard))))
+}
+
+/** Parses a message of a changes channel. */
 export function parseChange(message: string): Change {
   return JSON.parse(message)
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -12,8 +13,10 @@ import { openSql, type Sql, type Tx } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import type { EmbeddedService } from '../../src/embedded/service.ts'
-import { changesChannel } from '../../src/redis/keys.ts'
+import { viewOf } from '../../src/live/view.ts'
+import { changesChannel, shards } from '../../src/redis/keys.ts'
 import { parseChange, parsePosition, readStates } from '../../src/redis/station-store.ts'
+import { followRedis } from '../support/live-server.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
@@ -63,6 +66,19 @@ async function openRig(folder: string) {
       await redis.exited
       redis = await startRedis(join(folder, 'redis'), { port: redis.port })
     },
+    /** Redis stands still for so long, with its connections open. */
+    hangRedis: async (downMs: number) => {
+      process.kill(redis.pid, 'SIGSTOP')
+      await wait(downMs)
+      process.kill(redis.pid, 'SIGCONT')
+    },
+    /** Redis is away for so long, and comes back with or without what it held. */
+    loseRedis: async (downMs: number, isEmptied: boolean) => {
+      await redis.stop()
+      if (isEmptied) await rm(join(folder, 'redis', 'appendonlydir'), { recursive: true })
+      await wait(downMs)
+      redis = await startRedis(join(folder, 'redis'), { port: redis.port })
+    },
     flushRedis: async () => {
       const client = new Redis(redis.url)
       await client.flushall()
@@ -96,8 +112,8 @@ function watchVersions(redisUrl: string) {
   const last = new Map<string, number>()
   const steppedBack: string[] = []
   subscriber.on('error', () => {})
-  void subscriber.subscribe(changesChannel).catch(() => {})
-  subscriber.on('message', (_, message) => {
+  void subscriber.ssubscribe(...shards.map(changesChannel)).catch(() => {})
+  subscriber.on('smessage', (_, message) => {
     const { stationId, position } = parseChange(message)
     const { epoch, version } = parsePosition(position)
     const key = `${stationId} ${epoch}`
@@ -209,5 +225,47 @@ test(
     for (const id of ids) await expectWholeHistory(rig.sql, id)
     expect(rig.unasked).toEqual([])
     expect(versions.steppedBack).toEqual([])
+  }
+)
+
+test(
+  'servers know that Redis is away, and are current within 5 seconds of its return',
+  { timeout: 90_000 },
+  async () => {
+    await using folder = await openTempFolder()
+    await using rig = await openRig(folder.path)
+    const { feed } = await followRedis(rig.redisUrl)
+    const { health } = viewOf(feed)
+    const ids = (await seedStations(rig.sql, { stations: 8, tracks: 60, songMs: 3_000 })).map(({ id }) => id)
+    const agree = async () => {
+      const facts = await readFacts(rig.sql, ids)
+      return facts.every(
+        ({ stationId, current }) => current && current.shId === feed.get(stationId)?.state.current?.shId
+      )
+    }
+    await waitFor(agree, { deadlineMs: 15_000, what: 'all stations to play' })
+    const faults: Record<string, () => Promise<void>> = {
+      'hung for 10 s': () => rig.hangRedis(10_000),
+      'stopped for 10 s': () => rig.loseRedis(10_000, false),
+      'emptied while it was away': () => rig.loseRedis(1_000, true)
+    }
+    for (const [what, fault] of Object.entries(faults)) {
+      const over = fault()
+      await waitFor(() => !health().isCurrent, { deadlineMs: 6_000, what: `Redis ${what}: not current` })
+      await over
+      await waitFor(async () => health().isCurrent && (await agree()), {
+        deadlineMs: 5_000,
+        what: `Redis ${what}: current again`
+      })
+    }
+    const epochs = () => new Set(feed.all().map(({ state }) => state.epoch))
+    const before = epochs()
+    await rig.flushRedis()
+    await waitFor(async () => !feed.all().some(({ state }) => before.has(state.epoch)) && (await agree()), {
+      deadlineMs: 5_000,
+      what: 'all stations to be rebuilt after a FLUSHALL'
+    })
+    expect(health()).toMatchObject({ isCurrent: true, stations: ids.length })
+    for (const id of ids) await expectWholeHistory(rig.sql, id)
   }
 )

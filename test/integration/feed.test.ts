@@ -1,18 +1,24 @@
 import { expect } from 'vitest'
 
-import { openRedis } from '../../src/redis/connection.ts'
-import { changesChannel, positionsKey, stationKey } from '../../src/redis/keys.ts'
+import { startRedis } from '../../src/embedded/redis.ts'
+import { openRedis, type RedisClient } from '../../src/redis/connection.ts'
+import { changesChannel, positionsKey, shards, stationKey } from '../../src/redis/keys.ts'
+import type { RedisPlace } from '../../src/redis/place.ts'
 import { commitState, forgetStation, renderPosition } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
-import { followRedis } from '../support/live-server.ts'
+import { countSubscribers, followRedis } from '../support/live-server.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
+const plain = (url: string): RedisPlace => ({ urls: [url], isCluster: false })
+/** A feed that compares only when it opens and after a reconnect: everything else has to come as a message. */
+const noChecks = { checkIntervalMs: 3_600_000 }
 const soon = { deadlineMs: 5_000, what: 'the feed to follow' }
 
 test('all stations are there from the start', async ({ redisUrl }) => {
-  const redis = openRedis(redisUrl, 'test')
+  const redis = openRedis(plain(redisUrl), 'test')
   for (const stationId of [18, 2, 1])
     await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
   redis.disconnect()
@@ -65,12 +71,63 @@ test('a change whose message was lost is found all the same', async ({ redisUrl 
   await waitFor(() => feed.get(1), soon)
 })
 
-test('a cut subscription is mended', async ({ redisUrl }) => {
-  const { feed, redis } = await followRedis(redisUrl)
+/** Commits the first state of a station of every shard, numbered from here on. */
+async function commitEverywhere(redis: RedisClient, from: number): Promise<number[]> {
+  const states = shards.map(shard =>
+    aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } })
+  )
+  for (const state of states) await commitState(redis, null, state, [])
+  return states.map(({ stationId }) => stationId)
+}
+
+test('every shard has its channel, and a lost connection is made good without a check', async ({
+  redisUrl
+}) => {
+  const { feed, redis } = await followRedis(redisUrl, noChecks)
+  const told: number[] = []
+  feed.onChange(({ state }) => told.push(state.stationId))
+  const first = await commitEverywhere(redis, 16)
+  await waitFor(() => told.length === first.length, soon)
+  const { lastCheckMs } = feed.health()
   await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
-  const first = aStation()
-  await commitState(redis, null, first, [])
-  await waitFor(() => feed.get(1)?.state.version === 1, soon)
+  await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
+  await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
+  const second = await commitEverywhere(redis, 32)
+  await waitFor(() => told.length === 2 * first.length, soon)
+  expect(told).toEqual([...first, ...second])
+})
+
+test('a Redis that was restarted is compared and listened to again, without a check', async () => {
+  await using folder = await openTempFolder()
+  const before = await startRedis(folder.path)
+  const { feed, redis } = await followRedis(before.url, noChecks)
+  await commitEverywhere(redis, 16)
+  await waitFor(() => feed.all().length === shards.length, soon)
+  await before.stop()
+  await waitFor(() => !feed.health().connected, soon)
+  const { lastCheckMs } = feed.health()
+  await using after = await startRedis(folder.path, { port: before.port })
+  await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
+  await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
+  await commitEverywhere(redis, 32)
+  await waitFor(() => feed.all().length === 2 * shards.length, soon)
+  expect(after.pid).not.toBe(before.pid)
+})
+
+test('no change stays unseen when the connection is cut while commits go on', async ({ redisUrl }) => {
+  const { feed, redis } = await followRedis(redisUrl)
+  let states = shards.map(shard => aStation({ stationId: 16 + shard, profile: { shortName: `s${shard}` } }))
+  await Promise.all(states.map(state => commitState(redis, null, state, [])))
+  for (let round = 0; round < 50; round++) {
+    const next = states.map(state => afterSong(state))
+    const cut = round % 5 === 0 ? redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub') : null
+    await Promise.all([
+      cut,
+      ...next.map((state, index) => commitState(redis, states[index] ?? null, state, []))
+    ])
+    states = next
+  }
+  await waitFor(() => states.every(state => feed.get(state.stationId)?.state.version === state.version), soon)
   await waitFor(() => feed.health().connected, soon)
 })
 
@@ -92,10 +149,10 @@ test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   await redis.hset(stationKey(3), { position: 'x:9:9', schema: '2', state: '{"stationId":3,' })
   await redis.hset(positionsKey(3), { 3: 'x:9:9' })
-  await redis.publish(changesChannel, 'nonsense')
-  await redis.publish(changesChannel, '{"stationId":"1","position":7}')
-  await redis.publish(
-    changesChannel,
+  await redis.spublish(changesChannel(3), 'nonsense')
+  await redis.spublish(changesChannel(1), '{"stationId":"1","position":7}')
+  await redis.spublish(
+    changesChannel(3),
     '{"stationId":3,"position":"x:9:9","triggers":["song_changed","made_up"]}'
   )
   const states: StationState[] = [1, 2, 19].map(stationId => aStation({ stationId }))
@@ -109,7 +166,7 @@ test('a station without a position any more is forgotten', async ({ redisUrl }) 
   for (const stationId of [1, 2])
     await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
   await waitFor(() => feed.all().length === 2, soon)
-  await redis.publish(changesChannel, JSON.stringify({ stationId: 1, position: '', triggers: [] }))
+  await redis.spublish(changesChannel(1), JSON.stringify({ stationId: 1, position: '', triggers: [] }))
   await redis.hset(positionsKey(1), { 1: '' })
   await redis.hset(positionsKey(2), { 2: '' })
   await waitFor(() => feed.all().length === 0, soon)
@@ -128,8 +185,8 @@ test('a read that was under way does not bring a deleted station back', async ({
   await redis.hset(positionsKey(1), { 1: '' })
   await redis
     .pipeline()
-    .publish(changesChannel, JSON.stringify(change))
-    .publish(changesChannel, JSON.stringify({ ...change, position: '' }))
+    .spublish(changesChannel(1), JSON.stringify(change))
+    .spublish(changesChannel(1), JSON.stringify({ ...change, position: '' }))
     .exec()
   await commitState(redis, null, aStation({ stationId: 2 }), [])
   await waitFor(() => feed.get(2), soon)
@@ -149,7 +206,7 @@ test('who cannot wait for the message catches up', async ({ redisUrl }) => {
 
 test('a Redis that hangs is waited out', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  const admin = openRedis(redisUrl, 'admin')
+  const admin = openRedis(plain(redisUrl), 'admin')
   const first = aStation()
   await commitState(redis, null, first, [])
   await waitFor(() => feed.get(1), soon)

@@ -1,3 +1,4 @@
+import { Cluster } from 'ioredis'
 import { pino } from 'pino'
 import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
@@ -5,27 +6,30 @@ import { onTestFinished } from 'vitest'
 import { listen } from '../../src/http/listen.ts'
 import { openAdmission } from '../../src/live/admission.ts'
 import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
-import { openFeed } from '../../src/live/feed.ts'
+import { type FeedOptions, openFeed } from '../../src/live/feed.ts'
 import { serveSockets, socketPath } from '../../src/live/sockets.ts'
 import { serveStreams } from '../../src/live/streams.ts'
-import { openRedis, openSubscriber } from '../../src/redis/connection.ts'
+import { openRedis, openSubscriber, type RedisClient } from '../../src/redis/connection.ts'
+import { changesChannel, shards } from '../../src/redis/keys.ts'
+import { checkRedis } from '../../src/store-checks.ts'
 
 const mayListen = async (key: string) => key === 'good'
 
 const log = pino({ level: 'silent' })
 
-/** A feed on a test's Redis; closed when the test ends. `redis` can commit. */
-export async function followRedis(redisUrl: string) {
-  const redis = openRedis(redisUrl, 'test')
-  const subscriber = openSubscriber(redisUrl, 'test')
+/** A feed on a test's Redis or Redis Cluster; closed when the test ends. `redis` can commit. */
+export async function followRedis(redisUrl: string, options: Pick<FeedOptions, 'checkIntervalMs'> = {}) {
+  const place = await checkRedis(redisUrl)
+  const redis = openRedis(place, 'test')
+  const subscriber = openSubscriber(place, 'test-changes')
   redis.on('error', () => {})
-  const feed = await openFeed({ redis, subscriber, baseUrl: 'https://radio.example.com', log })
+  const feed = await openFeed({ redis, subscriber, baseUrl: 'https://radio.example.com', log, ...options })
   onTestFinished(async () => {
     await feed.close()
     redis.disconnect()
     subscriber.disconnect()
   })
-  return { redis, feed }
+  return { redis, subscriber, feed }
 }
 
 /** The live endpoint on a free port. The key `good` may listen to private stations unless told otherwise. */
@@ -54,3 +58,14 @@ export async function serveLive(
     baseUrl: `http://127.0.0.1:${port}`
   }
 }
+
+/** How many subscribers of the changes each shard has. Of a cluster each node knows only those of its own shards. */
+export async function countSubscribers(redis: RedisClient): Promise<number[]> {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const answers = await Promise.all(
+    servers.map(async server => server.pubsub('SHARDNUMSUB', ...shards.map(changesChannel)))
+  )
+  return shards.map(shard => sum(answers.map(answer => Number(answer[2 * shard + 1]))))
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)

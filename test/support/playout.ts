@@ -1,18 +1,19 @@
-import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { openAdvanceQueue } from '../../src/jobs.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
-import { openProducer, openRedis } from '../../src/redis/connection.ts'
+import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
+import { checkRedis } from '../../src/store-checks.ts'
 
 /** The engine's services on a test's own database and Redis. */
 export async function openPlayout(
   sql: Sql,
   redisUrl: string
-): Promise<PlayoutServices & AsyncDisposable & { redis: Redis }> {
-  const redis = openRedis(redisUrl, 'test')
-  const producer = openProducer(redisUrl, 'test-jobs')
+): Promise<PlayoutServices & AsyncDisposable & { redis: RedisClient }> {
+  const place = await checkRedis(redisUrl)
+  const redis = openRedis(place, 'test')
+  const producer = openProducer(place, 'test-jobs')
   await Promise.all([redis.connect(), producer.connect()])
   const advances = openAdvanceQueue(producer)
   return {

@@ -33,6 +33,24 @@ test('networks are addresses with or without a length', () => {
   expect(networks.WEBHOOK_ALLOWED_NETWORKS).toEqual(['10.0.0.0/8', 'fd00::/8', '192.168.1.7'])
 })
 
+test.for([
+  'rediss://user:secret@redis.example.com:6380/0',
+  'redis://:pass,word@one:7001, redis://:pass,word@two:7002 ,redis://:pass,word@[::1]'
+])('REDIS_URL may be %s', text => {
+  expect(parseConfig({ REDIS_URL: text }).REDIS_URL).toBe(text)
+})
+
+test.for([
+  ['redis://one:7001,two:7002', 'nor several whole ones'],
+  ['redis://one,two:7002', 'nor several whole ones'],
+  ['redis://one:7001,http://two:7002', 'nor several whole ones'],
+  ['redis://one:7001,rediss://two:7002', 'differ in scheme, user or password'],
+  ['redis://:a@one:7001,redis://:b@two:7002', 'differ in scheme, user or password'],
+  ['redis://a:x@one:7001,redis://b:x@two:7002', 'differ in scheme, user or password']
+])('REDIS_URL may not be %s', ([text = '', problem = '']) => {
+  expect(() => parseConfig({ REDIS_URL: text })).toThrow(problem)
+})
+
 test('an empty variable counts as unset', () => {
   expect(parseConfig({ PORT: '', REDIS_URL: '' })).toMatchObject({ PORT: 8080 })
 })

@@ -1,0 +1,203 @@
+import { pino } from 'pino'
+import { expect, onTestFinished } from 'vitest'
+
+import { parseConfig } from '../../src/config.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { advanceQueueName } from '../../src/jobs.ts'
+import { advance } from '../../src/playout/advance.ts'
+import type { PlayoutServices } from '../../src/playout/services.ts'
+import { openRedis } from '../../src/redis/connection.ts'
+import { shards } from '../../src/redis/keys.ts'
+import { commitState, readStates } from '../../src/redis/station-store.ts'
+import { openServices } from '../../src/services.ts'
+import { checkRedis } from '../../src/store-checks.ts'
+import { startAdvanceWorker } from '../../workers/advance.ts'
+import { afterSong, aStation } from '../support/builders.ts'
+import { test as base } from '../support/fixtures.ts'
+import { countSubscribers, followRedis } from '../support/live-server.ts'
+import { followStation, shownWhen } from '../support/playing.ts'
+import { openPlayout } from '../support/playout.ts'
+import { startProgram } from '../support/program.ts'
+import { startRedisCluster } from '../support/redis-cluster.ts'
+import { readHistory, seedStation, seedStations } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+
+const soon = { deadlineMs: 5_000, what: 'the cluster to do it' }
+/** Everything that reaches a feed later than its start has to come as a message, or by the look after a reconnect. */
+const noChecks = { checkIntervalMs: 3_600_000 }
+
+const test = base
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('clusterOfFile', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const cluster = await startRedisCluster()
+    onCleanup(async () => cluster[Symbol.asyncDispose]())
+    return cluster
+  })
+  .extend('cluster', async ({ clusterOfFile }) => {
+    await clusterOfFile.flush()
+    return clusterOfFile
+  })
+
+/** One station of every shard, in its first state, numbered from `from` on. */
+const oneOfEach = (from: number) =>
+  shards.map(shard => aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } }))
+
+test('any node says that it is a cluster', async ({ cluster, redisUrl }) => {
+  for (const { url } of cluster.nodes) expect(await checkRedis(url)).toEqual({ urls: [url], isCluster: true })
+  expect(await checkRedis(redisUrl)).toEqual({ urls: [redisUrl], isCluster: false })
+  const [first, ...others] = cluster.nodes.map(({ url }) => url)
+  expect(await checkRedis(`redis://:cluster-secret@127.0.0.1:1,${cluster.url}`)).toEqual({
+    urls: ['redis://:cluster-secret@127.0.0.1:1', first, ...others],
+    isCluster: true
+  })
+})
+
+test('an operator hears what is wrong with REDIS_URL', async ({ cluster, redisUrl }) => {
+  const [url = ''] = cluster.nodes.map(node => node.url)
+  await expect(checkRedis(`${redisUrl},${redisUrl}`)).rejects.toThrow(
+    /several nodes, but .* no Redis Cluster/
+  )
+  await expect(checkRedis(`${url}/3`)).rejects.toThrow('has only database 0')
+  await expect(checkRedis(url.replace('cluster-secret', 'wrong'))).rejects.toThrow(/REDIS_URL \(WRONGPASS/)
+})
+
+test('of many commits to a station of each shard one wins', async ({ cluster }) => {
+  const redis = openRedis(await checkRedis(cluster.url), 'test')
+  onTestFinished(() => redis.disconnect())
+  const first = oneOfEach(16)
+  const rivals = first.flatMap(state => Array.from({ length: 10 }, () => ({ read: null, next: state })))
+  const later = first.flatMap(state =>
+    Array.from({ length: 10 }, () => ({ read: state, next: afterSong(state) }))
+  )
+  for (const round of [rivals, later]) {
+    const won = await Promise.all(round.map(({ read, next }) => commitState(redis, read, next, [])))
+    expect(won.filter(Boolean)).toHaveLength(shards.length)
+  }
+  const states = await readStates(
+    redis,
+    first.map(({ stationId }) => stationId)
+  )
+  expect(states.map(state => state?.version)).toEqual(first.map(() => 2))
+})
+
+test('a commit reaches every feed as a message of its shard', async ({ cluster }) => {
+  const { feed: one, redis } = await followRedis(cluster.url, noChecks)
+  const [node] = cluster.nodes
+  const { feed: other } = await followRedis(node?.url ?? '', noChecks)
+  const states = oneOfEach(16)
+  for (const state of states) await commitState(redis, null, state, [])
+  for (const feed of [one, other]) await waitFor(() => feed.all().length === states.length, soon)
+})
+
+test('cut connections of a feed are made good without a check', async ({ cluster }) => {
+  const { feed, redis } = await followRedis(cluster.url, noChecks)
+  const { lastCheckMs } = feed.health()
+  for (const { client } of cluster.nodes) {
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  }
+  const first = oneOfEach(16)
+  for (const state of first) await commitState(redis, null, state, [])
+  await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
+  await waitFor(() => feed.all().length === first.length, soon)
+  await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
+  for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
+  await waitFor(() => feed.all().length === 2 * first.length, soon)
+})
+
+test('jobs end tracks, and a feed and a worker outlive a node that dies and comes back', async ({
+  cluster,
+  sql
+}) => {
+  await using engine = await openEngine(sql, cluster.url)
+  await playsOn(engine)
+  const { feed, redis, subscriber } = await followRedis(cluster.url)
+  for (const state of oneOfEach(16)) await commitState(redis, null, state, [])
+  await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
+
+  const node = await cluster.nodeOf(`bull:${advanceQueueName}:wait`)
+  let faults = 0
+  subscriber.on('error', () => faults++)
+  const diedAtMs = Date.now()
+  await node.kill()
+  await waitFor(() => !feed.health().connected, soon)
+  await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
+  // A client that tries again at once fails a hundred times a second.
+  expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
+
+  await node.start()
+  await cluster.ready()
+  await waitFor(() => feed.health().connected, soon)
+  await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
+  for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
+  await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
+  await playsOn(engine)
+})
+
+/** The engine with its jobs, and without the sweep that makes good what they miss. */
+async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
+  const playout = await openPlayout(sql, redisUrl)
+  const worker = startAdvanceWorker(playout, await checkRedis(redisUrl))
+  await worker.waitUntilReady()
+  return {
+    ...playout,
+    async [Symbol.asyncDispose]() {
+      await worker.close()
+      await playout[Symbol.asyncDispose]()
+    }
+  }
+}
+
+/** Starts a station, and waits for the end of its first song. */
+async function playsOn(engine: PlayoutServices): Promise<void> {
+  const stationId = await seedStation(engine.sql, { songMs: 400 })
+  await advance(engine, { stationId, endedShId: 0, cause: 'wake' })
+  await waitFor(async () => (await readHistory(engine.sql, stationId)).length > 1, soon)
+}
+
+const faultOf = (work: Promise<unknown>): Promise<string> => work.then(() => '', String)
+
+test('one node that may evict is enough for a warning', async ({ cluster, databaseUrl }) => {
+  const [, , node] = cluster.nodes
+  await node?.client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const config = parseConfig({ DATABASE_URL: databaseUrl, REDIS_URL: cluster.url })
+  await using services = await openServices(config, log, 'test', 1)
+  await node?.client.config('SET', 'maxmemory-policy', 'noeviction')
+  expect(services.redisPlace.isCluster).toBe(true)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toContain('redis may evict jobs')
+})
+
+test(
+  'servers and workers play on a cluster, also after all of it was away',
+  { timeout: 60_000 },
+  async ({ cluster, databaseUrl }) => {
+    await using folder = await openTempFolder()
+    await using program = await startProgram(databaseUrl, cluster.url, folder.path)
+    const stations = await seedStations(program.sql, { stations: 4, songMs: 1_000 })
+    const health = async () => (await program.ask('GET', '/api/health')).body
+    for (const { id } of stations) await shownWhen(program, id, body => body.is_online)
+    const [{ id } = { id: 0 }] = stations
+    const widget = await followStation(program, id)
+    const shown = await shownWhen(program, id, body => body.is_online)
+    const { np } = await widget.next(next => next.now_playing.sh_id > shown.now_playing.sh_id)
+    expect(await health()).toMatchObject({ status: 'success', redis: 'up', live_state: 'current' })
+
+    await Promise.all(cluster.nodes.map(async node => node.kill()))
+    const isAway = async () => {
+      const { status, postgres, redis, live_state: state } = await health()
+      return `${status} ${postgres} ${redis} ${state}` === 'error up down stale'
+    }
+    await waitFor(isAway, soon)
+    expect(await program.ask('POST', `/api/station/${id}/backend/skip`)).toMatchObject({ status: 200 })
+    await Promise.all(cluster.nodes.map(async node => node.start()))
+    await cluster.ready()
+    await waitFor(async () => (await health()).status === 'success', soon)
+    const back = await shownWhen(program, id, body => body.now_playing.sh_id > np.now_playing.sh_id)
+    for (const station of stations)
+      await shownWhen(program, station.id, body => body.now_playing.sh_id > back.now_playing.sh_id)
+  }
+)

@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+import { Redis } from 'ioredis'
+
+import { type Guarded, startGuarded } from '../../src/embedded/guard.ts'
+import { findRedisProgram } from '../../src/embedded/redis-program.ts'
+import { openTempFolder } from './temp-folder.ts'
+import { waitFor } from './wait.ts'
+
+const slots = 16_384
+const password = 'cluster-secret'
+
+/** A real Redis Cluster of three masters on 127.0.0.1, with a password, in a folder of its own. */
+export interface RedisCluster extends AsyncDisposable {
+  /** For REDIS_URL: all nodes. */
+  readonly url: string
+  readonly nodes: readonly ClusterNode[]
+  /** The node that serves this key. */
+  readonly nodeOf: (key: string) => Promise<ClusterNode>
+  /** Resolves when every node says that all slots are served. */
+  readonly ready: () => Promise<void>
+  readonly flush: () => Promise<void>
+}
+
+/** One server of it. */
+export interface ClusterNode {
+  readonly url: string
+  /** A client of this node only. */
+  readonly client: Redis
+  /** Ends it by SIGKILL; the others know after about a second. */
+  readonly kill: () => Promise<void>
+  /** Starts it again with what its append-only file holds. */
+  readonly start: () => Promise<void>
+}
+
+/** Starts the cluster and waits until it serves every slot. */
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const folder = await openTempFolder()
+  const program = await findRedisProgram()
+  const nodes = await Promise.all([0, 1, 2].map(async () => openNode(program, folder.path)))
+  const ready = async () => {
+    await Promise.all(
+      nodes.map(async ({ client }) =>
+        waitFor(async () => /cluster_state:ok[^]*cluster_known_nodes:3/.test(await client.cluster('INFO')), {
+          deadlineMs: 10_000,
+          what: 'the cluster'
+        })
+      )
+    )
+  }
+  await Promise.all(nodes.map(async node => node.start()))
+  await Promise.all(
+    nodes.map(async ({ client }, index) => client.call('CLUSTER', 'ADDSLOTSRANGE', ...rangeOf(index)))
+  )
+  const [first, ...others] = nodes
+  if (!first) throw new Error('no nodes')
+  for (const { port, busPort } of others)
+    await first.client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort)
+  await ready()
+  return {
+    url: nodes.map(({ url }) => url).join(','),
+    nodes,
+    nodeOf: async key => {
+      const slot = await first.client.cluster('KEYSLOT', key)
+      return nodes.findLast((_, index) => rangeOf(index)[0] <= slot) ?? first
+    },
+    ready,
+    flush: async () => {
+      await Promise.all(nodes.map(async ({ client }) => client.flushall()))
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { client, kill } of nodes) {
+        client.disconnect()
+        await kill()
+      }
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+}
+
+/** The first and last slot of the node at `index`. */
+function rangeOf(index: number): [number, number] {
+  return [Math.ceil((slots * index) / 3), Math.ceil((slots * (index + 1)) / 3) - 1]
+}
+
+async function openNode(program: string, parent: string) {
+  const [port, busPort] = await freePorts()
+  const folder = join(parent, String(port))
+  await mkdir(folder)
+  const url = `redis://:${password}@127.0.0.1:${port}`
+  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 })
+  // Refused connections are what is expected while it is down.
+  client.on('error', () => {})
+  let server: Guarded | null = null
+  return {
+    url,
+    port,
+    busPort,
+    client,
+    start: async () => {
+      const started = await startGuarded([program, ...argumentsOf(port, busPort, folder)], {
+        stopSignal: 'TERM',
+        cwd: folder
+      })
+      server = started
+      const ended = started.exited.then(() => {
+        throw new Error(`a node of the cluster ended: ${started.lastOutput()}`)
+      })
+      await Promise.race([client.ping(), ended])
+      // Its end is what a test may want later.
+      ended.catch(() => {})
+    },
+    kill: async () => {
+      if (server === null || server.hasExited()) return
+      process.kill(server.pid, 'SIGKILL')
+      await server.exited
+    }
+  }
+}
+
+function argumentsOf(port: number, busPort: number, folder: string): string[] {
+  const settings = {
+    port,
+    bind: '127.0.0.1',
+    dir: folder,
+    requirepass: password,
+    save: '',
+    hz: 100,
+    appendonly: 'yes',
+    'maxmemory-policy': 'noeviction',
+    'cluster-enabled': 'yes',
+    'cluster-port': busPort,
+    'cluster-node-timeout': 1_000,
+    'cluster-announce-ip': '127.0.0.1'
+  }
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+}
+
+/** Two ports of 127.0.0.1 that nobody listens on right now. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()]
+  const ports = await Promise.all(
+    servers.map(async server => {
+      server.listen({ port: 0, host: '127.0.0.1', exclusive: true })
+      await once(server, 'listening')
+      const address = server.address()
+      return typeof address === 'object' && address ? address.port : 0
+    })
+  )
+  for (const server of servers) server.close()
+  const [port = 0, busPort = 0] = ports
+  return [port, busPort]
+}
