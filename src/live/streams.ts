@@ -95,6 +95,7 @@ export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOp
     res.onWritable(() => {
       transport.noteWritable()
       if (session !== null) audience.drained(session)
+      transport.flush()
       return true
     })
     // Proxies that wait for a first byte get one.
@@ -165,6 +166,14 @@ class StreamTransport implements Transport {
   /** The client is reading: there is room for one frame at least, and that one tells whether there is for more. */
   noteWritable(): void {
     this.#waitingBytes = Math.min(this.#waitingBytes, comfortableBytes)
+  }
+
+  /**
+   * Sends on what waits. uWebSockets.js leaves that to whoever listens for `onWritable`, and does it before every write,
+   * also before the one of nothing that ends a cork.
+   */
+  flush(): void {
+    if (this.isOpen) this.#res.cork(() => {})
   }
 
   /** The client went away. */
