@@ -7,7 +7,7 @@ import { test } from '../support/fixtures.ts'
 import type { Stage, StagedStation } from '../support/live-stage.ts'
 import { connectBy, livePath, openWay, openWebSocket, transports, type Way } from '../support/live-ways.ts'
 import { sendRaw } from '../support/raw-http.ts'
-import { openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
+import { openRaw, openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
 import { waitFor } from '../support/wait.ts'
 
 // Corners of the protocol where one rule meets another.
@@ -285,3 +285,35 @@ test('a slow reader of differences ends up with the right document', async ({ st
   expect(seen.length).toBeLessThan(40)
   expect(seen.at(-1)?.title).toBe('The Last')
 })
+
+test.for(['sse', 'http_stream'])(
+  'what a %s could not take at once follows as it reads',
+  async (path, { stage }) => {
+    // One of these counts leaves something behind in the server, whatever the buffers of the kernel hold.
+    const readers = [2, 3, 4, 5, 6].map(async count => {
+      const station = await stage.put()
+      const message = JSON.stringify(subsOf(station))
+      using raw = openRaw(stage.baseUrl)
+      raw.send(
+        `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${message.length}\r\n\r\n${message}`
+      )
+      expect(await raw.status()).toBe(200)
+      raw.socket.pause()
+      const witness = openWebSocket({ baseUrl: stage.baseUrl, message })
+      await witness.until('connect')
+      for (let change = 0; change < count; change++) {
+        const song = aSong({ title: `Song ${change}`, lyrics: 'x'.repeat(900_000) })
+        const { version } = await station.change({ shown: aPlay({ shId: 8_000 + change, song }) })
+        await witness.until('pub', ({ pub }) => pub.offset === version)
+      }
+      let text = ''
+      raw.socket.on('data', chunk => (text = (text + chunk.toString('latin1')).slice(-100)))
+      raw.socket.resume()
+      await waitFor(() => text.includes(`"offset":${station.state().version}}`), {
+        deadlineMs: 3_000,
+        what: `the last of ${count} documents`
+      })
+    })
+    await Promise.all(readers)
+  }
+)

@@ -93,7 +93,7 @@ test(
     const workers = startWorkers(databaseUrl, service.url)
     onTestFinished(() => void workers.kill('SIGKILL'))
     const stationId = await seedStation(sql, { songMs: 2_000, tracks: 50 })
-    const redis = openRedis(service.url, 'test')
+    const redis = openRedis({ urls: [service.url], isCluster: false }, 'test')
     redis.on('error', () => {})
     onTestFinished(() => redis.disconnect())
     const stored = async () => (await readStates(redis, [stationId]))[0]

@@ -43,7 +43,7 @@ export function openStage(
   start?: () => Promise<RunningServer>
 ): Stage {
   let server = first
-  const redis = openRedis(redisUrl, 'stage')
+  const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'stage')
   redis.on('error', () => {})
   // Other stages may have left stations in the same Redis.
   let lastId = randomInt(1_000, 1_000_000)
