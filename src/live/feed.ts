@@ -1,18 +1,11 @@
 import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../redis/keys.ts'
-import {
-  type Change,
-  parseChange,
-  parsePosition,
-  readPositions,
-  readStates,
-  renderPosition
-} from '../redis/station-store.ts'
-import type { StationState } from '../station/state.ts'
+import { type Change, parseChange } from '../redis/station-store.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
+import { followShard } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 
@@ -59,35 +52,25 @@ export interface FeedOptions {
 /** What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were lost. */
 const backEvents = ['ready', 'subscribersReady'] as const
 
-/** How many stations are read in one go. */
-const chunk = 500
-
 /** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
   const { redis, subscriber, baseUrl, log, checkIntervalMs = 450 } = options
   const catalogue = openCatalogue(baseUrl)
   const listeners = new Set<ChangeListener>()
-  /** Stations to read, with the triggers their listeners have to hear of. */
-  const pending = new Map<number, Set<Trigger>>()
-  /** Stations that were forgotten while a read was under way, which may have found them still there. */
-  const forgotten = new Set<number>()
-  let reading: Promise<void> | null = null
-  let checking: Promise<void> | null = null
+  const followers = shards.map(shard => followShard({ shard, redis, catalogue, tell, onOutcome }))
   let isAway = false
-  let isClosed = false
   let lastCheckMs = 0
-  const shardCheckedAtMs = new Map(shards.map(shard => [shard, 0]))
   let nextShard = 0
 
-  function noteAway(error: unknown): void {
-    if (isAway || isClosed) return
-    isAway = true
-    log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
-  }
+  const isPartAway = () => followers.some(follower => follower.isAway())
 
-  function noteBack(): void {
-    if (isAway) log.info('redis is back')
-    isAway = false
+  /** One line when Redis, or a part of it, goes away, and one when all of it is back. */
+  function onOutcome(error: unknown): void {
+    if (error === null) lastCheckMs = Date.now()
+    if (isPartAway() === isAway) return
+    isAway = !isAway
+    if (isAway) log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
+    else log.info('redis is back')
   }
 
   function tell(station: LiveStation, triggers: readonly Trigger[]): void {
@@ -100,118 +83,36 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     }
   }
 
-  function wish(stationId: number, triggers: Iterable<Trigger>): void {
-    const wanted = pending.get(stationId) ?? new Set()
-    for (const trigger of triggers) wanted.add(trigger)
-    pending.set(stationId, wanted)
-  }
+  const followerOf = (stationId: number) => followers[shardOf(stationId)]
 
-  function forget(stationId: number): void {
-    pending.delete(stationId)
-    forgotten.add(stationId)
-    catalogue.remove(stationId)
-  }
-
-  function heard(message: string): void {
+  const onMessage = (_channel: string, message: string) => {
     const change = changeOf(message)
-    if (change === null) return
-    const { stationId, position, triggers } = change
-    if (position === '') return forget(stationId)
-    const known = catalogue.get(stationId)
-    // A check may have been faster than the message; then only its triggers are still news.
-    if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
-      if (triggers.length > 0) tell(known, triggers)
-      return
-    }
-    wish(stationId, triggers)
-    void readPending()
-  }
-
-  /** Reads what is wanted; what is wanted meanwhile is read after that, once per station. */
-  function readPending(): Promise<void> {
-    reading ??= readAll().finally(() => {
-      reading = null
-    })
-    return reading
-  }
-
-  async function readAll(): Promise<void> {
-    while (pending.size > 0) {
-      const batch = [...pending].slice(0, chunk)
-      for (const [stationId] of batch) pending.delete(stationId)
-      forgotten.clear()
-      try {
-        const states = await readStates(
-          redis,
-          batch.map(([stationId]) => stationId)
-        )
-        for (const [index, [stationId, triggers]] of batch.entries())
-          take(stationId, states[index] ?? null, triggers)
-        noteBack()
-      } catch (error) {
-        noteAway(error)
-        if (isClosed) return
-        // The next check tries again.
-        for (const [stationId, triggers] of batch) wish(stationId, triggers)
-        return
-      }
-    }
-  }
-
-  function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
-    if (forgotten.has(stationId)) return
-    const isNews = state !== null && catalogue.put(state)
-    const station = catalogue.get(stationId)
-    if (station !== undefined && (isNews || triggers.size > 0)) tell(station, [...triggers])
-  }
-
-  /** Compares shards with what is in memory, and reads what differs. Throws if Redis does not answer. */
-  async function compare(shardsToCheck: readonly number[]): Promise<void> {
-    const startedMs = Date.now()
-    const found = await Promise.all(shardsToCheck.map(shard => readPositions(redis, shard)))
-    for (const positions of found) {
-      for (const [stationId, position] of positions) {
-        const known = catalogue.get(stationId)
-        if (position === '') forget(stationId)
-        else if (known === undefined || renderPosition(known.state) !== position) wish(stationId, [])
-      }
-    }
-    lastCheckMs = Date.now()
-    await readPending()
-    // What could not be read is still wanted.
-    if (pending.size === 0) for (const shard of shardsToCheck) shardCheckedAtMs.set(shard, startedMs)
-  }
-
-  /** A check that never rejects and never runs twice at once. */
-  function check(shardsToCheck: readonly number[]): Promise<void> {
-    checking ??= compare(shardsToCheck)
-      .then(noteBack, noteAway)
-      .finally(() => {
-        checking = null
-      })
-    return checking
+    if (change !== null) followerOf(change.stationId)?.hear(change)
   }
 
   function checkNext(): void {
-    if (checking !== null) return
     const count = shards.length / 4
-    const part = shards.slice(nextShard, nextShard + count)
+    for (const follower of followers.slice(nextShard, nextShard + count)) void follower.check()
     nextShard = (nextShard + count) % shards.length
-    void check(part)
   }
 
-  /** After a reconnect anything may have been missed. */
-  const checkAll = () => void (checking ?? Promise.resolve()).then(() => check(shards))
+  /** After a reconnect anything may have been missed, also by a check that is under way. */
+  const checkAll = () => {
+    for (const follower of followers) void follower.check().then(follower.check)
+  }
 
-  const onMessage = (_channel: string, message: string) => heard(message)
-  await compare(shards)
-  if (pending.size > 0) throw new Error('redis: the live states cannot be read')
+  const compareAll = () => Promise.all(followers.map(follower => follower.compare()))
+
+  await compareAll()
+  if (followers.some(follower => follower.checkedAtMs() === 0))
+    throw new Error('redis: the live states cannot be read')
   subscriber.on('smessage', onMessage)
-  subscriber.on('error', noteAway)
+  subscriber.on('error', nothing)
   await Promise.all(shards.map(shard => subscriber.ssubscribe(changesChannel(shard))))
   for (const event of backEvents) subscriber.on(event, checkAll)
   // What changed between the first look and the subscription.
-  await compare(shards)
+  await compareAll()
+  lastCheckMs = Date.now()
   const timer = setInterval(checkNext, checkIntervalMs)
 
   return {
@@ -224,29 +125,28 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    catchUp: stationId => compare([shardOf(stationId)]).then(noteBack, noteAway),
-    refresh: stationId => {
-      wish(stationId, [])
-      return readPending()
+    catchUp: async stationId => {
+      await followerOf(stationId)?.compare().catch(nothing)
     },
+    refresh: async stationId => followerOf(stationId)?.refresh(stationId),
     health: () => ({
       connected: !isAway && subscriber.status === 'ready',
       lastCheckMs,
-      checkedAtMs: Math.min(...shardCheckedAtMs.values()),
+      checkedAtMs: Math.min(...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
     close: async () => {
-      isClosed = true
       clearInterval(timer)
       listeners.clear()
-      pending.clear()
       subscriber.off('smessage', onMessage)
-      subscriber.off('error', noteAway)
       for (const event of backEvents) subscriber.off(event, checkAll)
-      await Promise.all([checking, reading])
+      await Promise.all(followers.map(follower => follower.close()))
     }
   }
 }
+
+/** An outage of the connection for messages shows in its status, and in what the others say. */
+const nothing = () => {}
 
 const triggerNames: ReadonlySet<string> = new Set(knownTriggers)
 
@@ -259,9 +159,4 @@ function changeOf(message: string): Change | null {
   } catch {
     return null
   }
-}
-
-function isReached(state: StationState, position: string): boolean {
-  const { epoch, version } = parsePosition(position)
-  return state.epoch === epoch && state.version >= version
 }

@@ -31,6 +31,7 @@ export async function sweep(
   for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
+  if (differing.fault !== null) throw differing.fault
   return differing.fresh
 }
 
@@ -79,26 +80,40 @@ async function advanceAll(
 
 /**
  * Stations whose live state is missing, or stands at another revision than the facts. Shard by shard, so that no
- * single look at thousands of stations keeps tracks from ending on time.
+ * single look at thousands of stations keeps tracks from ending on time. A shard that cannot be read is the last one of
+ * this round, and rounds begin anywhere, so that it stands in the way of no other for long.
  */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
   const fresh = new Set<number>()
-  for (const shard of shards) {
-    const positions = await readPositions(services.redis, shard)
-    const rows = await services.sql<{ id: number; revision: number }[]>`
-      select id, revision from stations where id % ${shards.length} = ${shard}`
-    for (const { id, revision } of rows) {
-      const position = positions.get(id)
-      // Deleted, and back again: Postgres was restored from a backup.
-      if (position === '') await dropPosition(services.redis, id)
-      else if (position !== undefined && isCurrent(position, revision)) continue
-      if (!position || previous.has(id)) lasting.push(id)
-      else fresh.add(id)
+  const first = Math.floor(Math.random() * shards.length)
+  try {
+    for (const shard of [...shards.slice(first), ...shards.slice(0, first)]) {
+      for (const { stationId, isMissing } of await differingIn(services, shard)) {
+        if (isMissing || previous.has(stationId)) lasting.push(stationId)
+        else fresh.add(stationId)
+      }
     }
-    await forgetGone(services, shard, positions, new Set(rows.map(({ id }) => id)))
+  } catch (error) {
+    return { lasting, fresh, fault: error instanceof Error ? error : new Error(String(error)) }
   }
-  return { lasting, fresh }
+  return { lasting, fresh, fault: null }
+}
+
+async function differingIn(services: PlayoutServices, shard: number) {
+  const positions = await readPositions(services.redis, shard)
+  const rows = await services.sql<{ id: number; revision: number }[]>`
+    select id, revision from stations where id % ${shards.length} = ${shard}`
+  const differing: { stationId: number; isMissing: boolean }[] = []
+  for (const { id, revision } of rows) {
+    const position = positions.get(id)
+    // Deleted, and back again: Postgres was restored from a backup.
+    if (position === '') await dropPosition(services.redis, id)
+    else if (position !== undefined && isCurrent(position, revision)) continue
+    differing.push({ stationId: id, isMissing: !position })
+  }
+  await forgetGone(services, shard, positions, new Set(rows.map(({ id }) => id)))
+  return differing
 }
 
 function isCurrent(position: string, factsRevision: number): boolean {

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
@@ -15,6 +14,7 @@ import { serveHotGets } from '../../src/http/hot-gets.ts'
 import { listen } from '../../src/http/listen.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
 import { viewOf } from '../../src/live/view.ts'
+import type { RedisClient } from '../../src/redis/connection.ts'
 import { commitState } from '../../src/redis/station-store.ts'
 import { openSecrets } from '../../src/secrets.ts'
 import type { StationState } from '../../src/station/state.ts'
@@ -81,6 +81,6 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
 }
 
 /** Commits the next state of a station. */
-export async function change(redis: Redis, before: StationState, after: StationState): Promise<void> {
+export async function change(redis: RedisClient, before: StationState, after: StationState): Promise<void> {
   await commitState(redis, before, after, [])
 }
