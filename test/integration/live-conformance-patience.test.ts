@@ -32,6 +32,24 @@ async function expectHeartbeats(way: Way, { baseUrl }: Stage, station: StagedSta
   }
 }
 
+/** A heartbeat as a difference says what a whole one says: only the clock has moved. */
+async function expectSmallHeartbeats({ baseUrl }: Stage, station: StagedStation) {
+  const subs = { [station.channel]: { recover: true, delta: 'merge-patch' } }
+  const client = openWebSocket({ baseUrl, message: { subs } })
+  await client.until('connect')
+  for (let beat = 0; beat < 2; beat++) {
+    const { pub } = await client.until('delta', () => true, 15_500)
+    const second = Math.floor(Date.now() / 1_000)
+    expect(pub).toMatchObject({ offset: 1, delta: { np: { now_playing: {} } } })
+    expect(Math.abs(Number(pub.delta['current_time']) - second)).toBeLessThan(2)
+    const { elapsed, remaining } = Object(pub.delta['np']).now_playing
+    expect(elapsed + remaining).toBe(3_600)
+    const startedAt = Math.floor((station.state().shown?.startedAtMs ?? 0) / 1_000)
+    expect(startedAt + elapsed).toBe(pub.delta['current_time'])
+    expect(JSON.stringify(pub).length).toBeLessThan(200)
+  }
+}
+
 /** R14: the first ping after 12.5 to 25 seconds, as announced. */
 async function expectPing(way: Way, { baseUrl }: Stage) {
   const { reader, connect } = await connectBy(way, { baseUrl, message: {} })
@@ -85,6 +103,7 @@ test('half a minute of an idle station', { timeout: 60_000 }, async ({ stage }) 
   await Promise.all([
     ...transports.map(way => expectHeartbeats(way, stage, station)),
     ...transports.map(way => expectPing(way, stage)),
+    expectSmallHeartbeats(stage, station),
     expectStale(stage),
     ...['sse', 'http_stream', 'sse', 'http_stream'].map(path => expectNoPatience(path, stage)),
     expectCutOff(stage, station),
