@@ -141,6 +141,27 @@ test(
     await waitFor(() => isFree('127.0.0.1'), { deadlineMs: 5_000, what: 'room' })
     const fourAgain = await fill('127.0.0.1', 4)
     expect(fourAgain).toHaveLength(4)
+    for (const visit of fourAgain) visit.leave()
+
+    // Long polls take places too: who finds none is sent off with what a poll without patience gets.
+    using stage = openStage(server, redisUrl)
+    const station = await stage.put()
+    const life = new AbortController()
+    const { signal } = life
+    const wait = (seconds: number) => {
+      const path = `/api/nowplaying/${station.id}?wait=${seconds}&since=1&epoch=e1`
+      return fetch(baseUrl + path, { signal })
+    }
+    const isLast = async () => (await knock(baseUrl, 'http_stream')).status === 429
+    await waitFor(() => isFree('127.0.0.1'), { deadlineMs: 5_000, what: 'room' })
+    const waiting = Array.from({ length: 4 }, () => wait(30).catch(() => null))
+    await waitFor(isLast, { deadlineMs: 5_000, what: 'no room' })
+    const startedAtMs = Date.now()
+    expect((await wait(30)).status).toBe(304)
+    expect(Date.now() - startedAtMs).toBeLessThan(2_000)
+    life.abort()
+    await Promise.all(waiting)
+    await waitFor(() => isFree('127.0.0.1'), { deadlineMs: 5_000, what: 'room again' })
   }
 )
 

@@ -168,4 +168,39 @@ describe('a long poll', () => {
       expect(tookMs).toBeLessThan(1_000)
     }
   })
+
+  test.for(['nowplaying/ID', 'station/ID/nowplaying', 'nowplaying_static/ID.json'])(
+    'of /api/%s does not tell what became private meanwhile',
+    async (pattern, { stage }) => {
+      const station = await stage.put()
+      const path = `/api/${pattern.replace('ID', String(station.id))}`
+      const waiting = get(stage, `${path}?wait=3&since=1&epoch=e1`)
+      // The one before is waiting when this one has been answered.
+      await get(stage, `${path}?wait=0&since=1&epoch=e1`)
+      await station.change({ profile: { ...station.state().profile, isPublic: false } })
+      const answer = await waiting
+      expect([304, 404]).toContain(answer.status)
+      expect(answer.position).not.toEqual(['e1', '2'])
+    }
+  )
+
+  test('does not outlive its key', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const made = await stage.server.ask('POST', '/api/v1/main/api-keys', {
+      body: { name: 'listener', permissions: ['view station management'] }
+    })
+    const headers = { 'X-API-Key': String(made.body.key) }
+    const path = `/api/nowplaying/${hidden.id}`
+    const good = get(stage, `${path}?wait=5&since=1&epoch=e1`, headers)
+    await get(stage, `${path}?wait=1&since=1&epoch=e1`, headers)
+    await hidden.play('Night Ferry')
+    expect(await good).toMatchObject({ status: 200, position: ['e1', '2'] })
+    const revoked = get(stage, `${path}?wait=3&since=2&epoch=e1`, headers)
+    await get(stage, `${path}?wait=1&since=2&epoch=e1`, headers)
+    await stage.server.ask('POST', `/api/v1/main/api-keys/revoke/${made.body.api_key.id}`)
+    await hidden.play('Secret Ferry')
+    const answer = await revoked
+    expect([304, 401, 403, 404]).toContain(answer.status)
+    expect(answer.text).not.toContain('Secret')
+  })
 })
