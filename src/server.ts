@@ -49,7 +49,6 @@ await runService('server', async ({ config, log, opened }) => {
   serveSockets(app, audience)
   const live = viewOf(feed)
   const waiters = openWaiters({ onChange: live.onChange })
-  opened.defer('long polls', () => waiters.release())
   const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets }
   serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS })
   serveRoutes(app, apiRoutes, {
@@ -62,6 +61,7 @@ await runService('server', async ({ config, log, opened }) => {
   const exclusive = config.SERVER_PROCESSES === 1
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })
   opened.defer('http', () => app.close())
+  opened.defer('long polls', () => waiters.release())
   opened.defer('clients', () => audience.drain())
   opened.defer('port', () => listening.close())
   tellReady()
