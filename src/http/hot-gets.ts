@@ -31,7 +31,13 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   /** Registers a path for GET and HEAD; the first reading that fits is taken. */
   function serve(path: string, ...readings: readonly Reading[]) {
     const answering = (isHead: boolean) => (res: HttpResponse, req: HttpRequest) => {
-      if (!answer(res, req, isHead, readings)) req.setYield(true)
+      let isAnswered = false
+      try {
+        isAnswered = answer(res, req, isHead, readings)
+      } catch {
+        // Only making a document can throw; the general routes try it again, and say and log what is wrong.
+      }
+      if (!isAnswered) req.setYield(true)
     }
     app.get(path, answering(false))
     app.head(path, answering(true))
