@@ -71,7 +71,7 @@ await runService('server', async ({ config, log, opened }) => {
     await wait(config.DRAIN_SECONDS * 1_000)
   }
   const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets, isDraining }
-  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, log })
+  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining })
   serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
