@@ -18,7 +18,7 @@ import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
 import { serveHotGets } from './http/hot-gets.ts'
 import { listen } from './http/listen.ts'
-import { serveRoutes } from './http/serve.ts'
+import { serveRoutes, type Serving } from './http/serve.ts'
 import { openKeptSecrets } from './kept-secrets.ts'
 import { openAdmission, placeIn } from './live/admission.ts'
 import { openAudience } from './live/audience.ts'
@@ -71,8 +71,8 @@ await runService('server', async ({ config, log, opened }) => {
     await wait(config.DRAIN_SECONDS * 1_000)
   }
   const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets, isDraining }
-  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, log })
-  serveRoutes(app, apiRoutes, {
+  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining })
+  const serving = serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
     addressOf,
@@ -83,9 +83,15 @@ await runService('server', async ({ config, log, opened }) => {
   const exclusive = config.SERVER_PROCESSES === 1
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })
   opened.defer('http', () => app.close())
+  opened.defer('answers', () => untilAnswered(serving))
   opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
   tellReady()
   log.debug({ port: listening.port }, 'server ready')
 })
+
+/** Waits a little for requests that are being worked on: their connections are cut next. */
+async function untilAnswered({ underWay }: Serving): Promise<void> {
+  for (const deadline = Date.now() + 1_000; underWay() > 0 && Date.now() < deadline; await wait(10));
+}

@@ -107,7 +107,9 @@ function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
     return {
       later: answer => {
         const end = (why: WaitEnd) => answer(() => visit(who, services, respondAfter(why)))
-        const forget = services.waiters.wait({ ...awaited, waitMs }, end)
+        // Before this is called there may have been a change already.
+        const hasNews = isNewsTo(awaited, services.live.get(who.name) ?? state)
+        const forget = hasNews ? null : services.waiters.wait({ ...awaited, waitMs }, end)
         if (forget === null) end('release')
         return forget ?? nothing
       }

@@ -3,7 +3,6 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { publicHeaders } from '../api/now-playing.ts'
 import type { HeldDocument } from '../api/route.ts'
 import type { DocumentKind, LiveView } from '../api/services.ts'
-import type { Logger } from '../log.ts'
 import { type Cors, openCors } from './cors.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
@@ -17,7 +16,6 @@ export interface HotGetsOptions {
   readonly corsOrigins: readonly string[]
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
-  readonly log: Logger
 }
 
 /**
@@ -27,19 +25,19 @@ export interface HotGetsOptions {
  * draining, all other methods.
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
-  const { live, log, isDraining = () => false } = options
+  const { live, isDraining = () => false } = options
   const cors = openCors(options.corsOrigins)
 
   /** Registers a path for GET and HEAD; the first reading that fits is taken. */
   function serve(path: string, ...readings: readonly Reading[]) {
     const answering = (isHead: boolean) => (res: HttpResponse, req: HttpRequest) => {
-      // An exception that leaves this callback ends the process.
+      let isAnswered = false
       try {
-        if (!answer(res, req, isHead, readings)) req.setYield(true)
-      } catch (error) {
-        log.error({ err: error, path: req.getUrl() }, 'a read failed')
-        res.close()
+        isAnswered = answer(res, req, isHead, readings)
+      } catch {
+        // Only making a document can throw; the general routes try it again, and say and log what is wrong.
       }
+      if (!isAnswered) req.setYield(true)
     }
     app.get(path, answering(false))
     app.head(path, answering(true))

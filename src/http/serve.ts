@@ -32,6 +32,11 @@ export interface ServeOptions<Services> {
   readonly handlerTimeoutMs?: number
 }
 
+export interface Serving {
+  /** How many requests are being worked on. */
+  readonly underWay: () => number
+}
+
 /**
  * Answers every HTTP request of `app` that nothing else is registered for: those of `routes`, and all others
  * with an error. Order of checks: path 404, method 405, key 403, content type 415, size 413, body 400; then the
@@ -41,11 +46,12 @@ export function serveRoutes<Services>(
   app: TemplatedApp,
   routes: readonly Route<Services>[],
   options: ServeOptions<Services>
-): void {
+): Serving {
   const { services, authorise, addressOf, log, isDraining = () => false } = options
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
   const cors = openCors(options.corsOrigins)
+  let underWay = 0
 
   app.any('/*', (res, req) => {
     const method = req.getMethod().toUpperCase()
@@ -161,14 +167,18 @@ export function serveRoutes<Services>(
     exchange.onGone = () => body?.incoming.cancel()
     defer(exchange)
     const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
+    underWay++
     try {
       deliver(exchange, await withDeadline(work(), waitMs), isKeyed)
     } catch (error) {
       fail(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {
+      underWay--
       body?.incoming.cancel()
     }
   }
+
+  return { underWay: () => underWay }
 }
 
 interface Body {

@@ -112,20 +112,20 @@ export const customField: Shape = {
   keys: { id: 'integer', name: 'string', short_name: 'string', auto_assign: 'string' }
 }
 
-export const song: Shape = {
-  keys: {
-    text: 'string',
-    artist: 'string',
-    title: 'string',
-    album: 'string',
-    genre: 'string',
-    isrc: 'string',
-    lyrics: 'string',
-    id: { text: /^[0-9a-f]{32}$/ },
-    art: url,
-    custom_fields: { list: 'string' }
-  }
-}
+const songKeys = {
+  text: 'string',
+  artist: 'string',
+  title: 'string',
+  album: 'string',
+  genre: 'string',
+  isrc: 'string',
+  lyrics: 'string',
+  id: { text: /^[0-9a-f]{32}$/ },
+  art: url,
+  custom_fields: { list: 'string' }
+} as const satisfies Record<string, Shape>
+
+export const song: Shape = { keys: songKeys }
 
 export const queueItem: Shape = {
   keys: {
@@ -229,41 +229,52 @@ export const stationSummary: Shape = {
   }
 }
 
-const played = {
-  sh_id: 'integer',
-  played_at: 'integer',
-  duration: 'integer',
-  playlist: 'string',
-  streamer: 'string',
-  is_request: 'boolean',
-  song
-} as const
-
-export const nowPlaying: Shape = {
-  keys: {
-    station: stationSummary,
-    listeners,
-    live: {
-      keys: { is_live: 'boolean', streamer_name: 'string', broadcast_start: maybeDigits, art: maybeUrl }
-    },
-    now_playing: { keys: { ...played, elapsed: 'integer', remaining: 'integer' } },
-    playing_next: {
-      orNull: {
-        keys: {
-          cued_at: 'integer',
-          played_at: 'integer',
-          duration: 'integer',
-          playlist: 'string',
-          is_request: 'boolean',
-          song
+/** The now-playing document, with what its two renderings differ in. */
+function nowPlayingWith(live: Readonly<Record<string, Shape>>, songShape: Shape, cache: Shape): Shape {
+  const played = {
+    sh_id: 'integer',
+    played_at: 'integer',
+    duration: 'integer',
+    playlist: 'string',
+    streamer: 'string',
+    is_request: 'boolean',
+    song: songShape
+  } as const
+  return {
+    keys: {
+      station: stationSummary,
+      listeners,
+      live: { keys: { is_live: 'boolean', streamer_name: 'string', ...live } },
+      now_playing: { keys: { ...played, elapsed: 'integer', remaining: 'integer' } },
+      playing_next: {
+        orNull: {
+          keys: {
+            cued_at: 'integer',
+            played_at: 'integer',
+            duration: 'integer',
+            playlist: 'string',
+            is_request: 'boolean',
+            song: songShape
+          }
         }
-      }
-    },
-    song_history: { list: { keys: played } },
-    is_online: 'boolean',
-    cache: { oneOf: ['hit', 'database', 'station'] }
+      },
+      song_history: { list: { keys: played } },
+      is_online: 'boolean',
+      cache
+    }
   }
 }
+
+export const nowPlaying = nowPlayingWith({ broadcast_start: maybeDigits, art: maybeUrl }, song, {
+  oneOf: ['hit', 'database', 'station']
+})
+
+export const nowPlayingEvent = nowPlayingWith(
+  { broadcast_start: { orNull: 'integer' }, art: { orNull: maybeUrl } },
+  // A list without fields, an object with them: either is right.
+  { keys: { ...songKeys, custom_fields: 'any' } },
+  { oneOf: ['event'] }
+)
 
 const permissions: Shape = { list: 'string' }
 

@@ -7,6 +7,7 @@ import {
   hlsStream,
   notification,
   nowPlaying,
+  nowPlayingEvent,
   playlist,
   queueItem,
   sftpUser,
@@ -493,6 +494,13 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}',
     right: 'public',
     answer: stationSummary
+  },
+  {
+    group: 'now playing',
+    method: 'GET',
+    path: '/api/nowplaying_static/{station_id}.json',
+    right: 'public',
+    answer: nowPlayingEvent
   },
   {
     group: 'files',

@@ -43,7 +43,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const secrets = openSecrets(Buffer.alloc(32))
   const services: ApiServices = { ...playout, config, reads: sql, live, waiters, keys, secrets, isDraining }
   const app = App()
-  serveHotGets(app, { live, corsOrigins, isDraining, log })
+  serveHotGets(app, { live, corsOrigins, isDraining })
   serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql }),
