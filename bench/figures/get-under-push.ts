@@ -32,7 +32,7 @@ interface Measured {
 /** GET of one station at a constant rate, alone and while 5,000 sockets receive 10 changes a second. */
 export async function measureGetUnderPush(): Promise<void> {
   const program = await startOnAir(port, { stations: 10 })
-  const receiver = openReceiver()
+  const receiver = openReceiver({ yields: true })
   let total = 100_000
   const isChanging = { now: false }
   const alone: Measured[] = []

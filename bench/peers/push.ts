@@ -4,7 +4,7 @@ import { nowMs } from '../clock.ts'
 import { cpuOf } from '../cpu.ts'
 import { runs, seconds, whole, wholes } from '../settings.ts'
 import type { Receiver } from '../sockets/receivers.ts'
-import { number, quantile, sorted, spread } from '../statistics.ts'
+import { number, quantile, ratio, sorted, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import type { Publication } from './publication.ts'
 import type { PushServer } from './push-servers.ts'
@@ -143,10 +143,18 @@ function report(
   console.log(`A publication that nobody receives: ${costs.join(', ')} of CPU`)
   const rows = results.map(({ peer, sockets, measured }) => {
     const of = (field: keyof Measured) => measured.map(each => each[field])
+    const own = results.find(each => each.peer === 'Cuewire' && each.sockets === sockets)?.measured ?? []
+    const isOwn = peer === 'Cuewire'
     return [
       number(sockets),
       peer,
       spread(of('cpuMicroseconds'), 1),
+      isOwn
+        ? ''
+        : ratio(
+            own.map(each => each.cpuMicroseconds),
+            of('cpuMicroseconds')
+          ),
       spread(of('netMicroseconds'), 1),
       spread(of('p50'), 1),
       spread(of('p99'), 1),
@@ -163,7 +171,8 @@ function report(
       'sockets',
       'server',
       'CPU per delivery, us',
-      'without the publication itself',
+      'Cuewire: times as much',
+      'us without the publication itself',
       'p50 ms',
       'p99 ms',
       'delivered %',
