@@ -20,6 +20,8 @@ export function describeMachine(command: string): () => void {
   return () => {
     const after = readSeconds()
     const elapsed = (Date.now() - fromMs) / 1_000
+    // The clock of /proc ticks too slowly for less.
+    if (elapsed < 1) return
     const others = (after.busy - before.busy - (after.own - before.own)) / elapsed
     const stolen = (after.stolen - before.stolen) / elapsed
     const isQuiet = others + stolen < quietCores

@@ -164,26 +164,29 @@ async function startStatic(nginx: string, documents: readonly Document[]): Promi
   }
 }
 
+type Field = 'perSecond' | 'p50' | 'p99' | 'cpuMicroseconds'
+
 function report(documents: readonly Document[], results: readonly GetResult[]): void {
   for (const { name, body } of documents) {
     console.log(`\nGET ${name}: ${number(Buffer.byteLength(body))} bytes, ${runs} runs of ${seconds} s`)
     const rows = results
       .filter(({ document }) => document === name)
       .map(result => {
-        const of = (field: 'perSecond' | 'p50' | 'p99' | 'cpuMicroseconds') =>
-          result.measured.map(each => each[field])
+        const of = (field: Field, measured = result.measured) => measured.map(each => each[field])
         const own = results.find(
           each => each.peer === 'Cuewire' && each.document === name && each.connections === result.connections
         )
-        const ownRates = own?.measured.map(each => each.perSecond) ?? []
+        const times = (field: Field) =>
+          result.peer === 'Cuewire' ? '' : ratio(of(field, own?.measured ?? []), of(field))
         return [
           String(result.connections),
           result.peer,
           spread(of('perSecond')),
-          result.peer === 'Cuewire' ? '' : ratio(ownRates, of('perSecond')),
+          times('perSecond'),
           spread(of('p50'), 2),
           spread(of('p99'), 2),
-          spread(of('cpuMicroseconds'), 1)
+          spread(of('cpuMicroseconds'), 1),
+          times('cpuMicroseconds')
         ]
       })
     printTable(
@@ -194,7 +197,8 @@ function report(documents: readonly Document[], results: readonly GetResult[]): 
         'Cuewire: times as many',
         'p50 ms',
         'p99 ms',
-        'CPU per request, us'
+        'CPU per request, us',
+        'Cuewire: times as much'
       ],
       rows
     )
