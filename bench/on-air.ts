@@ -23,7 +23,8 @@ export interface OnAir extends Program {
 
 /**
  * Starts the whole program on an empty folder, fills it and waits until all stations are on air. The server process
- * keeps to one core, all others to the core of the load. Songs are long unless `songMs` says otherwise, so that
+ * keeps to one core, all others to the core of the load; one of those is a second server, which takes the changes, so that
+ * the first one has nothing to do but to show them. Songs are long unless `songMs` says otherwise, so that
  * documents do not change by themselves.
  */
 export async function startOnAir(
@@ -32,8 +33,10 @@ export async function startOnAir(
 ): Promise<OnAir> {
   const { stations, songMs = 3_600_000, env = {} } = options
   const program = await startProgram(port, { core: loadCore, env: { ADMIN_API_KEY: adminKey, ...env } })
+  let desk: { readonly baseUrl: string }
   try {
     pin(serverCore, program.serverPid())
+    desk = await program.addServer(port + 50, loadCore)
     const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
     await seedStations(sql, { stations, tracks: 60, songMs, firstDueMs: Date.now() + settleMs, played: 5 })
     await sql.end()
@@ -45,7 +48,7 @@ export async function startOnAir(
   }
 
   async function ask(method: string, path: string, body: object): Promise<string> {
-    const answer = await fetch(program.baseUrl + path, {
+    const answer = await fetch(desk.baseUrl + path, {
       method,
       headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),

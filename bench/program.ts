@@ -16,6 +16,8 @@ export interface Program {
   readonly redisUrl: string
   /** The process that answers HTTP and WebSockets; another one after it was killed. */
   serverPid(): number
+  /** Starts one more server on the same stores, on one core, as another machine would; it ends before the program. */
+  addServer(port: number, core: number): Promise<{ readonly baseUrl: string }>
   stop(): Promise<void>
 }
 
@@ -52,19 +54,47 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
   const baseUrl = `http://127.0.0.1:${port}`
   await untilAnswering(child, `${baseUrl}/api/status`)
   const services: Services = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'))
+  const others: ChildProcess[] = []
   return {
     pid: child.pid ?? 0,
     baseUrl,
     databaseUrl: services.databaseUrl,
     redisUrl: services.redisUrl,
     serverPid: () => pidOf(child.pid ?? 0, 'server'),
+    addServer: async (otherPort, otherCore) => {
+      const script = fileURLToPath(new URL('../src/server.ts', import.meta.url))
+      const [otherCommand, ...otherArgs] = pinned(otherCore, [process.execPath, '--import', 'tsx', script])
+      const other = spawn(otherCommand, otherArgs, {
+        env: {
+          ...process.env,
+          ...limits,
+          DATA_DIR: dataDir,
+          DATABASE_URL: services.databaseUrl,
+          REDIS_URL: services.redisUrl,
+          PORT: String(otherPort),
+          LOG_LEVEL: 'warn',
+          ...env
+        },
+        stdio: ['ignore', 'inherit', 'inherit']
+      })
+      endWithUs(other)
+      others.push(other)
+      const otherUrl = `http://127.0.0.1:${otherPort}`
+      await untilAnswering(other, `${otherUrl}/api/status`)
+      return { baseUrl: otherUrl }
+    },
     stop: async () => {
-      const ended = new Promise(done => child.once('exit', done))
-      child.kill('SIGTERM')
-      await ended
+      for (const each of [...others, child]) await end(each)
       await rm(dataDir, { recursive: true, force: true })
     }
   }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise(done => child.once('exit', done))
+  child.kill('SIGTERM')
+  await ended
 }
 
 interface Services {

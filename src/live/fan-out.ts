@@ -30,7 +30,7 @@ interface Round {
 }
 
 /** How long deliveries may keep the event loop; then polls and pings get their turn. */
-const sliceMs = 2
+const sliceMs = 1
 
 /**
  * Deliveries in slices, one per turn of the event loop. The state is taken when a delivery begins, so a channel
