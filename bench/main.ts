@@ -1,3 +1,5 @@
+import { describeMachine } from './machine.ts'
+
 /** `npm run bench -- NAME` runs one bench; without a name it lists them. */
 const benches: Record<string, { about: string; load: () => Promise<() => Promise<void>> }> = {
   playout: {
@@ -35,7 +37,9 @@ const [name = ''] = process.argv.slice(2)
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
 if (bench) {
   const run = await bench.load()
+  const describeOthers = describeMachine(`npm run bench -- ${name}`)
   await run()
+  describeOthers()
 } else {
   const lines = Object.entries(benches).map(([each, { about }]) => `  ${each.padEnd(8)} ${about}`)
   console.error(['usage: npm run bench -- NAME', ...lines].join('\n'))

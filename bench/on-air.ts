@@ -49,7 +49,7 @@ export async function startOnAir(
       method,
       headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(15_000)
+      signal: AbortSignal.timeout(60_000)
     })
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { endWithUs } from './children.ts'
 import { pidOf } from './cpu.ts'
 import { pinned } from './pin.ts'
 
@@ -47,6 +48,7 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
     },
     stdio: ['ignore', 'inherit', 'inherit']
   })
+  endWithUs(child)
   const baseUrl = `http://127.0.0.1:${port}`
   await untilAnswering(child, `${baseUrl}/api/status`)
   const services: Services = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'))

@@ -19,6 +19,14 @@ export function spread(values: readonly number[], digits = 0): string {
   return `${show(quantile(known, 0.5))} (${show(quantile(known, 0))} to ${show(quantile(known, 1))})`
 }
 
+/** How many times the second value the first one is, in each run, as `spread`: values of one run belong together. */
+export function ratio(values: readonly number[], others: readonly number[]): string {
+  return spread(
+    values.map((value, run) => value / (others[run] ?? Number.NaN)),
+    2
+  )
+}
+
 export function number(value: number, digits = 0): string {
   return Number.isFinite(value) ? value.toLocaleString('en-GB', decimals(digits)) : '-'
 }

@@ -30,7 +30,8 @@ export function findTool(name: Tool, what: string): string | null {
   const { file, how } = tools[name]
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), goFolder, '/usr/sbin', ...moduleFolders]
   const named = process.env[name.toUpperCase()]
-  const found = named ?? folders.map(folder => join(folder, file)).find(isThere)
+  const paths = named === undefined ? folders.map(folder => join(folder, file)) : [named]
+  const found = paths.find(isThere)
   if (found !== undefined) return found
   console.error(`NOT RUN: ${what}, because ${name} is missing. Get it with: ${how}`)
   process.exitCode = notRunCode

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { cpuOf } from '../cpu.ts'
 import type { OnAir } from '../on-air.ts'
 import { runs, seconds, wholes } from '../settings.ts'
-import { median, number, spread } from '../statistics.ts'
+import { number, ratio, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import { findTool } from '../tools.ts'
 import { runWrk, type WrkResult } from '../wrk.ts'
@@ -62,8 +62,8 @@ export async function measureGet(program: OnAir, stations: number): Promise<read
     for (const [index, document] of documents.entries()) {
       for (const connections of connectionCounts)
         results.push(...(await measureInTurn(wrk, servers, index, document.name, connections)))
+      report(document, results)
     }
-    report(documents, results)
     return results
   } finally {
     for (const server of servers) await server.stop()
@@ -164,31 +164,41 @@ async function startStatic(nginx: string, documents: readonly Document[]): Promi
   }
 }
 
-function report(documents: readonly Document[], results: readonly GetResult[]): void {
-  for (const { name, body } of documents) {
-    console.log(`\nGET ${name}: ${number(Buffer.byteLength(body))} bytes, ${runs} runs of ${seconds} s`)
-    const rows = results
-      .filter(({ document }) => document === name)
-      .map(result => {
-        const of = (field: 'perSecond' | 'p50' | 'p99' | 'cpuMicroseconds') =>
-          result.measured.map(each => each[field])
-        const own = results.find(
-          each => each.peer === 'Cuewire' && each.document === name && each.connections === result.connections
-        )
-        const ratio = median(own?.measured.map(each => each.perSecond) ?? []) / median(of('perSecond'))
-        return [
-          String(result.connections),
-          result.peer,
-          spread(of('perSecond')),
-          result.peer === 'Cuewire' ? '' : number(ratio, 2),
-          spread(of('p50'), 2),
-          spread(of('p99'), 2),
-          spread(of('cpuMicroseconds'), 1)
-        ]
-      })
-    printTable(
-      ['connections', 'server', 'requests/s', 'Cuewire to it', 'p50 ms', 'p99 ms', 'CPU per request, us'],
-      rows
-    )
-  }
+type Field = 'perSecond' | 'p50' | 'p99' | 'cpuMicroseconds'
+
+function report({ name, body }: Document, results: readonly GetResult[]): void {
+  console.log(`\nGET ${name}: ${number(Buffer.byteLength(body))} bytes, ${runs} runs of ${seconds} s`)
+  const rows = results
+    .filter(({ document }) => document === name)
+    .map(result => {
+      const of = (field: Field, measured = result.measured) => measured.map(each => each[field])
+      const own = results.find(
+        each => each.peer === 'Cuewire' && each.document === name && each.connections === result.connections
+      )
+      const times = (field: Field) =>
+        result.peer === 'Cuewire' ? '' : ratio(of(field, own?.measured ?? []), of(field))
+      return [
+        String(result.connections),
+        result.peer,
+        spread(of('perSecond')),
+        times('perSecond'),
+        spread(of('p50'), 2),
+        spread(of('p99'), 2),
+        spread(of('cpuMicroseconds'), 1),
+        times('cpuMicroseconds')
+      ]
+    })
+  printTable(
+    [
+      'connections',
+      'server',
+      'requests/s',
+      'Cuewire: times as many',
+      'p50 ms',
+      'p99 ms',
+      'CPU per request, us',
+      'Cuewire: times as much'
+    ],
+    rows
+  )
 }

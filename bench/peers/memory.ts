@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { memoryOf } from '../cpu.ts'
 import { runs } from '../settings.ts'
 import type { Receiver } from '../sockets/receivers.ts'
-import { spread } from '../statistics.ts'
+import { number, ratio, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import { collectGarbage } from './garbage.ts'
 import type { PushServer } from './push-servers.ts'
@@ -39,16 +39,27 @@ export async function measureMemory(start: () => Promise<Started>, receiver: Rec
     }
   }
   console.log(`\nMemory of the process (PSS), ${runs} runs`)
+  const own = perConnection(results.get('Cuewire') ?? [])
   printTable(
-    ['server', 'no socket, MB', `${few} sockets, MB`, `${many} sockets, MB`, 'bytes per connection'],
+    [
+      'server',
+      'no socket, MB',
+      `${number(few)} sockets, MB`,
+      `${number(many)} sockets, MB`,
+      'bytes per connection',
+      'Cuewire: times as much'
+    ],
     [...results].map(([name, measured]) => {
       const at = (index: number) => measured.map(each => each[index] ?? Number.NaN)
-      const perConnection = measured.map(
-        ([, first = Number.NaN, last = Number.NaN]) => (last - first) / (many - few)
-      )
-      return [name, megabytes(at(0)), megabytes(at(1)), megabytes(at(2)), spread(perConnection)]
+      const bytes = perConnection(measured)
+      const times = name === 'Cuewire' ? '' : ratio(own, bytes)
+      return [name, megabytes(at(0)), megabytes(at(1)), megabytes(at(2)), spread(bytes), times]
     })
   )
+}
+
+function perConnection(measured: readonly number[][]): number[] {
+  return measured.map(([, first = Number.NaN, last = Number.NaN]) => (last - first) / (many - few))
 }
 
 async function memoryAt(server: PushServer, count: number, receiver: Receiver): Promise<number> {

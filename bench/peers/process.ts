@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { endWithUs } from '../children.ts'
 import { pinned, serverCore } from '../pin.ts'
 
 const startMs = 10_000
@@ -24,6 +25,7 @@ export async function startPeer(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit']
   })
+  endWithUs(child)
   const stop = () => end(child)
   for (const deadline = Date.now() + startMs; Date.now() < deadline; await wait(50)) {
     if (child.exitCode !== null) throw new Error(`${words.join(' ')} ended with code ${child.exitCode}`)

@@ -4,7 +4,7 @@ import { nowMs } from '../clock.ts'
 import { cpuOf } from '../cpu.ts'
 import { runs, seconds, whole, wholes } from '../settings.ts'
 import type { Receiver } from '../sockets/receivers.ts'
-import { number, quantile, sorted, spread } from '../statistics.ts'
+import { number, quantile, ratio, sorted, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import type { Publication } from './publication.ts'
 import type { PushServer } from './push-servers.ts'
@@ -36,7 +36,8 @@ const rate = whole('RATE', 10)
 const firstTotal = 100_000
 const lookers = 100
 const warmUp = 10
-const settleMs = 5_000
+const quietMs = 500
+const settleMs = 30_000
 const aloneSeconds = 3
 
 let lastTotal = firstTotal
@@ -49,6 +50,11 @@ export async function measurePush(
 ): Promise<readonly PushResult[]> {
   const alone = new Map<PushServer, number>()
   for (const server of servers) alone.set(server, await costAlone(server))
+  const costs = [...alone].map(([{ name }, cpu]) => `${name} ${number(cpu * 1e6)} us`)
+  console.log(
+    `\nPush: ${number(publication.bytes)} bytes, ${rate} publications/s, ${runs} runs of ${seconds} s`
+  )
+  console.log(`A publication that nobody receives: ${costs.join(', ')} of CPU`)
   const results: PushResult[] = []
   for (const sockets of socketCounts) {
     const rows = servers.map(server => ({ server, measured: new Array<Measured>() }))
@@ -56,9 +62,10 @@ export async function measurePush(
       for (const { server, measured } of rows)
         measured.push(await measure(server, sockets, receiver, alone.get(server) ?? 0))
     }
-    for (const { server, measured } of rows) results.push({ peer: server.name, sockets, measured })
+    const measured = rows.map(({ server, measured: own }) => ({ peer: server.name, sockets, measured: own }))
+    report(measured)
+    results.push(...measured)
   }
-  report(publication, results, new Map([...alone].map(([server, cpu]) => [server.name, cpu])))
   return results
 }
 
@@ -88,10 +95,7 @@ async function measure(
   const fromMs = nowMs()
   const sent = await publishFor(server, seconds)
   const expected = sent.size * sockets
-  for (const deadline = nowMs() + settleMs; nowMs() < deadline; await wait(100)) {
-    const { frames } = await receiver.ask({ type: 'read' })
-    if (frames >= expected) break
-  }
+  await untilQuiet(receiver, expected)
   const cpu = cpuOf(server.pid) - before
   const tookSeconds = (nowMs() - fromMs) / 1_000
   const answer = await receiver.ask({ type: 'read' })
@@ -115,6 +119,16 @@ async function measure(
   }
 }
 
+/** Waits for all frames, or until no more come: a server may join publications. */
+async function untilQuiet(receiver: Receiver, expected: number): Promise<void> {
+  const deadline = nowMs() + settleMs
+  for (let last = -1; nowMs() < deadline; await wait(quietMs)) {
+    const { frames } = await receiver.ask({ type: 'read' })
+    if (frames >= expected || frames === last) return
+    last = frames
+  }
+}
+
 /** Gives when each publication was asked for, by its count of listeners. Does not wait for one before the next. */
 async function publishFor(server: PushServer, forSeconds: number): Promise<Map<number, number>> {
   const sent = new Map<number, number>()
@@ -131,22 +145,21 @@ async function publishFor(server: PushServer, forSeconds: number): Promise<Map<n
   return sent
 }
 
-function report(
-  publication: Publication,
-  results: readonly PushResult[],
-  alone: ReadonlyMap<string, number>
-): void {
-  console.log(
-    `\nPush: ${number(publication.bytes)} bytes, ${rate} publications/s, ${runs} runs of ${seconds} s`
-  )
-  const costs = [...alone].map(([name, cpu]) => `${name} ${number(cpu * 1e6)} us`)
-  console.log(`A publication that nobody receives: ${costs.join(', ')} of CPU`)
+function report(results: readonly PushResult[]): void {
   const rows = results.map(({ peer, sockets, measured }) => {
     const of = (field: keyof Measured) => measured.map(each => each[field])
+    const own = results.find(each => each.peer === 'Cuewire' && each.sockets === sockets)?.measured ?? []
+    const isOwn = peer === 'Cuewire'
     return [
       number(sockets),
       peer,
       spread(of('cpuMicroseconds'), 1),
+      isOwn
+        ? ''
+        : ratio(
+            own.map(each => each.cpuMicroseconds),
+            of('cpuMicroseconds')
+          ),
       spread(of('netMicroseconds'), 1),
       spread(of('p50'), 1),
       spread(of('p99'), 1),
@@ -163,7 +176,8 @@ function report(
       'sockets',
       'server',
       'CPU per delivery, us',
-      'without the publication itself',
+      'Cuewire: times as much',
+      'us without the publication itself',
       'p50 ms',
       'p99 ms',
       'delivered %',

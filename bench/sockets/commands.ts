@@ -7,7 +7,7 @@ export type Command =
   /** Starts counting from zero. */
   | { readonly type: 'count'; readonly marks: Marks }
   | { readonly type: 'read' }
-  /** From now on clients whose connection ends open another at once; tells where all stand when `read`. */
+  /** Waits for the server to go and to be back; then all clients open another connection at once, and count anew. */
   | { readonly type: 'return'; readonly marks: Marks }
 
 /** The number after `marker` is the mark of a frame; every `every`th client looks for it, the last one if `isLast`. */
@@ -28,6 +28,8 @@ export interface Answer {
   readonly cpuSeconds: number
   /** Per client that looked: its index, mark and moment on the common clock (ms), at the first sight of each mark. */
   readonly samples: readonly (readonly [client: number, mark: number, atMs: number])[]
+  /** When the server listened again, for clients that `return`; 0 before. */
+  readonly backAtMs: number
   /** What went wrong, '' if nothing. */
   readonly problem: string
 }

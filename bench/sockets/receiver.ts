@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { nowMs } from '../clock.ts'
@@ -8,11 +10,12 @@ import { type Client, openClient, type Target } from './websocket.ts'
 const atOnce = 100
 const publicationBytes = 50
 const retryMs = 100
+const attempts = 100
 
 let target: Target = { port: 0, path: '', firsts: [] }
 let marks: Marks | null = null
 let marker = Buffer.alloc(0)
-let isReturning = false
+let backAtMs = 0
 let frames = 0
 let bytesIn = 0
 let samples: [number, number, number][] = []
@@ -33,10 +36,7 @@ process.on('disconnect', () => process.exit())
 async function obey(command: Command): Promise<void> {
   if (command.type === 'open') await open(command.target, command.count)
   else if (command.type === 'count') startCount(command.marks)
-  else if (command.type === 'return') {
-    startCount(command.marks)
-    isReturning = true
-  }
+  else if (command.type === 'return') await allReturn(command.marks)
 }
 
 async function open(wanted: Target, count: number): Promise<void> {
@@ -56,19 +56,41 @@ async function add(index: number): Promise<void> {
   const client = openClient(target, index, (bytes, start, end) => take(index, bytes, start, end))
   clients.set(index, client)
   client.socket.on('close', () => {
-    if (clients.get(index) !== client) return
-    clients.delete(index)
-    if (isReturning) void comeBack(index)
+    if (clients.get(index) === client) clients.delete(index)
   })
   await client.ready
 }
 
-/** At once, and again as long as nobody listens. */
+async function allReturn(wanted: Marks): Promise<void> {
+  const count = clients.size
+  while (clients.size > 0) await wait(10)
+  while (!(await isListening())) await wait(20)
+  startCount(wanted)
+  backAtMs = nowMs()
+  await Promise.all(Array.from({ length: count }, (_, index) => comeBack(index)))
+}
+
 async function comeBack(index: number): Promise<void> {
-  // Whatever failed, the close of the socket leads here again.
-  if (newest.has(index)) newest.delete(index)
-  else await wait(retryMs)
-  await add(index).catch(() => {})
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    try {
+      await add(index)
+      return
+    } catch {
+      await wait(retryMs)
+    }
+  }
+}
+
+async function isListening(): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port: target.port })
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }
 
 function startCount(wanted: Marks): void {
@@ -112,6 +134,7 @@ function answer(problem: string): Answer {
     bytes: bytesIn,
     cpuSeconds: (user + system) / 1e6,
     samples,
+    backAtMs,
     problem
   }
 }

@@ -13,10 +13,14 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** Starts a process that holds WebSocket clients, on the core of the load. */
-export function openReceiver(): Receiver {
+/**
+ * Starts a process that holds WebSocket clients, on the core of the load. One that `yields` runs only when nobody else
+ * of that core has something to do: a measuring client beside it must not wait for it.
+ */
+export function openReceiver({ yields = false } = {}): Receiver {
   const file = fileURLToPath(new URL('receiver.ts', import.meta.url))
-  const [command, ...args] = pinned(loadCore, [process.execPath, '--import', 'tsx', file])
+  const words = [process.execPath, '--import', 'tsx', file]
+  const [command, ...args] = pinned(loadCore, yields ? ['nice', '-n', '19', ...words] : words)
   const child: ChildProcess = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   return {
     ask: async question => {
