@@ -258,7 +258,7 @@ test('the example comes back with its position, and goes on', async ({ stage }) 
   await waitFor(() => titles.at(-1) === 'Paper Lanterns', soon)
   await stage.restart('SIGKILL')
   await station.play('Night Ferry')
-  await waitFor(() => titles.at(-1) === 'Night Ferry', { ...soon, deadlineMs: 10_000 })
+  await waitFor(() => titles.at(-1) === 'Night Ferry', { ...soon, deadlineMs: 20_000 })
 })
 
 test.for([

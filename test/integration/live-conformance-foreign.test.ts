@@ -159,7 +159,8 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
 
       expect(await stage.restart('SIGTERM')).toBe(0)
       await station.play('Tidewater')
-      await hearAll('Tidewater', 10_000)
+      // Who found the server away waits longer before each further try.
+      await hearAll('Tidewater', 30_000)
       expect(await page.evaluate('errors')).toEqual([])
     }
   )

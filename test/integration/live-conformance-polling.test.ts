@@ -82,13 +82,11 @@ test('the tag of each address changes with the clock', async ({ stage }) => {
 
 test('nobody may keep what a private station answered', async ({ stage }) => {
   const station = await stage.put({ profile: { isPublic: false } })
-  const made = await stage.server.ask('POST', '/api/v1/main/api-keys', {
-    body: { name: 'listener', permissions: ['view station management'] }
-  })
+  const { key } = await stage.makeKey()
   for (const path of pathsOf(station)) {
     const stranger = await get(stage, path)
     expect(stranger.status).toBe(404)
-    const { status, cacheControl } = await get(stage, path, { 'X-API-Key': made.body.key })
+    const { status, cacheControl } = await get(stage, path, { 'X-API-Key': key })
     expect(status).toBe(200)
     expect(cacheControl).toMatch(/private/)
     expect(cacheControl).toMatch(/no-store/)
@@ -186,10 +184,8 @@ describe('a long poll', () => {
 
   test('does not outlive its key', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
-    const made = await stage.server.ask('POST', '/api/v1/main/api-keys', {
-      body: { name: 'listener', permissions: ['view station management'] }
-    })
-    const headers = { 'X-API-Key': String(made.body.key) }
+    const { key, revoke } = await stage.makeKey()
+    const headers = { 'X-API-Key': key }
     const path = `/api/nowplaying/${hidden.id}`
     const good = get(stage, `${path}?wait=5&since=1&epoch=e1`, headers)
     await get(stage, `${path}?wait=1&since=1&epoch=e1`, headers)
@@ -197,7 +193,7 @@ describe('a long poll', () => {
     expect(await good).toMatchObject({ status: 200, position: ['e1', '2'] })
     const revoked = get(stage, `${path}?wait=3&since=2&epoch=e1`, headers)
     await get(stage, `${path}?wait=1&since=2&epoch=e1`, headers)
-    await stage.server.ask('POST', `/api/v1/main/api-keys/revoke/${made.body.api_key.id}`)
+    await revoke()
     await hidden.play('Secret Ferry')
     const answer = await revoked
     expect([304, 401, 403, 404]).toContain(answer.status)

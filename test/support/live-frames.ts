@@ -195,3 +195,19 @@ export function parseFrame(line: string): { kind: Kind; frame: unknown } {
 export function asFrame<K extends Kind>(kind: K, frame: unknown): FrameOf<K> {
   return v.parse<(typeof frames)[K]>(frames[kind], frame)
 }
+
+/** The entry of one channel as the one form it must have, for who did not ask for differences; throws otherwise. */
+export function entryOf<K extends keyof typeof entries>(
+  kind: K,
+  connect: Connect,
+  channel: string
+): v.InferOutput<(typeof entries)[K]> {
+  const entry = connect.subs?.[channel]
+  if (Object.hasOwn(Object(entry), 'delta')) throw new Error(`${channel} gives differences unasked`)
+  return v.parse<(typeof entries)[K]>(entries[kind], entry)
+}
+
+/** Subscribes to channels with `recover`. */
+export const subsOf = (...channels: string[]) => ({
+  subs: Object.fromEntries(channels.map(channel => [channel, { recover: true }]))
+})

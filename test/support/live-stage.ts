@@ -32,6 +32,8 @@ export interface Stage extends Disposable {
   readonly redis: ReturnType<typeof openRedis>
   /** A station of its own for a test; waits until the server shows it. */
   readonly put: (parts?: Parameters<typeof aStation>[0]) => Promise<StagedStation>
+  /** An API key that may listen to private stations, until it is revoked. */
+  readonly makeKey: () => Promise<{ key: string; revoke: () => Promise<void> }>
   /** A name nobody has, for a station that may come later. */
   readonly newName: () => { id: number; shortName: string }
 }
@@ -88,6 +90,19 @@ export function openStage(
     }
   }
 
+  async function makeKey() {
+    const keys = '/api/v1/main/api-keys'
+    const made = await server.ask('POST', keys, {
+      body: { name: 'listener', permissions: ['view station management'] }
+    })
+    if (made.status !== 200) throw new Error(`no key was made: ${made.status}`)
+    const revoke = async () => {
+      const { status } = await server.ask('POST', `${keys}/revoke/${made.body.api_key.id}`)
+      if (status !== 200) throw new Error(`the key was not revoked: ${status}`)
+    }
+    return { key: String(made.body.key), revoke }
+  }
+
   async function restart(signal: NodeJS.Signals, meanwhile: () => Promise<unknown> = async () => {}) {
     if (start === undefined) throw new Error('this stage does not know how its server is started')
     const { process } = server
@@ -104,6 +119,7 @@ export function openStage(
       return server
     },
     restart,
+    makeKey,
     baseUrl: first.baseUrl,
     redis,
     newName,

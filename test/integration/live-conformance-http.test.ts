@@ -1,0 +1,115 @@
+import { describe, expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import type { Answer } from '../support/program.ts'
+import { waitFor } from '../support/wait.ts'
+
+// The HTTP side of the streams, and acceptance check 17 on the surfaces that are not push.
+
+const ever = { deadlineMs: 10_000, what: 'the key to be forgotten' }
+
+describe('HTTP around the streams', () => {
+  const streamHeaders = {
+    'cache-control': 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0',
+    pragma: 'no-cache',
+    'x-accel-buffering': 'no',
+    'access-control-allow-origin': 'https://widget.example',
+    'access-control-allow-credentials': 'true'
+  }
+  const headersOf = (answer: Response, names: readonly string[]) =>
+    Object.fromEntries(names.map(name => [name, answer.headers.get(name)]))
+
+  test.for([
+    ['GET', 'sse?cf_connect=%7B%7D', 'text/event-stream; charset=utf-8'],
+    ['GET', 'sse', 'text/event-stream; charset=utf-8'],
+    ['POST', 'sse', 'text/event-stream; charset=utf-8'],
+    ['POST', 'http_stream', 'application/json']
+  ] as const)('%s %s has the headers of a stream', async ([method, path, type], { stage }) => {
+    const life = new AbortController()
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+      method,
+      headers: { Origin: 'https://widget.example', 'Accept-Encoding': 'gzip, br' },
+      ...(method === 'POST' ? { body: '{}' } : {}),
+      signal: life.signal
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')?.replace(/; charset=utf-8$/, '')).toBe(type.split(';')[0])
+    expect(type.includes('charset') ? answer.headers.get('content-type') : type).toBe(type)
+    expect(headersOf(answer, Object.keys(streamHeaders))).toEqual(streamHeaders)
+    expect(headersOf(answer, ['content-encoding', 'content-length'])).toEqual({
+      'content-encoding': null,
+      'content-length': null
+    })
+    life.abort()
+  })
+
+  test.for([
+    ['GET', 'http_stream'],
+    ['PUT', 'http_stream'],
+    ['DELETE', 'http_stream'],
+    ['PUT', 'sse'],
+    ['DELETE', 'sse']
+  ] as const)('405: %s %s', async ([method, path], { stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+      method,
+      headers: { Origin: 'https://widget.example' }
+    })
+    expect(answer.status).toBe(405)
+    expect(await answer.json()).toMatchObject({ code: 405, success: false })
+    expect(answer.headers.get('allow')).toMatch(/POST/)
+    expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
+  })
+
+  test.for(['sse', 'http_stream'])('a preflight of %s is answered', async (path, { stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/${path}`, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://widget.example', 'Access-Control-Request-Method': 'POST' }
+    })
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('access-control-allow-methods')).toMatch(/POST/)
+    expect(answer.headers.get('access-control-allow-headers')?.toLowerCase()).toMatch(/content-type/)
+  })
+
+  test('an error tells a page of another origin what it is', async ({ stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?cf_connect=junk`, {
+      headers: { Origin: 'https://widget.example' }
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/widget\.example)$/)
+    expect(await answer.json()).toMatchObject({ code: 400, success: false })
+  })
+
+  test('a plain GET of the WebSocket address is an error, not a hanging request', async ({ stage }) => {
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/websocket`, {
+      signal: AbortSignal.timeout(2_000)
+    })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(answer.status).toBeLessThan(500)
+  })
+})
+
+describe('acceptance 17: one rule for private stations on every surface', () => {
+  test('REST and static files hide what push hides', async ({ stage }) => {
+    const hidden = await stage.put({ profile: { isPublic: false } })
+    const paths = [
+      `/api/nowplaying/${hidden.id}`,
+      `/api/nowplaying/${hidden.shortName}`,
+      `/api/station/${hidden.id}/nowplaying`,
+      `/api/nowplaying_static/${hidden.shortName}.json`
+    ]
+    const { key, revoke } = await stage.makeKey()
+    for (const path of paths) {
+      expect((await stage.server.ask('GET', path, { key: '' })).status).toBe(404)
+      expect((await stage.server.ask('GET', path, { key })).status).toBe(200)
+    }
+    const list = async (asKey: string): Promise<number[]> =>
+      (await stage.server.ask('GET', '/api/nowplaying', { key: asKey })).body.map(
+        ({ station }: Answer) => station.id
+      )
+    expect(await list('')).not.toContain(hidden.id)
+    expect(await list(key)).toContain(hidden.id)
+    await revoke()
+    const isShut = async () => (await stage.server.ask('GET', paths[0] ?? '', { key })).status === 404
+    await waitFor(isShut, ever)
+  })
+})
