@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    // Each integration file has services of its own beside the shared Postgres: two at a time suit two cores.
-    maxWorkers: 2,
+    // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: three
+    // at a time keep two cores busy.
+    maxWorkers: 3,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {

@@ -245,8 +245,8 @@ test(
     }
     await waitFor(agree, { deadlineMs: 15_000, what: 'all stations to play' })
     const faults: Record<string, () => Promise<void>> = {
-      'hung for 10 s': () => rig.hangRedis(10_000),
-      'stopped for 10 s': () => rig.loseRedis(10_000, false),
+      'hung for 7 s': () => rig.hangRedis(7_000),
+      'stopped for 3 s': () => rig.loseRedis(3_000, false),
       'emptied while it was away': () => rig.loseRedis(1_000, true)
     }
     for (const [what, fault] of Object.entries(faults)) {
