@@ -18,7 +18,8 @@ import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
 import { serveHotGets } from './http/hot-gets.ts'
 import { listen } from './http/listen.ts'
-import { serveRoutes, type Serving } from './http/serve.ts'
+import { serveRoutes } from './http/serve.ts'
+import type { UnderWay } from './http/under-way.ts'
 import { openKeptSecrets } from './kept-secrets.ts'
 import { openAdmission, placeIn } from './live/admission.ts'
 import { openAudience } from './live/audience.ts'
@@ -63,6 +64,7 @@ await runService('server', async ({ config, log, opened }) => {
   serveStreams(app, audience, door)
   const live = viewOf(feed)
   const waiters = openWaiters({ onChange: live.onChange, admit: placeIn(admission) })
+  const underWay: UnderWay = { answers: 0 }
   let isStopping = false
   const isDraining = () => isStopping
   /** Load balancers look elsewhere from now on; who comes all the same is answered. */
@@ -71,19 +73,20 @@ await runService('server', async ({ config, log, opened }) => {
     await wait(config.DRAIN_SECONDS * 1_000)
   }
   const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets, isDraining }
-  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining })
-  const serving = serveRoutes(app, apiRoutes, {
+  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, underWay })
+  serveRoutes(app, apiRoutes, {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
     addressOf,
     corsOrigins: config.CORS_ALLOWED_ORIGINS,
     isDraining,
+    underWay,
     log
   })
   const exclusive = config.SERVER_PROCESSES === 1
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })
   opened.defer('http', () => app.close())
-  opened.defer('answers', () => untilAnswered(serving))
+  opened.defer('answers', () => untilAnswered(underWay))
   opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
@@ -91,7 +94,7 @@ await runService('server', async ({ config, log, opened }) => {
   log.debug({ port: listening.port }, 'server ready')
 })
 
-/** Waits a little for requests that are being worked on: their connections are cut next. */
-async function untilAnswered({ underWay }: Serving): Promise<void> {
-  for (const deadline = Date.now() + 1_000; underWay() > 0 && Date.now() < deadline; await wait(10));
+/** Waits a little for answers that are not all sent: their connections are cut next. */
+async function untilAnswered(underWay: UnderWay): Promise<void> {
+  for (const deadline = Date.now() + 1_000; underWay.answers > 0 && Date.now() < deadline; await wait(10));
 }

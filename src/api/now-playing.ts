@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, TooManyRequests } from '../errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
 import { mayListenTo } from './access.ts'
@@ -16,8 +16,8 @@ import { isNewsTo, type WaitEnd } from './waiters.ts'
  * everything about private stations, is decided here.
  */
 
-/** Caches may keep what anybody may see for a second, and show it on while this server is away. */
-const publicCaching = { 'Cache-Control': 'public, max-age=1, stale-if-error=60' }
+/** Caches may keep what anybody may see for a second. */
+const publicCaching = { 'Cache-Control': 'public, max-age=1' }
 const privateCaching = { 'Cache-Control': 'private, no-store' }
 
 /** The list differs by key. */
@@ -109,12 +109,19 @@ function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
         const end = (why: WaitEnd) => answer(() => visit(who, services, respondAfter(why)))
         // Before this is called there may have been a change already.
         const hasNews = isNewsTo(awaited, services.live.get(who.name) ?? state)
-        const forget = hasNews ? null : services.waiters.wait({ ...awaited, waitMs }, end)
-        if (forget === null) end('release')
-        return forget ?? nothing
+        const forget = hasNews ? 'released' : services.waiters.wait({ ...awaited, waitMs }, end)
+        if (typeof forget === 'function') return forget
+        if (forget === 'released') end('release')
+        else answer(refuse)
+        return nothing
       }
     }
   }
+}
+
+/** Whoever finds no room must not ask again at once, and not all at the same time. */
+function refuse(): never {
+  throw new TooManyRequests(5 + Math.floor(Math.random() * 11))
 }
 
 /** Another server may be ahead of this one, but not for long. */
@@ -149,6 +156,7 @@ const polling = (path: string, operation: Described, kind: DocumentKind): ApiRou
     tag: 'Now playing',
     query: pollParameters,
     unchanged: noNews,
+    errors: [429],
     isPositioned: true,
     ...operation
   },

@@ -24,7 +24,7 @@ export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly body: unknown
-  /** The key as sent in `X-API-Key` or `Authorization: Bearer`, empty if none. */
+  /** The key as sent in `X-API-Key`, `Authorization: Bearer` or, to public routes, `?api_key=`; empty if none. */
   readonly apiKey: string
   /** The client's address; empty where a public route was called without a key and does not need it. */
   readonly address: string

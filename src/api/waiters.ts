@@ -16,9 +16,9 @@ export type WaitEnd = 'news' | 'timeout' | 'release'
 export interface Waiters {
   /**
    * Calls `end` once, later: when a change brings what is awaited, or when `waitMs` have passed. The function it gives
-   * forgets the wait. Null: there is no room.
+   * forgets the wait. `full`: there is no room; `released`: nobody waits any more.
    */
-  readonly wait: (awaited: Awaited, end: (why: WaitEnd) => void) => (() => void) | null
+  readonly wait: (awaited: Awaited, end: (why: WaitEnd) => void) => (() => void) | 'full' | 'released'
   readonly size: () => number
   /** Ends all waits, and takes no new ones. Resolves when everybody has been told. */
   readonly release: () => Promise<void>
@@ -115,8 +115,9 @@ export function openWaiters(options: WaitersOptions): Waiters {
   return {
     size: () => size,
     wait: (awaited, end) => {
-      const giveBack = isReleased ? null : admit(awaited.address)
-      if (giveBack === null) return null
+      if (isReleased) return 'released'
+      const giveBack = admit(awaited.address)
+      if (giveBack === null) return 'full'
       const waiter: Waiter = {
         awaited,
         deadlineMs: Date.now() + awaited.waitMs,

@@ -11,6 +11,7 @@ import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
 import { type Headers, jsonType, renderLines, withVary } from './headers.ts'
 import { streamBytes, wholeBytes } from './stream.ts'
+import type { UnderWay } from './under-way.ts'
 import { plainVariant, type Variant, variantOf } from './variants.ts'
 
 /** What has to be known of a request to answer it, read before the uWebSockets.js handler returns. */
@@ -38,6 +39,7 @@ export interface Exchange {
   readonly log: Logger
   /** Whether clients are asked to close their connections. */
   readonly isDraining: () => boolean
+  readonly underWay: UnderWay
   isOpen: boolean
   isDeferred: boolean
   /** What there is to do if the client goes away before it got an answer. */
@@ -48,10 +50,17 @@ export interface Exchange {
 export function defer(exchange: Exchange): void {
   if (exchange.isDeferred) return
   exchange.isDeferred = true
+  exchange.underWay.answers++
   exchange.res.onAborted(() => {
-    exchange.isOpen = false
+    settle(exchange)
     exchange.onGone?.()
   })
+}
+
+function settle(exchange: Exchange): void {
+  if (!exchange.isOpen) return
+  exchange.isOpen = false
+  if (exchange.isDeferred) exchange.underWay.answers--
 }
 
 /** Answers; `isKeyed` answers are kept out of caches unless the reply says otherwise. */
@@ -148,12 +157,11 @@ function writeCorked(exchange: Exchange, { status, headers, body, close = false 
     const bytes = body ?? ''
     // Only an end in one piece can close the connection with it.
     if (bytes.length > wholeBytes && !mustClose) return stream(exchange, bytes)
-    exchange.isOpen = false
+    settle(exchange)
     return void res.end(bytes, mustClose)
   }
-  exchange.isOpen = false
-  if (asked.method === 'HEAD' && body !== undefined)
-    res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+  settle(exchange)
+  if (asked.method === 'HEAD') res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')))
   // With any argument, undefined included, the next call ruins the connection: closing is left to the client.
   if (mustClose) res.writeHeader('Connection', 'close')
   res.endWithoutBody()
@@ -163,9 +171,7 @@ function stream(exchange: Exchange, body: string | Uint8Array): void {
   const { res } = exchange
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   defer(exchange)
-  streamBytes(res, bytes, () => {
-    exchange.isOpen = false
-  })
+  streamBytes(res, bytes, () => settle(exchange))
 }
 
 const onlyType: Headers = [['Content-Type', jsonType]]

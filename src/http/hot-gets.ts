@@ -8,6 +8,7 @@ import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
 import { writeCountedId } from './request-id.ts'
 import { streamRest, wholeBytes } from './stream.ts'
+import type { UnderWay } from './under-way.ts'
 import { openWireForms, type WireForms } from './wire-forms.ts'
 
 export interface HotGetsOptions {
@@ -16,6 +17,7 @@ export interface HotGetsOptions {
   readonly corsOrigins: readonly string[]
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
+  readonly underWay?: UnderWay
 }
 
 /**
@@ -25,7 +27,7 @@ export interface HotGetsOptions {
  * draining, all other methods.
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
-  const { live, isDraining = () => false } = options
+  const { live, isDraining = () => false, underWay = { answers: 0 } } = options
   const cors = openCors(options.corsOrigins)
 
   /** Registers a path for GET and HEAD; the first reading that fits is taken. */
@@ -76,7 +78,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     writeHead(res, req, form.head, cors)
     if (isHead) endHead(res, form.bytes.length)
     else if (form.bytes.length <= wholeBytes) res.end(form.bytes)
-    else endLarge(res, form.bytes)
+    else endLarge(res, form.bytes, underWay)
     return true
   }
 
@@ -94,7 +96,9 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
 
   const ofAll: Reading = {
     find: req =>
-      req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' ? live.publicList() : null,
+      req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' && !mayHoldKey(req)
+        ? live.publicList()
+        : null,
     forms: openWireForms(publicHeaders.list, cors)
   }
 
@@ -109,6 +113,8 @@ interface Reading {
   readonly find: (req: HttpRequest) => HeldDocument | null
   readonly forms: WireForms
 }
+
+const mayHoldKey = (req: HttpRequest) => /api_key|%/.test(req.getQuery() ?? '')
 
 /** A query that may ask for a long poll, as far as can be seen without decoding it. */
 const mayPoll = /wait|since|epoch|%/
@@ -126,11 +132,11 @@ function endHead(res: HttpResponse, length: number): void {
   res.endWithoutBody()
 }
 
-function endLarge(res: HttpResponse, bytes: Uint8Array): void {
+function endLarge(res: HttpResponse, bytes: Uint8Array, underWay: UnderWay): void {
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) return
-  res.onAborted(nothing)
-  streamRest(res, bytes)
+  underWay.answers++
+  const done = () => void underWay.answers--
+  res.onAborted(done)
+  streamRest(res, bytes, done)
 }
-
-const nothing = () => {}

@@ -10,6 +10,7 @@ import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
 import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
 import { requestIdOf } from './request-id.ts'
+import type { UnderWay } from './under-way.ts'
 
 export interface ServeOptions<Services> {
   readonly services: Services
@@ -26,15 +27,11 @@ export interface ServeOptions<Services> {
   readonly log: Logger
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
+  readonly underWay?: UnderWay
   readonly maxBodyBytes?: number
   readonly bodyTimeoutMs?: number
   /** How long authorisation and handler may take together. */
   readonly handlerTimeoutMs?: number
-}
-
-export interface Serving {
-  /** How many requests are being worked on. */
-  readonly underWay: () => number
 }
 
 /**
@@ -46,12 +43,11 @@ export function serveRoutes<Services>(
   app: TemplatedApp,
   routes: readonly Route<Services>[],
   options: ServeOptions<Services>
-): Serving {
-  const { services, authorise, addressOf, log, isDraining = () => false } = options
+): void {
+  const { services, authorise, addressOf, log, isDraining = () => false, underWay = { answers: 0 } } = options
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
   const cors = openCors(options.corsOrigins)
-  let underWay = 0
 
   app.any('/*', (res, req) => {
     const method = req.getMethod().toUpperCase()
@@ -70,6 +66,7 @@ export function serveRoutes<Services>(
       asked,
       log,
       isDraining,
+      underWay,
       isOpen: true,
       isDeferred: false,
       onGone: null
@@ -96,12 +93,14 @@ export function serveRoutes<Services>(
     if (route === undefined)
       return fail(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     const isKeyed = route.access !== 'public'
-    const apiKey = apiKeyOf(req)
+    const query = new URLSearchParams(req.getQuery() ?? '')
+    // What anybody may read can be asked for with a key in the query, by players that cannot set headers.
+    const apiKey = apiKeyOf(req) || (isKeyed ? '' : (query.get('api_key') ?? ''))
     const request: ApiRequest = {
       method,
       path,
       params: found.params,
-      query: new URLSearchParams(req.getQuery() ?? ''),
+      query,
       body: undefined,
       apiKey,
       // Nobody asks for the address of who only reads what is public.
@@ -167,18 +166,14 @@ export function serveRoutes<Services>(
     exchange.onGone = () => body?.incoming.cancel()
     defer(exchange)
     const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
-    underWay++
     try {
       deliver(exchange, await withDeadline(work(), waitMs), isKeyed)
     } catch (error) {
       fail(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {
-      underWay--
       body?.incoming.cancel()
     }
   }
-
-  return { underWay: () => underWay }
 }
 
 interface Body {

@@ -11,7 +11,7 @@ export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => 
 }
 
 /** The same for a body of which `tryEnd` has taken the first piece. */
-export function streamRest(res: HttpResponse, bytes: Uint8Array, onDone: () => void = nothing): void {
+export function streamRest(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
   res.onWritable(offset => {
     // The offset counts bytes of the body.
     const [isTaken, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length)
@@ -19,5 +19,3 @@ export function streamRest(res: HttpResponse, bytes: Uint8Array, onDone: () => v
     return isTaken
   })
 }
-
-const nothing = () => {}

@@ -43,7 +43,7 @@ export function renderNowPlaying(
 ): NowPlayingDocument {
   const { shown, live } = state
   const playing =
-    shown === null ? renderOffline(state, rendering, baseUrl) : renderPlay(state, shown, rendering, baseUrl)
+    shown === null ? renderOffline(state, rendering, baseUrl) : renderShown(state, shown, rendering, baseUrl)
   const before = {
     station: renderStation(state, baseUrl),
     listeners: renderCount(state.listeners),
@@ -87,9 +87,11 @@ export function renderLine({ shown, profile }: StationState): string {
   return joinNames(artist, title) || profile.name
 }
 
-/** The address of the picture of what is shown. */
-export function shownArtUrl({ shown, profile }: StationState, baseUrl: string): string {
-  return artUrl(shown?.song.artId ?? '', profile.shortName, baseUrl)
+/** The address of the picture of what is shown: the song's cover, else the picture of who is live, else the built-in one. */
+export function shownArtUrl({ shown, live, profile }: StationState, baseUrl: string): string {
+  const artId = shown?.song.artId ?? ''
+  if (artId === '' && shown !== null && live?.art) return absolute(live.art, baseUrl)
+  return artUrl(artId, profile.shortName, baseUrl)
 }
 
 /** The station summary of the interface (19 keys). */
@@ -186,6 +188,12 @@ function renderPlay(state: StationState, play: Play, rendering: Rendering, baseU
     is_request: play.isRequest,
     song: renderSong(play.song, state.profile, rendering, baseUrl)
   }
+}
+
+/** What plays, with the picture of who is live where the song has none. */
+function renderShown(state: StationState, shown: Play, rendering: Rendering, baseUrl: string) {
+  const play = renderPlay(state, shown, rendering, baseUrl)
+  return { ...play, song: { ...play.song, art: shownArtUrl(state, baseUrl) } }
 }
 
 function renderCued(state: StationState, next: CuedSong, rendering: Rendering, baseUrl: string) {
