@@ -47,7 +47,6 @@ export function followStation({ url, channel, onData, onEnd = () => {}, WebSocke
     })
     socket.addEventListener('message', event => {
       if (!isOurs()) return
-      listen()
       receive(JSON.parse(event.data))
     })
     // A close event follows every error, and tells more.
@@ -69,6 +68,8 @@ export function followStation({ url, channel, onData, onEnd = () => {}, WebSocke
   }
 
   function receive(frame) {
+    // A ping shows that the server is there, not that the station is.
+    if (frame.connect || frame.pub) listen()
     if (frame.connect) connected(frame.connect.subs?.[channel] ?? {})
     else if (frame.pub) publish(frame.pub)
     else if (frame.disconnect) lost(frame.disconnect.code, frame.disconnect.reason)

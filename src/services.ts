@@ -79,7 +79,7 @@ function logOutages(redis: RedisClient, log: Logger): void {
     away.add(node)
   }
   const recovered = (node = '') => {
-    if (away.delete(node)) log.info(node && { node }, 'redis is back')
+    if (away.delete(node)) log.info(node === '' ? {} : { node }, 'redis is back')
   }
   redis.on('error', error => failed(error)).on('ready', () => recovered())
   if (!(redis instanceof Cluster)) return

@@ -41,7 +41,7 @@ const events = {
   contentTypes: ['text/event-stream'],
   errors: [400, 403]
 } as const
-const notAllowed = () => new ApiError('method-not-allowed')
+const unopened = () => new ApiError('invalid', 'This address streams: nothing else is to be had.')
 
 export const liveRoutes = [
   live(
@@ -59,7 +59,7 @@ export const liveRoutes = [
     'GET',
     'sse',
     { id: 'listenToEvents', summary: 'Every change as it happens, as server-sent events', ...events },
-    notAllowed
+    unopened
   ),
   live(
     'POST',
@@ -71,7 +71,7 @@ export const liveRoutes = [
       ...events,
       errors: [400, 403, 413]
     },
-    notAllowed
+    unopened
   ),
   live(
     'POST',
@@ -83,6 +83,6 @@ export const liveRoutes = [
       answer: { type: 'object' },
       errors: [400, 403, 413, 429, 503]
     },
-    notAllowed
+    unopened
   )
 ]

@@ -7,6 +7,7 @@ import { apiKeyOf } from './api-key.ts'
 import { collectBody, givenUp, type IncomingBody } from './body.ts'
 import { corsLines, openCors, preflightHeaders } from './cors.ts'
 import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
+import { forwardedFor } from './forwarded.ts'
 import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
 import { requestIdOf } from './request-id.ts'
@@ -106,7 +107,7 @@ export function serveRoutes<Services>(
       // Nobody asks for the address of who only reads what is public.
       address:
         isKeyed || apiKey !== '' || route.needsAddress
-          ? addressOf(textOf(res.getRemoteAddressAsText()), req.getHeader('x-forwarded-for'))
+          ? addressOf(textOf(res.getRemoteAddressAsText()), forwardedFor(req))
           : '',
       caller: null,
       isOpen: always

@@ -14,8 +14,12 @@ import { openFrame, pingFrame, renderConnect, renderEntry, waitingEntry } from '
 import type { LiveStation } from './live-station.ts'
 import { type MayListen, openPermissions } from './permissions.ts'
 import {
+  channelCredit,
   channelsOf,
+  channelsPerSecond,
   type Ending,
+  maxMessageBytes,
+  maxMessages,
   parseSubscribe,
   stationOf,
   type Subscribe,
@@ -31,6 +35,7 @@ import {
   type Transport,
   type Visitor
 } from './session.ts'
+import { openTurns } from './turns.ts'
 
 export interface AudienceOptions {
   readonly feed: Feed
@@ -73,6 +78,9 @@ export interface Audience {
 /** How long Redis may take to tell whether there is something newer. */
 const refreshMs = 1_000
 
+/** No station has it. */
+const nobodysId = 0
+
 const drainSlices = 20
 const drainPauseMs = 50
 /** Fewer than this are not worth a pause. */
@@ -92,6 +100,7 @@ export function openAudience(options: AudienceOptions): Audience {
   const deliveries = openDeliveries({ feed, permissions, slowMs, log, end })
   const fanOut = openFanOut(deliveries.prepare, error => log.error({ err: error }, 'a delivery failed'))
   let timeDueAtMs = Date.now() + timeIntervalMs
+  let lastTickMs = Date.now()
   let isDraining = false
 
   function end(session: Session, ending: Ending): void {
@@ -115,12 +124,32 @@ export function openAudience(options: AudienceOptions): Audience {
     }
   }
 
+  /** Answers take longer than messages take to send, so they are given in turns. */
+  const turns = openTurns<Session>(session => guard(session, () => takeMessage(session)))
+
   function receive(session: Session, text: string): void {
     if (session.phase === 'ended') return
-    if (session.phase === 'asking') {
-      session.nextMessage = text
-      return
-    }
+    const inbox = (session.inbox ??= [])
+    inbox.push(text)
+    const size = inbox.reduce((sum, each) => sum + each.length, 0)
+    if (inbox.length > 1 && (inbox.length > maxMessages || size > maxMessageBytes))
+      return end(session, 'tooManyMessages')
+    if (session.phase !== 'asking') turns.add(session)
+  }
+
+  function takeMessage(session: Session): void {
+    const text = session.inbox?.shift()
+    if (session.inbox?.length === 0) session.inbox = null
+    if (text === undefined || session.phase === 'ended') return
+    answer(session, text)
+    continueWith(session)
+  }
+
+  function continueWith(session: Session): void {
+    if (session.inbox !== null && session.phase !== 'asking') turns.add(session)
+  }
+
+  function answer(session: Session, text: string): void {
     const message = parseSubscribe(text)
     const isFirst = session.phase === 'waiting'
     if (typeof message === 'string') {
@@ -129,6 +158,8 @@ export function openAudience(options: AudienceOptions): Audience {
       return
     }
     if (!isFirst && message.wishes === null) return
+    session.credit -= message.wishes?.length ?? 0
+    if (session.credit < 0) return end(session, 'tooManyMessages')
     if (message.token !== '') session.key = message.token
     const { phase } = session
     const questions = questionsOf(session, message)
@@ -139,25 +170,27 @@ export function openAudience(options: AudienceOptions): Audience {
         if (session.phase !== 'asking') return
         session.phase = phase
         accept(session, message, allowed)
-        const { nextMessage } = session
-        session.nextMessage = null
-        if (nextMessage !== null) receive(session, nextMessage)
+        continueWith(session)
       })
     })
   }
 
   /** What has to be known before a message can be answered: the private stations that the key may listen to. */
   function questionsOf(session: Session, { wishes }: Subscribe): Promise<ReadonlySet<number>> | null {
-    const found = (wishes ?? []).flatMap(wish => {
-      const station = feed.find(stationOf(wish.channel) ?? '')
-      return station === undefined ? [] : [{ wish, station }]
-    })
-    const hidden = session.key === '' ? [] : found.filter(({ station }) => !station.state.profile.isPublic)
-    const privateIds = hidden.map(({ station }) => station.state.stationId)
-    const ahead = found.filter(({ wish, station }) => isAhead(wish, station))
-    if (privateIds.length === 0 && ahead.length === 0) return null
-    const asked = permissions.among(session.key, privateIds, session.owner.name)
-    return Promise.all([asked, refresh(ahead.map(({ station }) => station))]).then(([allowed]) => allowed)
+    const ahead: LiveStation[] = []
+    const hiddenIds = new Set<number>()
+    for (const wish of wishes ?? []) {
+      const name = stationOf(wish.channel)
+      const station = name === null ? undefined : feed.find(name)
+      if (station !== undefined && isAhead(wish, station)) ahead.push(station)
+      // An unknown station is asked about like a private one, or the time it takes would tell them apart.
+      if (name !== null && station?.state.profile.isPublic !== true)
+        hiddenIds.add(station?.state.stationId ?? nobodysId)
+    }
+    const askedIds = session.key === '' ? [] : [...hiddenIds]
+    if (askedIds.length === 0 && ahead.length === 0) return null
+    const asked = permissions.among(session.key, askedIds, session.owner.name)
+    return Promise.all([asked, refresh(ahead)]).then(([allowed]) => allowed)
   }
 
   /** Another server may have heard of a change first, and offsets must not go back. Never rejects. */
@@ -212,8 +245,8 @@ export function openAudience(options: AudienceOptions): Audience {
     const { epoch, version } = station.state
     const isSameEpoch = wish.recover && wish.epoch === epoch
     // A delayed channel may show less than a client has that comes from another server.
-    const isUpToDate =
-      isSameEpoch && (wish.offset === version || (wish.offset > version && subscription.channel.delayMs > 0))
+    const newest = feed.get(station.state.stationId)?.state.version ?? version
+    const isUpToDate = isSameEpoch && wish.offset >= version && wish.offset <= newest
     subscription.epoch = epoch
     subscription.offset = isUpToDate ? wish.offset : version
     const hasState = wish.recover && !isUpToDate
@@ -225,7 +258,10 @@ export function openAudience(options: AudienceOptions): Audience {
   function tick(): void {
     const nowMs = Date.now()
     deliveries.checkBehind(nowMs)
+    const credit = ((nowMs - lastTickMs) / 1_000) * channelsPerSecond
+    lastTickMs = nowMs
     for (const session of sessions) {
+      if (session.credit < channelCredit) session.credit = Math.min(channelCredit, session.credit + credit)
       if (nowMs < session.dueAtMs) continue
       if (session.phase === 'waiting') end(session, 'stale')
       else if (session.phase === 'connected') {
@@ -268,6 +304,7 @@ export function openAudience(options: AudienceOptions): Audience {
   function close(): void {
     clearInterval(timer)
     stopListening()
+    turns.close()
     fanOut.close()
   }
 

@@ -1,4 +1,5 @@
 import type { Trigger } from '../station/triggers.ts'
+import type { Frame } from './frames.ts'
 import type { LiveStation } from './live-station.ts'
 import type { Wish } from './protocol.ts'
 import type { Session, Subscription } from './session.ts'
@@ -21,6 +22,15 @@ export interface Channel {
   shown: LiveStation | null
   /** Changes in their order, to be shown later. */
   readonly postponed: Postponed[]
+  /** The newest publication without triggers: all who ask within a second get the same bytes. */
+  repeated: Repeated | null
+}
+
+/** A whole publication without triggers, as it was true at one second. */
+export interface Repeated {
+  readonly station: LiveStation
+  readonly nowSeconds: number
+  readonly frame: Frame
 }
 
 export interface Channels {
@@ -42,7 +52,15 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
   const find = (name: string, delayMs: number) => byName.get(name)?.find(each => each.delayMs === delayMs)
 
   function openChannel(name: string, delayMs: number): Channel {
-    const channel = { name, delayMs, subscribers: new Set<never>(), dueAtMs: 0, shown: null, postponed: [] }
+    const channel = {
+      name,
+      delayMs,
+      subscribers: new Set<never>(),
+      dueAtMs: 0,
+      shown: null,
+      postponed: [],
+      repeated: null
+    }
     const siblings = byName.get(name)
     if (siblings === undefined) byName.set(name, [channel])
     else siblings.push(channel)

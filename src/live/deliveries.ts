@@ -84,8 +84,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     let whole: Frame | null = null
     const differences = new Map<LiveStation, Frame>()
 
-    const wholeFrame = () =>
-      (whole ??= openFrame(renderPub(channel.name, snapshotOf(station, nowSeconds), triggers)))
+    const wholeFrame = () => (whole ??= wholeFrameOf(channel, station, nowSeconds, triggers))
 
     /** Nearly all clients have the same state before; what is too old to share is answered whole. */
     function frameFor(base: LiveStation | null): Frame {
@@ -214,6 +213,22 @@ function mustWait(subscription: Subscription): boolean {
 
 function sendIfQuiet(session: Session, frame: Frame): void {
   if (!isBehind(session)) sendFrame(session, frame)
+}
+
+/** The whole publication of a state; without triggers the one that others were given this second. */
+function wholeFrameOf(
+  channel: Channel,
+  station: LiveStation,
+  nowSeconds: number,
+  triggers: ReadonlySet<Trigger>
+): Frame {
+  const { repeated } = channel
+  const isRepetition = triggers.size === 0
+  if (isRepetition && repeated?.station === station && repeated.nowSeconds === nowSeconds)
+    return repeated.frame
+  const frame = openFrame(renderPub(channel.name, snapshotOf(station, nowSeconds), triggers))
+  if (isRepetition) channel.repeated = { station, nowSeconds, frame }
+  return frame
 }
 
 const shorter = (one: Frame, other: Frame) => (one.bytes.length < other.bytes.length ? one : other)

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError, renderError } from '../errors.ts'
+import { forwardedFor } from '../http/forwarded.ts'
 import { type Headers, renderLines } from '../http/headers.ts'
 import type { Admission, Refusal } from './admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from './protocol.ts'
@@ -43,7 +44,7 @@ export function readKnock(res: HttpResponse, req: HttpRequest, { addressOf, orig
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
     key: req.getHeader('x-api-key') || bearerOf(req) || (query.get('api_key') ?? ''),
-    address: addressOf(connection, req.getHeader('x-forwarded-for')),
+    address: addressOf(connection, forwardedFor(req)),
     origin,
     message,
     delayMs

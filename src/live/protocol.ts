@@ -20,6 +20,9 @@ export const maxChannels = 128
 export const maxChannelBytes = 255
 /** Messages of one WebSocket in one second. */
 export const maxMessages = 20
+/** Channels that one client may name at once, over several messages, and how many more after every second. */
+export const channelCredit = 2 * maxChannels
+export const channelsPerSecond = 16
 
 /** One channel a client wants. `offset` 0 and `epoch` '' where the client has no state yet. */
 export interface Wish {
@@ -87,13 +90,15 @@ function parseObject(text: string): object | null {
   }
 }
 
+const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+
 function wishOf(channel: string, options: unknown): Wish {
   const given = typeof options === 'object' && options !== null ? options : {}
   return {
     channel,
     recover: 'recover' in given && given.recover === true,
     delta: 'delta' in given && given.delta === deltaFormat,
-    offset: 'offset' in given && typeof given.offset === 'number' ? given.offset : 0,
+    offset: 'offset' in given && isOffset(given.offset) ? given.offset : 0,
     epoch: 'epoch' in given && typeof given.epoch === 'string' ? given.epoch : ''
   }
 }

@@ -3,7 +3,7 @@ import type { Owner } from './admission.ts'
 import type { Channel } from './channels.ts'
 import { type Frame, openFrame, renderDisconnect } from './frames.ts'
 import type { LiveStation } from './live-station.ts'
-import { type Ending, endings } from './protocol.ts'
+import { channelCredit, type Ending, endings } from './protocol.ts'
 
 /** What a session needs of the wire; every kind of connection brings one. */
 export interface Transport {
@@ -53,8 +53,10 @@ export interface Session {
   held: Set<Subscription> | null
   /** Since when more waits for the client than it should; 0 if it does not. */
   slowSinceMs: number
-  /** A message that came while the one before it was being answered: the newest wins. */
-  nextMessage: string | null
+  /** Messages that wait for their turn, in their order. */
+  inbox: string[] | null
+  /** How many channels it may name before that is too much; fills up again with time. */
+  credit: number
 }
 
 export interface Subscription {
@@ -89,7 +91,8 @@ export function openSession(
     isClear: true,
     held: null,
     slowSinceMs: 0,
-    nextMessage: null
+    inbox: null,
+    credit: channelCredit
   }
 }
 

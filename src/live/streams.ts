@@ -25,8 +25,8 @@ export const streamPath = '/api/live/nowplaying/http_stream'
 
 type Kind = 'sse' | 'http_stream'
 
-/** A subscribe message in a body has to be there by then. */
-const bodyTimeoutMs = 10_000
+/** A subscribe message in a body has to be there by then: before uWebSockets.js gives up, which does so without a word. */
+const bodyTimeoutMs = 6_000
 
 /** Up to this much is written into a connection that has not taken everything yet. */
 const comfortableBytes = 64 * 1024

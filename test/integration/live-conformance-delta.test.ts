@@ -44,7 +44,13 @@ const changes: readonly [parts: Partial<StationState>, triggers: readonly Trigge
   ],
   [{ shown: aPlay({ shId: 5_001, song: aSong({ title: 'Night Ferry' }) }) }, ['song_changed']],
   [
-    { live: { streamerName: 'DJ Wren', startedAtMs: Date.now() - 5_000, art: 'streamer/3/art' } },
+    {
+      live: {
+        streamerName: 'DJ Wren',
+        startedAtMs: Date.now() - 5_000,
+        art: '/api/station/harbour_fm/streamer/3/art-1.jpg'
+      }
+    },
     ['live_connect']
   ],
   [{ live: null }, ['live_disconnect']],

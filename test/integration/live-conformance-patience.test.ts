@@ -75,8 +75,8 @@ async function expectNoPatience(path: string, { baseUrl }: Stage) {
   const head = `POST ${livePath}/${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"a":"`
   const answer = await sendRaw(baseUrl, head, { drips: true, deadlineMs: 15_000 })
   expect(answer.status).toBe(400)
-  expect(answer.tookMs).toBeGreaterThan(8_000)
-  expect(answer.tookMs).toBeLessThan(14_000)
+  expect(answer.tookMs).toBeGreaterThan(5_000)
+  expect(answer.tookMs).toBeLessThan(9_000)
 }
 
 /** A client that hears everything and answers no ping, like the half of a connection that is left. */

@@ -33,11 +33,18 @@ interface Stream {
 
 /** A stream as it is on the wire. */
 function open(baseUrl: string, path: string, message = harbour): Stream {
+  return openWith(
+    baseUrl,
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${message.length}\r\n\r\n${message}`
+  )
+}
+
+function openWith(baseUrl: string, request: string): Stream {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
   const stream: Stream = { socket, text: '' }
   socket.on('data', (chunk: Buffer) => (stream.text += chunk.toString('latin1')))
   socket.on('error', () => {})
-  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${message.length}\r\n\r\n${message}`)
+  socket.write(request)
   onTestFinished(() => void socket.destroy())
   return stream
 }
@@ -156,4 +163,18 @@ test('a stream that never reads is cut off', async ({ redisUrl }) => {
     state = next
   }
   await waitFor(() => audience.size() === 1, soon)
+})
+
+test('every line of X-Forwarded-For counts, whoever wrote it', async ({ redisUrl }) => {
+  const admission = openAdmission({ total: 10, perAddress: 1 })
+  const { baseUrl } = await serveStation(redisUrl, aStation(), { admission, trusted: ['127.0.0.1'] })
+  const asking = (text: string) =>
+    `POST ${events} HTTP/1.1\r\nHost: x\r\n${text}\r\nContent-Length: ${harbour.length}\r\n\r\n${harbour}`
+  const first = openWith(baseUrl, asking('X-Forwarded-For: 192.0.2.7'))
+  await waitFor(() => isStarted(first), soon)
+  const forged = openWith(baseUrl, asking('X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.7'))
+  await waitFor(() => forged.text.includes('retry: '), soon)
+  expect(isStarted(forged)).toBe(false)
+  const other = openWith(baseUrl, asking('X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-For: 198.51.100.1'))
+  await waitFor(() => isStarted(other), soon)
 })

@@ -442,3 +442,63 @@ test('a client that talks too much is sent away', async ({ redisUrl }) => {
   for (let count = 0; count < 50; count++) client.socket.send('{}')
   expect(await client.closed).toEqual({ code: 3509, reason: 'too many messages' })
 })
+
+test('no message is lost while a key is being checked, and the limits hold', async ({ redisUrl }) => {
+  let answer: ((isAllowed: boolean) => void) | null = null
+  const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
+  const hidden = aStation({ profile: { isPublic: false } })
+  const { url, redis, feed } = await serveStation(redisUrl, hidden, { mayListen })
+  await commitState(redis, null, aStation({ stationId: 2, profile: { shortName: 'open' } }), [])
+  await waitFor(() => feed.get(2), soon)
+  const client = connectLive(url)
+  client.socket.once('open', () => {
+    client.socket.send(JSON.stringify({ ...harbour, token: 'good' }))
+    client.socket.send('{"subs":{"station:open":{}}}')
+    client.socket.send('{}')
+    client.socket.send(
+      JSON.stringify({
+        subs: Object.fromEntries(
+          Array(129)
+            .fill(0)
+            .map((_, i) => [`a${i}`, {}])
+        )
+      })
+    )
+  })
+  const allow = await waitFor(() => answer, soon)
+  allow(true)
+  await client.until(isConnect)
+  expect(await client.until(isPub)).toMatchObject({ channel: 'station:open' })
+  expect(await client.closed).toEqual({ code: 3505, reason: 'channel limit' })
+})
+
+test('a client that names channel after channel is sent away', async ({ redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation())
+  const client = await subscribeLive(url, harbour)
+  const many = JSON.stringify({
+    subs: Object.fromEntries(Array.from({ length: 128 }, (_, index) => [`station:${index}`, {}]))
+  })
+  for (let count = 0; count < 3; count++) client.socket.send(many)
+  expect(await client.closed).toEqual({ code: 3509, reason: 'too many messages' })
+})
+
+test.for(['1e999', '3.5', '-1', '9007199254740992'])(
+  'an offset of %s is none',
+  async (offset, { redisUrl }) => {
+    const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+    const wish = JSON.stringify({ subs: { 'station:1': { recover: true, epoch: 'e1', offset: 0 } } })
+    for (const query of ['', '?delay=1']) {
+      const client = connectLive(url + query)
+      client.socket.once('open', () => client.socket.send(wish.replace('"offset":0', `"offset":${offset}`)))
+      const { connect } = await client.until(isConnect)
+      expect(connect.subs?.['station:1']).toMatchObject({ publications: [{ offset: 7 }] })
+    }
+  }
+)
+
+test('with a delay an offset that nobody has is answered with the state', async ({ redisUrl }) => {
+  const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+  const wish = { recover: true, epoch: 'e1', offset: 107 }
+  const client = await subscribeLive(`${url}?delay=1`, { subs: { 'station:1': wish } })
+  expect(client.connect.subs?.['station:1']).toMatchObject({ publications: [{ offset: 7 }] })
+})

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
 
+import { openAddresses } from '../../src/http/client-address.ts'
 import { listen } from '../../src/http/listen.ts'
 import { openAdmission } from '../../src/live/admission.ts'
 import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
@@ -35,13 +36,17 @@ export async function followRedis(redisUrl: string, options: Pick<FeedOptions, '
 /** The live endpoint on a free port. The key `good` may listen to private stations unless told otherwise. */
 export async function serveLive(
   redisUrl: string,
-  { origins = ['*'], ...options }: Partial<AudienceOptions & { origins: readonly string[] }> = {}
+  {
+    origins = ['*'],
+    trusted = [],
+    ...options
+  }: Partial<AudienceOptions & { origins: readonly string[]; trusted: readonly string[] }> = {}
 ) {
   const { redis, feed } = await followRedis(redisUrl)
   const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
   const audience = openAudience({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
-  const door = { admission: options.admission ?? admission, addressOf: (address: string) => address, origins }
+  const door = { admission: options.admission ?? admission, addressOf: openAddresses(trusted), origins }
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })

@@ -10,7 +10,15 @@ const at = (version: number, epoch = 'e1') =>
   openLiveStation(aStation({ version, epoch }), 'https://radio.example.com')
 
 function aChannel(shown: Channel['shown']): Channel {
-  return { name: 'station:1', delayMs: 1_000, subscribers: new Set(), dueAtMs: 0, shown, postponed: [] }
+  return {
+    name: 'station:1',
+    delayMs: 1_000,
+    subscribers: new Set(),
+    dueAtMs: 0,
+    shown,
+    postponed: [],
+    repeated: null
+  }
 }
 
 test('a change is shown when its time has come, with all triggers up to it', () => {

@@ -20,7 +20,8 @@ function aChannel(subscribers: number): Channel {
     subscribers: new Set(),
     dueAtMs: 0,
     shown: null,
-    postponed: []
+    postponed: [],
+    repeated: null
   }
   for (let index = 0; index < subscribers; index++) channel.subscribers.add(aSubscription(channel, 0))
   return channel
