@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { renderMoving, renderNowPlaying, type Rendering } from '../../../src/station/now-playing.ts'
+import { renderMoving, renderNowPlaying, shownArtUrl, type Rendering } from '../../../src/station/now-playing.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
 
@@ -220,6 +220,13 @@ describe('the event rendering', () => {
       art: `${base}/api/station/harbour_fm/streamer/3/art-1.jpg`
     })
     expect(read(live, 'event').live.broadcast_start).toBe(1_783_465_200)
+    // A song without a cover shows who plays it; one that is over does not.
+    const picture = `${base}/api/station/harbour_fm/streamer/3/art-1.jpg`
+    expect(read({ ...live, history: [aPlay()] }, 'rest')).toMatchObject({
+      now_playing: { song: { art: picture } },
+      song_history: [{ song: { art: expect.stringContaining('generic_song') } }]
+    })
+    expect(shownArtUrl(live, base)).toBe(picture)
   })
 
   test('has an empty list where no custom fields are defined', () => {
