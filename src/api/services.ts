@@ -17,6 +17,8 @@ export interface LiveView {
   readonly all: () => readonly StationState[]
   /** The document of a station's newest version, true at this second; undefined once the station is gone. */
   readonly document: (stationId: number, kind: DocumentKind) => HeldDocument | undefined
+  /** The same of a public station by its id or short name; undefined for all others. */
+  readonly publicDocument: (key: string, kind: DocumentKind) => HeldDocument | undefined
   /** The REST renderings of all public stations as one array, true at this second. */
   readonly publicList: () => HeldDocument
   /** The same of these stations, without those that are gone. */

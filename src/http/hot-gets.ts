@@ -51,7 +51,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     isHead: boolean,
     readings: readonly Reading[]
   ): boolean {
-    if (isDraining() || req.getHeader('x-request-id') !== '') return false
+    if (isDraining() || req.getHeader(named.id) !== '') return false
     for (const { find, forms } of readings) {
       const document = find(req)
       if (document !== null) return send(res, req, isHead, document, forms)
@@ -66,14 +66,14 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     document: HeldDocument,
     forms: WireForms
   ): boolean {
-    const ifNoneMatch = req.getHeader('if-none-match')
+    const ifNoneMatch = req.getHeader(named.tags)
     if (ifNoneMatch !== '' && isNamed(ifNoneMatch, document.etag)) {
       res.writeStatus('304 Not Modified')
       writeHead(res, req, forms.unchanged(document), cors)
       res.endWithoutBody()
       return true
     }
-    const form = forms.whole(document, chooseEncoding(req.getHeader('accept-encoding')))
+    const form = forms.whole(document, chooseEncoding(req.getHeader(named.encodings)))
     if (form === null) return false
     writeHead(res, req, form.head, cors)
     if (isHead) endHead(res, form.bytes.length)
@@ -85,11 +85,12 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   /** Reads the station that is named by the first parameter, before `suffix`. */
   function ofStation(kind: DocumentKind, suffix: string): Reading {
     const find = (req: HttpRequest): HeldDocument | null => {
+      const query = req.getQuery()
+      if (query !== undefined && mayPoll.test(query)) return null
       const parameter = req.getParameter(0) ?? ''
+      if (suffix === '') return live.publicDocument(parameter, kind) ?? null
       if (!parameter.endsWith(suffix)) return null
-      const state = live.get(suffix === '' ? parameter : parameter.slice(0, -suffix.length))
-      if (!state?.profile.isPublic || mayPoll.test(req.getQuery() ?? '')) return null
-      return live.document(state.stationId, kind) ?? null
+      return live.publicDocument(parameter.slice(0, -suffix.length), kind) ?? null
     }
     return { find, forms: openWireForms(publicHeaders[kind], cors) }
   }
@@ -108,6 +109,14 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   serve('/api/nowplaying_static/:file', ofStation('event', '.json'), ofStation('line', '.txt'))
 }
 
+/** Names of headers as bytes, which uWebSockets.js reads where they are; texts it has to copy. */
+const named = {
+  ownId: Buffer.from('X-Request-Id'),
+  id: Buffer.from('x-request-id'),
+  tags: Buffer.from('if-none-match'),
+  encodings: Buffer.from('accept-encoding')
+}
+
 /** One plain case: `find` gives null for what is none. */
 interface Reading {
   readonly find: (req: HttpRequest) => HeldDocument | null
@@ -121,7 +130,7 @@ const mayPoll = /wait|since|epoch|%/
 
 function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: Cors): void {
   writeCountedId(head)
-  res.writeHeader('X-Request-Id', head)
+  res.writeHeader(named.ownId, head)
   if (cors.vary === '') return
   const allowed = cors.allowedFor(req.getHeader('origin'))
   if (allowed !== '') res.writeHeader('Access-Control-Allow-Origin', allowed)

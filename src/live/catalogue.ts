@@ -51,7 +51,7 @@ export function openCatalogue(baseUrl: string): Catalogue {
     all,
     get: stationId => byId.get(stationId),
     find: idOrName => {
-      const id = /^\d+$/.test(idOrName) ? idOf(idOrName) : idByName.get(idOrName)
+      const id = isDigits(idOrName) ? idOf(idOrName) : idByName.get(idOrName)
       return id === undefined ? undefined : byId.get(id)
     },
     put: state => {
@@ -105,6 +105,12 @@ function joinList(
   const parts = documents.flatMap(({ body }) => [comma, body])
   const body = Buffer.concat([Buffer.from('['), ...parts.slice(1), Buffer.from(']')])
   return { body, etag, position: null }
+}
+
+/** Most names begin with a letter, and need no regular expression to be seen as names. */
+function isDigits(text: string): boolean {
+  const first = text.charCodeAt(0)
+  return first >= 0x30 && first <= 0x39 && /^\d+$/.test(text)
 }
 
 /** `007` is no id: a station has one text of its id, and one channel. */

@@ -8,6 +8,8 @@ export interface FeedView {
   readonly all: () => StationState[]
   /** Of the newest version; undefined once the station is gone. */
   readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined
+  /** The same of a public station by its id or short name; undefined for all others. */
+  readonly publicDocument: (idOrName: string, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined
   readonly publicList: () => HeldDocument
   /** The REST renderings of these stations as one array, without those that are gone. */
   readonly list: (stationIds: readonly number[]) => HeldDocument
@@ -26,6 +28,10 @@ export function viewOf(feed: Feed): FeedView {
     get: idOrName => feed.find(idOrName)?.state,
     all: () => feed.all().map(({ state }) => state),
     document: (stationId, kind) => feed.get(stationId)?.[kind](nowInSeconds()),
+    publicDocument: (idOrName, kind) => {
+      const station = feed.find(idOrName)
+      return station?.state.profile.isPublic ? station[kind](nowInSeconds()) : undefined
+    },
     publicList: () => feed.publicList(nowInSeconds()),
     list: stationIds =>
       feed.list(

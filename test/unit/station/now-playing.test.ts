@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { renderMoving, renderNowPlaying, shownArtUrl, type Rendering } from '../../../src/station/now-playing.ts'
+import {
+  renderMoving,
+  renderNowPlaying,
+  shownArtUrl,
+  type Rendering
+} from '../../../src/station/now-playing.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
 
