@@ -95,8 +95,11 @@ async function measureInTurn(
   return rows.map(({ server, measured }) => ({ peer: server.name, document: name, connections, measured }))
 }
 
+/** As wrk asks: uncompressed. */
+const plainly = () => ({ headers: { 'Accept-Encoding': 'identity' }, signal: AbortSignal.timeout(5_000) })
+
 async function read(name: string, program: OnAir, path: string): Promise<Document> {
-  const answer = await fetch(program.baseUrl + path, { signal: AbortSignal.timeout(5_000) })
+  const answer = await fetch(program.baseUrl + path, plainly())
   const headers = [...answer.headers].filter(([header]) => !ownHeaders.has(header))
   return { name, path, body: await answer.text(), headers }
 }
@@ -104,7 +107,7 @@ async function read(name: string, program: OnAir, path: string): Promise<Documen
 /** Throws unless a peer answers the same bytes under the same headers, which may differ in those it writes itself. */
 async function assertSame({ name, urls }: Server, documents: readonly Document[]): Promise<void> {
   for (const [index, { body, headers }] of documents.entries()) {
-    const answer = await fetch(urls[index] ?? '', { signal: AbortSignal.timeout(5_000) })
+    const answer = await fetch(urls[index] ?? '', plainly())
     const isSame =
       (await answer.text()) === body &&
       headers.every(([header, value]) => ownHeaders.has(header) || answer.headers.get(header) === value)
