@@ -153,9 +153,14 @@ const triggerNames: ReadonlySet<string> = new Set(knownTriggers)
 /** A message that makes sense; null for anything else that may be published on the channel. */
 function changeOf(message: string): Change | null {
   try {
-    const { stationId, position, triggers } = parseChange(message)
+    const { stationId, position, triggers, state } = parseChange(message)
     if (!Number.isSafeInteger(stationId) || typeof position !== 'string') return null
-    return { stationId, position, triggers: triggers.filter(trigger => triggerNames.has(trigger)) }
+    return {
+      stationId,
+      position,
+      triggers: triggers.filter(trigger => triggerNames.has(trigger)),
+      state: state?.stationId === stationId ? state : null
+    }
   } catch {
     return null
   }

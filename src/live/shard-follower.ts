@@ -106,9 +106,15 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
     if (forgotten.has(stationId)) return
-    const isNews = state !== null && catalogue.put(state)
+    if (state !== null) return show(state, [...triggers])
     const station = catalogue.get(stationId)
-    if (station !== undefined && (isNews || triggers.size > 0)) tell(station, [...triggers])
+    if (station !== undefined && triggers.size > 0) tell(station, [...triggers])
+  }
+
+  function show(state: StationState, triggers: readonly Trigger[]): void {
+    const isNews = catalogue.put(state)
+    const station = catalogue.get(state.stationId)
+    if (station !== undefined && (isNews || triggers.length > 0)) tell(station, triggers)
   }
 
   async function compare(): Promise<void> {
@@ -125,7 +131,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   return {
     compare,
-    hear: ({ stationId, position, triggers }) => {
+    hear: ({ stationId, position, triggers, state }) => {
       if (position === '') return forget(stationId)
       const known = catalogue.get(stationId)
       // A check may have been faster than the message; then only its triggers are still news.
@@ -133,6 +139,9 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
         if (triggers.length > 0) tell(known, triggers)
         return
       }
+      // Another epoch has to be looked up: the message may be older than what a check found.
+      if (state !== null && known?.state.epoch === state.epoch && !pending.has(stationId))
+        return show(state, triggers)
       wish(stationId, triggers)
       void readPending()
     },

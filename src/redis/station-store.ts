@@ -19,13 +19,15 @@ export interface Position {
 }
 
 /**
- * What a commit tells the servers: station `stationId` stands at `position`, and which edges it crossed. The position
- * is empty when the station was deleted.
+ * What a commit tells the servers: station `stationId` stands at `position`, which edges it crossed, and the state
+ * itself, so that nobody has to ask for it. The position is empty when the station was deleted.
  */
 export interface Change {
   readonly stationId: number
   readonly position: string
   readonly triggers: readonly Trigger[]
+  /** Null where it was not told, or is written in a way that cannot be read. */
+  readonly state: StationState | null
 }
 
 export function renderPosition(state: StationState): string {
@@ -86,7 +88,7 @@ export async function commitOver(
   triggers: readonly Trigger[]
 ): Promise<boolean> {
   const position = renderPosition(next)
-  const change: Change = { stationId: next.stationId, position, triggers }
+  const { stationId } = next
   const committed = await redis.commitStation(
     stationKey(next.stationId),
     positionsKey(shardOf(next.stationId)),
@@ -95,15 +97,16 @@ export async function commitOver(
     position,
     schema,
     JSON.stringify(next),
-    next.stationId,
-    JSON.stringify(change)
+    stationId,
+    // The script adds the state, which it has anyway.
+    `{"stationId":${stationId},"position":${JSON.stringify(position)},"triggers":${JSON.stringify(triggers)},"state":`
   )
   return committed === 1
 }
 
 /** Removes the state of a deleted station and tells the servers. Nothing is committed for it from then on. */
 export async function forgetStation(redis: RedisClient, stationId: number): Promise<void> {
-  const change: Change = { stationId, position: '', triggers: [] }
+  const change = { stationId, position: '', triggers: [] }
   await redis.forgetStation(
     stationKey(stationId),
     positionsKey(shardOf(stationId)),
@@ -134,16 +137,30 @@ export async function probeShards(redis: RedisClient): Promise<void> {
   await Promise.all(shards.map(shard => redis.exists(positionsKey(shard))))
 }
 
-/** Parses a message of a changes channel. */
+/** Parses a message of a changes channel. Throws if it is none. */
 export function parseChange(message: string): Change {
-  return JSON.parse(message)
+  const { stationId, position, triggers, state } = JSON.parse(message)
+  const isReadable = isState(state) && parsePosition(String(position)).isReadable
+  return { stationId, position, triggers, state: isReadable ? state : null }
 }
 
 function parseState(text: string): StationState | null {
   try {
-    const state: StationState | null = JSON.parse(text)
-    return typeof state?.revisions === 'object' && typeof state.profile === 'object' ? state : null
+    const state: unknown = JSON.parse(text)
+    return isState(state) ? state : null
   } catch {
     return null
   }
+}
+
+/** As far as it has to be known: whoever wrote it under this schema wrote all of it. */
+function isState(value: unknown): value is StationState {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'revisions' in value &&
+    typeof value.revisions === 'object' &&
+    'profile' in value &&
+    typeof value.profile === 'object'
+  )
 }
