@@ -15,6 +15,8 @@ export interface Marks {
   readonly marker: string
   readonly isLast: boolean
   readonly every: number
+  /** Whether the other clients leave what comes to them in the kernel meanwhile. */
+  readonly othersWait?: boolean
 }
 
 /** What was received since the count began. */

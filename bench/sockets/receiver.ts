@@ -100,6 +100,10 @@ function startCount(wanted: Marks): void {
   bytesIn = 0
   samples = []
   newest.clear()
+  for (const [index, { socket }] of clients) {
+    if (wanted.othersWait === true && index % wanted.every !== 0) socket.pause()
+    else socket.resume()
+  }
 }
 
 function take(index: number, bytes: Buffer, start: number, end: number): void {

@@ -71,6 +71,7 @@ test('an answer that is still being read is sent to its end', async ({ databaseU
   using server = await serveMuch(databaseUrl, redisUrl, folder.path)
   const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
   socket.write('GET /api/nowplaying HTTP/1.1\r\nHost: x\r\n\r\n')
+  const closed = once(socket, 'close')
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
   await waitFor(() => text.length > 0, { deadlineMs: 5_000, what: 'the first bytes' })
@@ -78,7 +79,7 @@ test('an answer that is still being read is sent to its end', async ({ databaseU
   const ended = end(server)
   await waitFor(async () => !(await isAccepting(server.baseUrl)), { deadlineMs: 5_000, what: 'the drain' })
   socket.resume()
-  await once(socket, 'close')
+  await closed
   expect(await ended).toBe(0)
   const [head = '', body = ''] = text.split('\r\n\r\n')
   expect(body.length).toBe(Number(/content-length: (\d+)/i.exec(head)?.[1]))
