@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 
 import { nowMs } from '../clock.ts'
 import { cpuOf } from '../cpu.ts'
 import { type OnAir, startOnAir } from '../on-air.ts'
-import { loadCore, pinned } from '../pin.ts'
+import { pollSteadily } from '../polls.ts'
 import { runs, seconds } from '../settings.ts'
 import { openReceiver } from '../sockets/receivers.ts'
-import { number, quantile, sorted, spread } from '../statistics.ts'
+import { number, quantile, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import { followers } from './followers.ts'
 
@@ -85,17 +82,8 @@ export async function measureGetUnderPush(): Promise<void> {
   }
 }
 
-/** Sorted latencies. */
-async function poll({ baseUrl }: OnAir): Promise<number[]> {
-  const file = fileURLToPath(new URL('poller.ts', import.meta.url))
-  const url = `${baseUrl}/api/nowplaying/${polled}`
-  const words = [process.execPath, '--import', 'tsx', file, url, String(pollsPerSecond), String(seconds)]
-  const [command, ...args] = pinned(loadCore, words)
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const [latencies]: (number | null)[][] = await once(child, 'message', {
-    signal: AbortSignal.timeout((seconds + 30) * 1_000)
-  })
-  return sorted((latencies ?? []).map(latency => latency ?? Infinity))
+function poll({ baseUrl }: OnAir): Promise<readonly number[]> {
+  return pollSteadily(`${baseUrl}/api/nowplaying/${polled}`, { connections: 16, rate: pollsPerSecond })
 }
 
 function report(alone: readonly Measured[], under: readonly Measured[]): void {

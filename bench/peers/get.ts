@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 import { cpuOf } from '../cpu.ts'
 import type { OnAir } from '../on-air.ts'
+import { pollSteadily } from '../polls.ts'
 import { runs, seconds, wholes } from '../settings.ts'
-import { number, ratio, spread } from '../statistics.ts'
+import { number, quantile, ratio, spread } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import { findTool } from '../tools.ts'
 import { runWrk, type WrkResult } from '../wrk.ts'
@@ -37,6 +38,7 @@ export interface GetResult {
 }
 
 const connectionCounts = wholes('CONNECTIONS', [1, 16, 64, 256])
+const steady = { connections: 64, rate: 10_000 }
 const uwsPort = 18_211
 const nginxPort = 18_212
 const warmUpSeconds = 1
@@ -64,6 +66,7 @@ export async function measureGet(program: OnAir, stations: number): Promise<read
         results.push(...(await measureInTurn(wrk, servers, index, document.name, connections)))
       report(document, results)
     }
+    await measureSteadily(servers)
     return results
   } finally {
     for (const server of servers) await server.stop()
@@ -93,6 +96,32 @@ async function measureInTurn(
     }
   }
   return rows.map(({ server, measured }) => ({ peer: server.name, document: name, connections, measured }))
+}
+
+/**
+ * Latency at the same rate. wrk sends more to the faster server, up to its own limit, where it is its own core that is
+ * measured.
+ */
+async function measureSteadily(servers: readonly Server[]): Promise<void> {
+  const rows = servers.map(server => ({ server, measured: new Array<readonly number[]>() }))
+  for (let run = 0; run < runs; run++)
+    for (const { server, measured } of rows) measured.push(await pollSteadily(server.urls[0] ?? '', steady))
+  console.log(
+    `\nGET one station at ${number(steady.rate)}/s on ${steady.connections} connections, ${runs} runs of ${seconds} s`
+  )
+  const shares = [0.5, 0.9, 0.99, 0.999]
+  printTable(
+    ['server', ...shares.map(share => `p${share * 100} ms`)],
+    rows.map(({ server, measured }) => [
+      server.name,
+      ...shares.map(share =>
+        spread(
+          measured.map(latencies => quantile(latencies, share)),
+          2
+        )
+      )
+    ])
+  )
 }
 
 /** As wrk asks: uncompressed. */
