@@ -1,4 +1,4 @@
-import type { LogEntry } from '../autodj/pick.ts'
+import type { LogEntry } from '../autodj/log-entry.ts'
 import { artId, customFieldValues } from '../db/facts.ts'
 import type { Sql } from '../db/sql.ts'
 import { renderSong } from '../station/now-playing.ts'

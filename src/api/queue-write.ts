@@ -97,7 +97,7 @@ const add: ApiRoute = {
     const { config, reads } = services
     const rows = await reads<
       QueueRow[]
-    >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.seq`
+    >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.position`
     await publishEventually(services, station.id)
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
     return json(several ? items : items[0])

@@ -80,7 +80,7 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
           'song', ${song('m')})
         from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
         where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null and q.is_visible
-        order by q.seq limit 1) as next
+        order by q.position limit 1) as next
     from stations s where s.id = any(${[...stationIds]}::bigint[])`
   return rows.map(factsOf)
 }

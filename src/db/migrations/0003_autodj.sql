@@ -14,7 +14,9 @@ alter table stations
   add max_consecutive_requests integer not null default 2,
   add max_overrun integer not null default 600,
   -- When a station that is silent may have something to play; null: only a change of its library can tell.
-  add wake_at_ms bigint;
+  add wake_at_ms bigint,
+  -- The version of the library in which nothing was found.
+  add wake_version bigint not null default -1;
 
 -- What makes two songs clash: 52 bits of a hash of the song's id, of its title and of each of its artists. No title
 -- and no artist is 0 and none.
