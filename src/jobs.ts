@@ -45,7 +45,10 @@ export async function scheduleAdvances(
   const jobs = payloads.map(data => ({
     name: 'advance',
     data,
-    opts: { jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`, delay: Math.max(0, data.dueAtMs - leadMs - nowMs) }
+    opts: {
+      jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
+      delay: Math.max(0, data.dueAtMs - leadMs - nowMs)
+    }
   }))
   const [only, ...others] = jobs
   if (!only) return

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import * as v from 'valibot'
 
 import {
@@ -11,7 +13,8 @@ import {
   problem,
   text
 } from '../fields/field.ts'
-import { markPlaylist, refillQueue, withdrawPlaylist } from '../playout/queue.ts'
+import { startNewPass } from '../playout/passes.ts'
+import { markPlaylist, refillQueue } from '../playout/queue.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
 import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
@@ -122,13 +125,20 @@ export const playlists = resource({
 
 type PlaylistFields = typeof playlists.fields
 
-/** Whether the AutoDJ may pick from it. */
-const isPlayable = ({
-  is_enabled,
-  type,
-  source
-}: Pick<Stored<PlaylistFields>, 'is_enabled' | 'type' | 'source'>) =>
-  is_enabled && type !== 'custom' && source === 'songs'
+/** Fields that have no say in what the AutoDJ plays. */
+const silentFields = new Set<keyof PlaylistFields>([
+  'name',
+  'include_in_on_demand',
+  'remote_buffer',
+  'podcasts'
+])
+
+const isPlayedOtherwise = (before: Stored<PlaylistFields>, values: Partial<Stored<PlaylistFields>>) =>
+  Object.keys(playlists.fields)
+    .filter(isField)
+    .some(name => !silentFields.has(name) && !isDeepStrictEqual(before[name], values[name]))
+
+const isField = (name: string): name is keyof PlaylistFields => Object.hasOwn(playlists.fields, name)
 
 const emptySource = { source: 'songs', remote_url: '' }
 
@@ -155,12 +165,8 @@ const rules: Rules<PlaylistFields> = {
   async wrote({ tx, station, before, values }, id) {
     if (!station || !before) return
     if (before.name !== values.name) await markPlaylist(tx, station.id, id)
-    if (isPlayable(before) === isPlayable(values)) return
-    if (!isPlayable(values)) await withdrawPlaylist(tx, station.id, id)
-    await refillQueue(tx, station.id)
-  },
-  async deleting({ tx, station, before }) {
-    if (station) await withdrawPlaylist(tx, station.id, before.id)
+    if (before.order !== values.order) await startNewPass(tx, station.id, id)
+    if (isPlayedOtherwise(before, values)) await refillQueue(tx, station.id)
   },
   async deleted({ tx, station }) {
     if (station) await refillQueue(tx, station.id)

@@ -112,7 +112,16 @@ function orderedOr(
     if (index < 0) return null
     const track = chosenAt(playlist, due, index, pass)
     const log: LogEntry[] = winners
-      ? [{ step: 'tracks', id: playlist.id, tier, looked_at: winners.lookedAt, skipped: winners.skipped, pass }]
+      ? [
+          {
+            step: 'tracks',
+            id: playlist.id,
+            tier,
+            looked_at: winners.lookedAt,
+            skipped: winners.skipped,
+            pass
+          }
+        ]
       : []
     return { tracks: [track], tier, overrunMs: overrunOf(due, slot, track.durationMs), log }
   }

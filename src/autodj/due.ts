@@ -23,8 +23,7 @@ export function dueAt(playlist: Playlist, slot: Slot): Due {
   const { zone } = library.rules
   const { schedule, options } = playlist
   const window = schedule.length === 0 ? null : windowAt(zone, schedule, atMs)
-  const targetMs =
-    playlist.type === 'once_per_hour' ? hourlyTarget(zone, playlist.hourMinute, atMs) : null
+  const targetMs = playlist.type === 'once_per_hour' ? hourlyTarget(zone, playlist.hourMinute, atMs) : null
   const occurrenceMs = targetMs ?? window?.startMs ?? null
   return { why: hindrance(), window, occurrenceMs }
 
@@ -36,7 +35,8 @@ export function dueAt(playlist: Playlist, slot: Slot): Due {
     if (byType !== null) return byType
     if (window !== null && occurrenceMs !== null && options.has('single_track'))
       if (hasPlayed(slot, playlist.id, occurrenceMs)) return 'already_played'
-    if (window !== null && loopsOnce(playlist, window) && isLoopDone(playlist, slot, window)) return 'loop_done'
+    if (window !== null && loopsOnce(playlist, window) && isLoopDone(playlist, slot, window))
+      return 'loop_done'
     return null
   }
 }

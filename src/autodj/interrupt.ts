@@ -7,7 +7,9 @@ const looksAtMost = 24
 
 /** Without a schedule or a type of its own it would cut for ever. */
 const mayCut = (playlist: Playlist) =>
-  interrupts(playlist) && isPlayable(playlist) && (playlist.schedule.length > 0 || playlist.type !== 'default')
+  interrupts(playlist) &&
+  isPlayable(playlist) &&
+  (playlist.schedule.length > 0 || playlist.type !== 'default')
 
 export function interrupting(slot: Slot): readonly Playlist[] {
   return slot.library.playlists.filter(mayCut)

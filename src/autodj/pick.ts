@@ -1,7 +1,14 @@
 import { type Candidate, type CandidateOf, candidates, type Chosen, type Choosing } from './candidate.ts'
 import type { Tier } from './choose.ts'
 import { type Due, dueAt } from './due.ts'
-import { interrupts, isPlayable, lastBefore, type PendingRequest, type Playlist, type Slot } from './library.ts'
+import {
+  interrupts,
+  isPlayable,
+  lastBefore,
+  type PendingRequest,
+  type Playlist,
+  type Slot
+} from './library.ts'
 import { type Hindrance, type LogEntry, shortened, type SlotReason } from './log-entry.ts'
 import type { Random } from './random.ts'
 import { isTooRecent, recentAt } from './recent.ts'
@@ -58,7 +65,9 @@ export function pickFrom(
   const dues = playlists
     .filter(playlist => from.some(bucket => isOf(playlist, bucket)))
     .map(playlist => ({ playlist, due: dueAt(playlist, slot) }))
-  const hindered = dues.flatMap(({ playlist, due: { why } }) => (why === null ? [] : [hinderedBy(playlist, why)]))
+  const hindered = dues.flatMap(({ playlist, due: { why } }) =>
+    why === null ? [] : [hinderedBy(playlist, why)]
+  )
   const due = dues.filter(each => each.due.why === null)
   if (due.length === 0) return null
   const choosing = { slot, recent: recentAt(slot), draw: Math.floor(random() * 4_294_967_296) }
@@ -136,7 +145,11 @@ function decisionOf({ playlist, candidate }: Found, log: readonly LogEntry[]): D
   const overrun = Math.ceil(overrunMs / 1_000)
   return {
     tracks,
-    log: shortened([...log, ...candidate.log, { step: 'picked', id: playlist.id, media, tier, pass, overrun }])
+    log: shortened([
+      ...log,
+      ...candidate.log,
+      { step: 'picked', id: playlist.id, media, tier, pass, overrun }
+    ])
   }
 }
 
@@ -174,10 +187,14 @@ export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: Lo
   if (requests.length === 0) return none('none_pending')
   const due = requests.filter(({ dueAtMs }) => dueAtMs <= slot.atMs)
   if (due.length === 0) return none('not_due')
-  if (rules.consecutiveRequests > 0 && requestsBefore(slot, rules.consecutiveRequests) >= rules.consecutiveRequests)
+  if (
+    rules.consecutiveRequests > 0 &&
+    requestsBefore(slot, rules.consecutiveRequests) >= rules.consecutiveRequests
+  )
     return none('run_limit')
   const isPrioritized = playlists.some(
-    playlist => playlist.options.has('prioritize') && isPlayable(playlist) && dueAt(playlist, slot).why === null
+    playlist =>
+      playlist.options.has('prioritize') && isPlayable(playlist) && dueAt(playlist, slot).why === null
   )
   if (isPrioritized) return none('prioritized')
   const ordered = due.toSorted((a, b) => Number(b.skipsDelay) - Number(a.skipsDelay) || a.id - b.id)

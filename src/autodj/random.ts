@@ -16,7 +16,9 @@ export function randomOf(seed: number, slot: number): Random {
 /** A place in a shuffled order: 32 bits of a hash of the seed, the run and the track. */
 export function shuffledPlace(seed: number, run: number, trackId: number): number {
   const low = mixed((Math.imul(run, 0x9e3779b1) ^ seed) >>> 0)
-  return mixed((low + Math.imul(trackId, 0x85ebca6b) + Math.imul(Math.floor(trackId / 4_294_967_296), 0xc2b2ae35)) >>> 0)
+  return mixed(
+    (low + Math.imul(trackId, 0x85ebca6b) + Math.imul(Math.floor(trackId / 4_294_967_296), 0xc2b2ae35)) >>> 0
+  )
 }
 
 function mixed(value: number): number {

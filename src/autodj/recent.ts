@@ -15,7 +15,11 @@ export interface Recent {
 export function recentAt({ library, ahead, behind, atMs }: Slot): Recent {
   const { duplicateRangeMs } = library.rules
   const { plays } = library.past
-  const recent = { songs: new Map<number, number>(), titles: new Map<number, number>(), artists: new Map<number, number>() }
+  const recent = {
+    songs: new Map<number, number>(),
+    titles: new Map<number, number>(),
+    artists: new Map<number, number>()
+  }
   if (duplicateRangeMs === 0) return recent
   const from = plays.findIndex(play => play.startsAtMs > atMs - duplicateRangeMs)
   const aired = from === -1 ? plays.slice(-1) : plays.slice(from)

@@ -48,7 +48,9 @@ export interface Plan {
   /** When the play that runs now ends: by itself, or because the first row cuts it. */
   readonly runningEndsMs: number
   /** What plays next, and when it ends. */
-  readonly first: (Play & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number }) | null
+  readonly first:
+    | (Play & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number })
+    | null
   /** Where nothing is left to play: when something may be, null if only a change of the library can tell. */
   readonly wakeAtMs: number | null
 }
@@ -114,7 +116,9 @@ export function refill(situation: Situation): Plan {
   const isOverdue =
     running.endsAtMs > nowMs &&
     !running.isInterrupt &&
-    interrupting(slotAt(nowMs)).some(each => each.id !== held.playlistId && dueAt(each, slotAt(nowMs)).why === null)
+    interrupting(slotAt(nowMs)).some(
+      each => each.id !== held.playlistId && dueAt(each, slotAt(nowMs)).why === null
+    )
   atMs = isOverdue ? nowMs : (cutWithin(held, Math.max(nowMs, running.startedAtMs), atMs) ?? atMs)
   const runningEndsMs = atMs
 
@@ -154,7 +158,11 @@ export function refill(situation: Situation): Plan {
     if (!isReplaced) place(row)
   }
   let isEmpty = false
-  while (counted < Math.max(queueLength, 2) && atMs < running.endsAtMs + horizonMs && placed.length < rowsAtMost) {
+  while (
+    counted < Math.max(queueLength, 2) &&
+    atMs < running.endsAtMs + horizonMs &&
+    placed.length < rowsAtMost
+  ) {
     placeInterrupts()
     if (counted >= Math.max(queueLength, 2)) break
     const decision = pick(slotAt(atMs), random())
@@ -199,7 +207,16 @@ export function refill(situation: Situation): Plan {
     for (const [index, track] of tracks.entries()) {
       const seq = nextSeq + inserted
       inserted++
-      place({ ...track, id: null, seq, position: 0, batch, cuedAtMs: 0, startsAtMs: 0, log: index === 0 ? log : log.slice(0, 1) })
+      place({
+        ...track,
+        id: null,
+        seq,
+        position: 0,
+        batch,
+        cuedAtMs: 0,
+        startsAtMs: 0,
+        log: index === 0 ? log : log.slice(0, 1)
+      })
     }
   }
 
@@ -223,7 +240,9 @@ export function refill(situation: Situation): Plan {
       const slot = slotAt(atMs)
       const due = interrupting(slot).filter(playlist => dueAt(playlist, slot).why === null)
       if (due.length === 0) return
-      const waiting = left.find(row => row.isInterrupt && due.some(({ id }) => id === row.playlistId) && isStillAllowed(row))
+      const waiting = left.find(
+        row => row.isInterrupt && due.some(({ id }) => id === row.playlistId) && isStillAllowed(row)
+      )
       if (waiting) {
         take(waiting)
         continue
@@ -256,7 +275,13 @@ export function refill(situation: Situation): Plan {
   function isStillAllowed(row: QueuedRow): boolean {
     if (row.requestId !== null) return true
     const playlist = row.playlistId === null ? undefined : byId.get(row.playlistId)
-    if (!playlist || !isPlayable(playlist) || row.trackId === null || indexOf(playlist.tracks, row.trackId) < 0) return false
+    if (
+      !playlist ||
+      !isPlayable(playlist) ||
+      row.trackId === null ||
+      indexOf(playlist.tracks, row.trackId) < 0
+    )
+      return false
     if (row.isInterrupt !== playlist.options.has('interrupt')) return false
     if (playlist.type !== 'default') return dueAt(playlist, slotAt(atMs)).why === null
     return playlist.schedule.length === 0 || windowAt(rules.zone, playlist.schedule, atMs) !== null
@@ -292,7 +317,9 @@ export function refill(situation: Situation): Plan {
     if (!decision) return null
     const playlist = byId.get(decision.tracks[0].playlistId ?? 0)
     const isRotation = playlist?.type === 'default'
-    const waiting = isRotation ? undefined : left.find(each => each.playlistId === playlist?.id && isFree(each))
+    const waiting = isRotation
+      ? undefined
+      : left.find(each => each.playlistId === playlist?.id && isFree(each))
     return { decision, row: waiting ?? null, isRotation, why: 'window_open' }
   }
 
@@ -357,7 +384,9 @@ export function nextChance({ playlists, requests, rules, past }: Library, nowMs:
     const afterMs = isByMinutes && last ? last.startsAtMs + everyMinutes * 60_000 : null
     return [openingMs, afterMs, type === 'once_per_hour' ? nowMs + 60_000 : null]
   })
-  const all = [...times, ...requests.map(({ dueAtMs }) => dueAtMs)].flatMap(time => (time === null ? [] : [time]))
+  const all = [...times, ...requests.map(({ dueAtMs }) => dueAtMs)].flatMap(time =>
+    time === null ? [] : [time]
+  )
   const next = Math.min(...all.map(time => Math.max(time, nowMs + 1_000)))
   return Number.isFinite(next) ? next : null
 }

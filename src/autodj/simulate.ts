@@ -71,8 +71,10 @@ export function* simulate(beginning: Beginning): Generator<SimulatedPlay, void> 
     plays = [...plays, play]
     const cut = plays.findIndex(each => each.startsAtMs > atMs - reachMs)
     for (const each of plays.slice(0, cut)) {
-      if (each.isVisible) for (const [key, last] of older) older.set(key, { ...last, visibleAfter: last.visibleAfter + 1 })
-      if (each.playlistId !== null) older.set(each.playlistId, { startsAtMs: each.startsAtMs, visibleAfter: 0 })
+      if (each.isVisible)
+        for (const [key, last] of older) older.set(key, { ...last, visibleAfter: last.visibleAfter + 1 })
+      if (each.playlistId !== null)
+        older.set(each.playlistId, { startsAtMs: each.startsAtMs, visibleAfter: 0 })
     }
     plays = plays.slice(Math.max(0, cut))
     yield { startsAtMs: atMs, endsAtMs: first.endsAtMs, play, log: logs.get(id) ?? [] }

@@ -52,7 +52,15 @@ export async function readPlaylists(
   return byStation
 }
 
-function playlistOf({ stationId: _station, source, remoteType, options, uris, tracks, ...row }: PlaylistRow): Playlist {
+function playlistOf({
+  stationId: _station,
+  source,
+  remoteType,
+  options,
+  uris,
+  tracks,
+  ...row
+}: PlaylistRow): Playlist {
   return {
     ...row,
     isEnabled: true,

@@ -78,7 +78,12 @@ function step(
     }
     const plan = refill({
       library,
-      running: { startedAtMs: play?.startedAtMs ?? startMs, endsAtMs: startMs, playlistId: null, isInterrupt: true },
+      running: {
+        startedAtMs: play?.startedAtMs ?? startMs,
+        endsAtMs: startMs,
+        playlistId: null,
+        isInterrupt: true
+      },
       nowMs: startMs,
       queue,
       queueLength: station.queueLength + 1,
@@ -114,7 +119,8 @@ export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: nu
 /** Opens the history row of a queue row and marks what follows from it; the new row's id is `sh_id`. */
 function startPlay(tx: Tx, station: LockedStation, row: First, inserted: number, atMs: number) {
   const { listenersTotal: total, listenersUnique: unique } = station
-  const isRow = row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
+  const isRow =
+    row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
   return tx`
     with play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
@@ -154,7 +160,8 @@ function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: nu
 /** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
 function endPass(tx: Tx, { playlists }: Library, { playlistId, pass }: First) {
   const playlist = playlists.find(({ id }) => id === playlistId)
-  if (!playlist || pass <= playlist.pass || !playlist.tracks.lastPass.every(each => each >= pass - 1)) return []
+  if (!playlist || pass <= playlist.pass || !playlist.tracks.lastPass.every(each => each >= pass - 1))
+    return []
   return [
     tx`update playlists p set pass = ${pass} where p.id = ${playlist.id} and p.pass < ${pass}
       and not exists (select from playlist_tracks t where t.playlist_id = p.id and t.last_pass < ${pass} - 1)`

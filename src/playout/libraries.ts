@@ -54,14 +54,14 @@ export async function readLibraries(
     const plays = newPlays.get(id) ?? []
     // The newest play that is known must be there still: a backup may have been restored.
     const seen = copy?.past.plays.at(-1)?.id
-    const isTrue = copy?.version === libraryVersion && (seen === undefined || plays.some(play => play.id === seen))
+    const isTrue =
+      copy?.version === libraryVersion && (seen === undefined || plays.some(play => play.id === seen))
     if (!copy || !isTrue) continue
     extendPast(copy.past, copy.playlists, plays)
     found.set(id, copy)
   }
   const missing = stations.filter(({ id }) => !found.has(id))
-  if (missing.length > 0)
-    for (const [id, library] of await load(tx, missing, nowMs)) found.set(id, library)
+  if (missing.length > 0) for (const [id, library] of await load(tx, missing, nowMs)) found.set(id, library)
   for (const station of stations) {
     const library = found.get(station.id)
     if (library) cutPast(library.past, nowMs - reachMs(station, library.playlists))
@@ -88,7 +88,10 @@ async function load(
   const ids = stations.map(({ id }) => id)
   const playlists = await readPlaylists(tx, ids)
   const from = stations.map(station => nowMs - reachMs(station, playlists.get(station.id) ?? []))
-  const [plays, older] = await Promise.all([readPlays(tx, ids, { startsAtMs: from }), readOlder(tx, ids, from)])
+  const [plays, older] = await Promise.all([
+    readPlays(tx, ids, { startsAtMs: from }),
+    readOlder(tx, ids, from)
+  ])
   const libraries = new Map<number, StationLibrary>()
   for (const { id, libraryVersion } of stations)
     libraries.set(id, {

@@ -17,7 +17,10 @@ export interface Reach {
 }
 
 /** How far the rules of a station look back. Milliseconds. */
-export function reachMs({ duplicateRangeMs, requestThresholdMs }: Reach, playlists: readonly Playlist[]): number {
+export function reachMs(
+  { duplicateRangeMs, requestThresholdMs }: Reach,
+  playlists: readonly Playlist[]
+): number {
   const looksAtWindows = playlists.some(
     ({ schedule, options }) =>
       schedule.length > 0 &&

@@ -31,7 +31,8 @@ export async function removeFromQueue(
     if (row.requestId !== null)
       await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${row.requestId}`
     const playlist = held.library.playlists.find(({ id }) => id === row.playlistId)
-    if (playlist?.order === 'sequential' && row.trackId !== null) await passOver(tx, playlist, row.trackId, row)
+    if (playlist?.order === 'sequential' && row.trackId !== null)
+      await passOver(tx, playlist, row.trackId, row)
     await markQueue(tx, stationId)
     const { past } = held.library
     const left: HeldStation = {
@@ -55,7 +56,12 @@ async function refuseRow(tx: Tx, stationId: number, queueId: number): Promise<ne
 }
 
 /** A track in sequence would come straight back, so it counts as heard in its pass. */
-async function passOver(tx: Tx, { tracks }: Playlist, trackId: number, { stationId, pass }: LiveRow): Promise<void> {
+async function passOver(
+  tx: Tx,
+  { tracks }: Playlist,
+  trackId: number,
+  { stationId, pass }: LiveRow
+): Promise<void> {
   markAired(tracks, indexOf(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
   await countLibraryChange(tx, stationId)
@@ -140,7 +146,11 @@ async function topUp(
   return ids
 }
 
-function planOf({ station, play, queue, library }: HeldStation, nowMs: number, rejected: ReadonlySet<number>): Plan {
+function planOf(
+  { station, play, queue, library }: HeldStation,
+  nowMs: number,
+  rejected: ReadonlySet<number>
+): Plan {
   const endsAtMs = Math.max(nowMs, play ? naturalEndMs(play) - station.overlapMs : nowMs)
   return refill({
     library,

@@ -63,7 +63,12 @@ export async function holdStations(
       station,
       play: plays.find(isOf(station.id)) ?? null,
       queue: own(queue),
-      library: { rules: rulesOf(station), playlists, past: pastOf(past, own(refused)), requests: own(requests) }
+      library: {
+        rules: rulesOf(station),
+        playlists,
+        past: pastOf(past, own(refused)),
+        requests: own(requests)
+      }
     }
   })
 }
