@@ -56,8 +56,11 @@ function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null):
     }
     case 'once_per_hour':
       return targetMs === null ? 'too_soon' : hourlyHindrance(playlist, slot, targetMs)
-    default:
+    case 'default':
+    case 'custom':
       return null
+    default:
+      return playlist.type satisfies never
   }
 }
 

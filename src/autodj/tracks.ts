@@ -60,7 +60,7 @@ export function tracksOf(rows: readonly TrackRow[]): Tracks {
 }
 
 export function indexById(ids: Float64Array): Int32Array {
-  return Int32Array.from(ids.keys()).sort((a, b) => at(ids, a) - at(ids, b))
+  return Int32Array.from(ids.keys()).toSorted((a, b) => at(ids, a) - at(ids, b))
 }
 
 /** The place of a track in the list, -1 if it is not there. */

@@ -32,7 +32,6 @@ export async function addToQueue(
   if (songs.length === 0) return []
   if (queue.length + songs.length > rowsAtMost) refuseLength()
   const nowMs = Date.now()
-  const log: LogEntry[] = [{ step: 'slot', at: Math.floor(nowMs / 1_000), why: 'manual' }]
   const rows = songs.map(({ id, durationMs }, index) => ({
     station_id: stationId,
     seq: station.nextSeq + index,
@@ -42,8 +41,7 @@ export async function addToQueue(
     // Where they come is told by the refill that follows.
     cued_at_ms: nowMs,
     plays_at_ms: nowMs,
-    duration_ms: durationMs,
-    log: tx.json(log.map(entry => ({ ...entry })))
+    duration_ms: durationMs
   }))
   const inserted = await tx<{ id: number; seq: number }[]>`insert into queue ${tx(rows)} returning id, seq`
   const ids = inserted.toSorted((a, b) => a.seq - b.seq).map(({ id }) => id)
@@ -56,6 +54,10 @@ export async function addToQueue(
   await tx`update stations set next_seq = next_seq + ${rows.length} where id = ${stationId}`
   await markQueue(tx, stationId)
   await refillQueue(tx, stationId)
+  await tx`
+    update queue set log = jsonb_build_array(
+      jsonb_build_object('step', 'slot', 'at', plays_at_ms / 1000, 'why', 'manual'))
+    where id = any(${ids}::bigint[])`
   return ids
 }
 

@@ -31,9 +31,10 @@ export function librariesOf(sql: Sql): Libraries {
   return libraries
 }
 
-/** The newest play that a copy has seen, from which on plays have to be read; 0 without a copy. */
-export function seenUpTo(libraries: Libraries, stationId: number): number {
-  return libraries.get(stationId)?.past.plays.at(-1)?.id ?? 0
+/** The newest play that a copy has seen, from which on plays have to be read; null without a copy. */
+export function seenUpTo(libraries: Libraries, stationId: number): number | null {
+  const copy = libraries.get(stationId)
+  return copy ? (copy.past.plays.at(-1)?.id ?? 0) : null
 }
 
 /**

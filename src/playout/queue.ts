@@ -25,7 +25,7 @@ export async function removeFromQueue(
   await services.sql.begin(async tx => {
     const held = await holdStation(tx, stationId, nowMs, null)
     const row = held?.queue.find(({ id }) => id === queueId)
-    if (!held || !row) return refuseRow(tx, stationId, queueId)
+    if (!held || !row) throw await missingRow(tx, stationId, queueId)
     if (row.isSent) throw new ApiError('conflict', onItsWay)
     await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
     if (row.requestId !== null)
@@ -48,11 +48,10 @@ export async function removeFromQueue(
 
 const onItsWay = 'The song is already on its way to the air.'
 
-async function refuseRow(tx: Tx, stationId: number, queueId: number): Promise<never> {
+async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<ApiError> {
   const [row] = await tx`
     select from queue where id = ${queueId} and station_id = ${stationId} and skipped_at_ms is null`
-  if (row) throw new ApiError('conflict', onItsWay)
-  throw new ApiError('not-found')
+  return row ? new ApiError('conflict', onItsWay) : new ApiError('not-found')
 }
 
 /** A track in sequence would come straight back, so it counts as heard in its pass. */

@@ -28,9 +28,10 @@ export interface LockedStation {
 
 /**
  * Takes the rows of stations: one step at a time. The lock lets inserts into tables that refer to the station pass,
- * so an import does not hold the engine up.
+ * so an import does not hold the engine up. The statement is sent at once, not when its result is awaited: what is sent
+ * after it is read under the lock.
  */
-export function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
+export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   return tx<LockedStation[]>`
     select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
       s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
@@ -42,7 +43,7 @@ export function lockStations(tx: Tx, stationIds: readonly number[]): Promise<Loc
       case when s.backend <> 'liquidsoap' or s.crossfade_type = 'none' or s.enable_auto_cue then 0
         else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
     from stations s left join libraries l on l.station_id = s.id
-    where s.id = any(${[...stationIds]}::bigint[]) order by s.id for no key update of s`
+    where s.id = any(${[...stationIds]}::bigint[]) order by s.id for no key update of s`.execute()
 }
 
 /** The same for one; null if it is unknown. */

@@ -37,15 +37,23 @@ export async function holdStations(
 ): Promise<HeldStation[]> {
   // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
   if (libraries === null) await tx`set constraints all immediate`
-  const upTo = stationIds.map(id => (libraries ? seenUpTo(libraries, id) : 0))
-  const known = stationIds.filter((_, index) => (upTo[index] ?? 0) > 0)
+  const known = stationIds.flatMap(id => {
+    const upTo = libraries && seenUpTo(libraries, id)
+    return upTo === null ? [] : [{ id, upTo }]
+  })
   const [stations, plays, queue, requests, refused, newPlays] = await Promise.all([
     lockStations(tx, stationIds),
     readOpenPlays(tx, stationIds),
     readQueues(tx, stationIds),
     readRequests(tx, stationIds),
     readRefused(tx, stationIds, nowMs),
-    known.length > 0 ? readPlays(tx, known, { ids: upTo.filter(id => id > 0) }) : []
+    known.length > 0
+      ? readPlays(
+          tx,
+          known.map(({ id }) => id),
+          { ids: known.map(({ upTo }) => upTo) }
+        )
+      : []
   ])
   const found = await readLibraries(
     tx,
@@ -53,7 +61,6 @@ export async function holdStations(
     nowMs,
     libraries && { libraries, plays: newPlays }
   )
-  const isOf = (id: number) => (row: { readonly stationId: number }) => row.stationId === id
   const isSingle = stations.length === 1
   return stations.map(station => {
     const { playlists, past } = found.get(station.id) ?? noLibrary
@@ -72,6 +79,8 @@ export async function holdStations(
     }
   })
 }
+
+const isOf = (id: number) => (row: { readonly stationId: number }) => row.stationId === id
 
 /** The same for one; null if it is unknown. */
 export async function holdStation(

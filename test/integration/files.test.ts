@@ -353,7 +353,7 @@ describe('deleting a song', () => {
     const { id, document } = await startPlaying(program)
     const { path } = await fileOf(program, id, document.playing_next.song.title)
     await program.sql`update queue set is_sent = true where station_id = ${id} and played_at_ms is null
-      and seq = (select min(seq) from queue where station_id = ${id} and played_at_ms is null)`
+      and position = (select min(position) from queue where station_id = ${id} and played_at_ms is null)`
     const refused = await program.ask('DELETE', path)
     expect([refused.status, refused.body.type]).toEqual([409, 'ConflictException'])
     expect((await program.ask('GET', path)).status).toBe(200)

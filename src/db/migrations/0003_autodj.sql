@@ -93,6 +93,10 @@ begin
   if station is null or current_setting('cuewire.counted', true) = station || ':' || pg_current_xact_id() then
     return;
   end if;
+  if not exists (select from stations where id = station) then
+    delete from libraries where station_id = station;
+    return;
+  end if;
   insert into libraries (station_id) values (station)
     on conflict (station_id) do update set version = libraries.version + 1;
   perform set_config('cuewire.counted', station || ':' || pg_current_xact_id(), true);
