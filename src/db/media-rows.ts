@@ -65,8 +65,8 @@ export async function upsertMedia(
   const written = await tx<{ is_new: boolean }[]>`
     insert into media ${tx(rows)}
     on conflict (station_id, path) where remote_playlist_id is null do update set
-      song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys, artist = excluded.artist, title = excluded.title, album = excluded.album,
-      genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
+      song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys,
+      artist = excluded.artist, title = excluded.title, album = excluded.album, genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
       artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms
     where
       (media.song_id, media.artist, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,

@@ -7,6 +7,7 @@ import { removeOldRequests } from '../../src/retention.ts'
 import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
 import { test } from '../support/fixtures.ts'
+import { shownWhen } from '../support/playing.ts'
 import type { Answer, RunningProgram } from '../support/program.ts'
 import { seedStations, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -353,6 +354,59 @@ describe('a request', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
     expect(Number(answers[2]?.headers.get('retry-after'))).toBeLessThanOrEqual(3)
     expect(answers[2]?.body.message).toBe('Too many requests: try again later.')
+  })
+})
+
+describe('a request that is due', () => {
+  /** A song that neither plays nor waits. */
+  async function freshSong(program: RunningProgram, station: Station) {
+    const { body } = await program.ask('GET', `/api/nowplaying/${station.id}`)
+    const queue = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
+    const heard = new Set([body.now_playing.song.title, ...titles(queue)])
+    const found = station.media.find(({ title }) => !heard.has(title))
+    if (!found) throw new Error('every song is in the queue')
+    return found
+  }
+
+  async function openPlaying(program: RunningProgram): Promise<Station> {
+    const station = await openStation(program, { request_delay: 0, request_cooldown: 0 }, { tracks: 20 })
+    await shownWhen(program, station.id, ({ playing_next: next }) => next !== null)
+    return station
+  }
+
+  test('plays next, as a request wherever it appears', async ({ program }) => {
+    const station = await openPlaying(program)
+    const { id, title } = await freshSong(program, station)
+    expect((await submit(program, station, id)).status).toBe(200)
+    const [first] = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
+    expect(first).toMatchObject({ is_request: true, playlist: '', song: { title } })
+    const isRequested = (each: Answer) => each.is_request && each.song.title === title
+    await shownWhen(program, station.id, ({ playing_next: next }) => isRequested(next))
+    expect(await reportOf(program, station)).toMatchObject([{ state: 'queued', song: { title } }])
+
+    await program.ask('POST', `/api/station/${station.id}/backend/skip`)
+    const { now_playing: played } = await shownWhen(program, station.id, ({ now_playing: now }) =>
+      isRequested(now)
+    )
+    expect(await reportOf(program, station)).toEqual([])
+    expect(await reportOf(program, station, '?type=history')).toMatchObject([
+      { state: 'aired', played_at: played.played_at, song: { title } }
+    ])
+    const [play] = (await program.ask('GET', `/api/station/${station.id}/history`)).body
+    expect(play).toMatchObject({ is_request: true, song: { title } })
+  })
+
+  test('makes way at once when it is cancelled', async ({ program }) => {
+    const station = await openPlaying(program)
+    const before = titles((await program.ask('GET', `/api/station/${station.id}/queue`)).body)
+    const { id, title } = await freshSong(program, station)
+    await submit(program, station, id)
+    await shownWhen(program, station.id, ({ playing_next: next }) => next.song.title === title)
+    const [row] = await reportOf(program, station)
+    await program.ask('DELETE', `/api/station/${station.id}/reports/requests/${row.id}`)
+    const { body } = await program.ask('GET', `/api/station/${station.id}/queue`)
+    expect(titles(body)).toEqual(before)
+    await shownWhen(program, station.id, ({ playing_next: next }) => next.song.title === before[0])
   })
 })
 
