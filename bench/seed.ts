@@ -42,8 +42,9 @@ export async function seedStations(
       join due on due.id = m.station_id
       cross join generate_series(${played}::int, 0, -1) n order by n desc, m.station_id`
     await tx`
-      insert into queue (station_id, seq, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms, duration_ms)
-      select h.station_id, t.position - 1, t.playlist_id, t.id, t.media_id, 1,
+      insert into queue (station_id, seq, position, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms,
+        duration_ms)
+      select h.station_id, t.position - 1, t.position - 1, t.playlist_id, t.id, t.media_id, 1,
         h.due_at_ms + (t.position - 3) * ${songMs}::bigint, h.due_at_ms + (t.position - 2) * ${songMs}::bigint,
         ${songMs}::int
       from song_history h
