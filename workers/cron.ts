@@ -1,9 +1,10 @@
 import { schedule } from 'node-cron'
 
 import { clearTombstones } from '../src/playout/gone.ts'
+import { expireRequests } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
-import { removeOldAudit, removeOldNotifications } from '../src/retention.ts'
+import { removeOldAudit, removeOldNotifications, removeOldRequests } from '../src/retention.ts'
 
 const queueRetentionMs = 7 * 86_400_000
 
@@ -29,6 +30,18 @@ const tasks: readonly Task[] = [
     at: '29 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => removeOldAudit(sql, Date.now())
+  },
+  {
+    name: 'request retention',
+    at: '37 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldRequests(sql, Date.now())
+  },
+  {
+    name: 'requests expired',
+    at: '* * * * *',
+    maxRandomDelay: 20_000,
+    run: ({ sql }) => expireRequests(sql, Date.now())
   },
   { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {

@@ -85,6 +85,19 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
   return rows.map(factsOf)
 }
 
+/** The media `m` as a song that is shown. */
+export function songOf(sql: Sql | Tx) {
+  return sql`jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
+    'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)},
+    'customFields', ${customFieldValues(sql)})`
+}
+
+/** All defined custom fields, in the order of their ids. */
+export function definedFields(sql: Sql | Tx) {
+  return sql`coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
+    from custom_fields f), '[]')`
+}
+
 /** A media's values by field id. Asks only where fields are defined at all, which is once per statement. */
 export function customFieldValues(sql: Sql | Tx) {
   return sql`case when exists (select from custom_fields) then coalesce((
