@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import type { ScheduleItem } from '../autodj/schedule.ts'
 import {
   choice,
   custom,
@@ -14,7 +15,7 @@ import {
 import { markPlaylist, refillQueue, withdrawPlaylist } from '../playout/queue.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
-import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
+import { scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
 import { targetProblems } from './target-problems.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
