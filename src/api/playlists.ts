@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
+import type { ScheduleItem } from '../autodj/schedule.ts'
 import {
   choice,
   custom,
@@ -17,7 +18,7 @@ import { startNewPass } from '../playout/passes.ts'
 import { markPlaylist, refillQueue } from '../playout/queue.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
-import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
+import { scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
 import { targetProblems } from './target-problems.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
