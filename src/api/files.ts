@@ -50,6 +50,8 @@ export const files = resource({
   title: 'song of the library',
   tag: 'Files',
   table: 'media',
+  // The entries of remote playlists are no songs of the library.
+  where: 'remote_playlist_id is null',
   paths: { list: '/api/station/:station_id/files', one: '/api/station/:station_id/file/:id' },
   access: { read: 'view station management', write: 'manage station media' },
   fields: {

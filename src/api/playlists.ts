@@ -12,6 +12,8 @@ import {
   text
 } from '../fields/field.ts'
 import { markPlaylist, refillQueue, withdrawPlaylist } from '../playout/queue.ts'
+import { forgetEntries } from '../playout/remote-entries.ts'
+import { followSource } from '../playout/remote-source.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
 import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
@@ -123,12 +125,8 @@ export const playlists = resource({
 type PlaylistFields = typeof playlists.fields
 
 /** Whether the AutoDJ may pick from it. */
-const isPlayable = ({
-  is_enabled,
-  type,
-  source
-}: Pick<Stored<PlaylistFields>, 'is_enabled' | 'type' | 'source'>) =>
-  is_enabled && type !== 'custom' && source === 'songs'
+const isPlayable = ({ is_enabled, type }: Pick<Stored<PlaylistFields>, 'is_enabled' | 'type'>) =>
+  is_enabled && type !== 'custom'
 
 const emptySource = { source: 'songs', remote_url: '' }
 
@@ -153,16 +151,19 @@ const rules: Rules<PlaylistFields> = {
     ]
   },
   async wrote({ tx, station, before, values }, id) {
-    if (!station || !before) return
-    if (before.name !== values.name) await markPlaylist(tx, station.id, id)
-    if (isPlayable(before) === isPlayable(values)) return
-    if (!isPlayable(values)) await withdrawPlaylist(tx, station.id, id)
-    await refillQueue(tx, station.id)
+    if (!station) return
+    const areOthers = await followSource(tx, { id, stationId: station.id }, before, values)
+    if (before && before.name !== values.name) await markPlaylist(tx, station.id, id)
+    const isSwitched = before !== null && before.source !== values.source
+    const isTurned = before !== null && isPlayable(before) !== isPlayable(values)
+    if (isSwitched || (isTurned && !isPlayable(values))) await withdrawPlaylist(tx, station.id, id)
+    if (areOthers || isSwitched || isTurned) await refillQueue(tx, station.id)
   },
   async deleting({ tx, station, before }) {
     if (station) await withdrawPlaylist(tx, station.id, before.id)
   },
-  async deleted({ tx, station }) {
+  async deleted({ tx, station, before }) {
+    await forgetEntries(tx, before.id)
     if (station) await refillQueue(tx, station.id)
   }
 }

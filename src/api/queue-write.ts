@@ -111,7 +111,8 @@ async function unknownSongs(
   list: string | null
 ): Promise<FieldError[]> {
   const rows = await tx<{ id: number }[]>`
-    select id from media where station_id = ${stationId} and id = any(${[...ids]}::bigint[])`
+    select id from media
+    where station_id = ${stationId} and id = any(${[...ids]}::bigint[]) and remote_playlist_id is null`
   const known = new Set(rows.map(row => row.id))
   return ids.flatMap((each, index) => {
     const field = list === null ? 'media_id' : `${list}.${index}`

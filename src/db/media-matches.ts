@@ -31,7 +31,8 @@ async function mediaByPath(
   for (let start = 0; start < paths.length; start += chunk) {
     const rows = await tx<{ id: number; path: string }[]>`
       select id, path from media
-      where station_id = ${stationId} and path = any(${paths.slice(start, start + chunk)}::text[])`
+      where station_id = ${stationId} and remote_playlist_id is null
+        and path = any(${paths.slice(start, start + chunk)}::text[])`
     for (const { id, path } of rows) ids.set(path, id)
   }
   return ids

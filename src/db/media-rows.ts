@@ -11,12 +11,13 @@ export interface Artwork {
   bytes: Buffer
 }
 
-/** The songs of these paths that the station has, by path. */
+/** The songs of these paths that the library of the station has, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]): Promise<Map<string, Song>> {
   const songs = await sql<Song[]>`
     select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs"
-    from media where station_id = ${stationId} and path = any(${paths}::text[])`
+    from media
+    where station_id = ${stationId} and path = any(${paths}::text[]) and remote_playlist_id is null`
   return new Map(songs.map(song => [song.path, song]))
 }
 
@@ -61,7 +62,7 @@ export async function upsertMedia(
   }))
   const written = await tx<{ is_new: boolean }[]>`
     insert into media ${tx(rows)}
-    on conflict (station_id, path) do update set
+    on conflict (station_id, path) where remote_playlist_id is null do update set
       song_id = excluded.song_id, artist = excluded.artist, title = excluded.title, album = excluded.album,
       genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
       artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms
@@ -93,7 +94,7 @@ export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: stri
 export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Promise<number[]> {
   const songs = await tx<{ id: number }[]>`
     select media.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
-    join media on media.station_id = ${stationId} and media.path = wanted.path
+    join media on media.station_id = ${stationId} and media.path = wanted.path and media.remote_playlist_id is null
     order by wanted.place`
   return songs.map(song => song.id)
 }
