@@ -1,6 +1,7 @@
 import { schedule } from 'node-cron'
 
 import { clearTombstones } from '../src/playout/gone.ts'
+import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
 import { removeOldAudit, removeOldNotifications } from '../src/retention.ts'
@@ -29,6 +30,12 @@ const tasks: readonly Task[] = [
     at: '29 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => removeOldAudit(sql, Date.now())
+  },
+  {
+    name: 'remains of remote playlists',
+    at: '37 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => tidyRemoteLists(sql)
   },
   { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {
