@@ -19,9 +19,11 @@ export async function seedStations(
     await tx`insert into stations (name, short_name)
       select 'Bench ' || n, 'bench_' || n from generate_series(1, ${stations}::int) n`
     await tx`insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true from stations`
-    await tx`insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms)
+    // The keys are the first 52 bits of a hash of the names in lower case.
+    await tx`insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, title_key, artist_keys)
       select s.id, left(md5(s.id || '-' || t.n), 24), 'bench:' || t.n, t.song_id, 'Artist ' || t.n, 'Title ' || t.n,
-        ${songMs}::int
+        ${songMs}::int, ('x' || left(md5('title ' || t.n), 13))::bit(52)::bigint,
+        array[('x' || left(md5('artist ' || t.n), 13))::bit(52)::bigint]
       from stations s, unnest(${songIds}::text[]) with ordinality t(song_id, n)`
     await tx`insert into playlists (station_id, name) select id, 'Rotation' from stations`
     await tx`insert into playlist_tracks (playlist_id, media_id, position)
@@ -40,8 +42,9 @@ export async function seedStations(
       join due on due.id = m.station_id
       cross join generate_series(${played}::int, 0, -1) n order by n desc, m.station_id`
     await tx`
-      insert into queue (station_id, seq, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms, duration_ms)
-      select h.station_id, t.position - 1, t.playlist_id, t.id, t.media_id, 1,
+      insert into queue (station_id, seq, position, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms,
+        duration_ms)
+      select h.station_id, t.position - 1, t.position - 1, t.playlist_id, t.id, t.media_id, 1,
         h.due_at_ms + (t.position - 3) * ${songMs}::bigint, h.due_at_ms + (t.position - 2) * ${songMs}::bigint,
         ${songMs}::int
       from song_history h

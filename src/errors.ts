@@ -65,8 +65,8 @@ export class ApiError extends Error {
 export class TooManyRequests extends ApiError {
   readonly retryAfterSeconds: number
 
-  constructor(retryAfterSeconds: number) {
-    super('too-many')
+  constructor(retryAfterSeconds: number, message?: string) {
+    super('too-many', message)
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

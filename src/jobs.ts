@@ -35,7 +35,8 @@ export function openAdvanceQueue(connection: RedisClient): AdvanceQueue {
   })
 }
 
-/** Schedules the ends of tracks. The id is station + play: adding the same one twice adds nothing. */
+/** Schedules the ends of tracks. The id is station, play and time: adding the same one twice adds nothing, and
+ * an end that moved gets another job; the old one finds that nothing is due. */
 export async function scheduleAdvances(
   queue: AdvanceQueue,
   payloads: readonly AdvancePayload[]
@@ -44,7 +45,10 @@ export async function scheduleAdvances(
   const jobs = payloads.map(data => ({
     name: 'advance',
     data,
-    opts: { jobId: `${data.stationId}-${data.shId}`, delay: Math.max(0, data.dueAtMs - leadMs - nowMs) }
+    opts: {
+      jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
+      delay: Math.max(0, data.dueAtMs - leadMs - nowMs)
+    }
   }))
   const [only, ...others] = jobs
   if (!only) return

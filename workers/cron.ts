@@ -2,9 +2,10 @@ import { schedule } from 'node-cron'
 
 import { clearTombstones } from '../src/playout/gone.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
+import { expireRequests } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
-import { removeOldAudit, removeOldNotifications } from '../src/retention.ts'
+import { removeOldAudit, removeOldNotifications, removeOldRequests } from '../src/retention.ts'
 
 const queueRetentionMs = 7 * 86_400_000
 
@@ -32,8 +33,20 @@ const tasks: readonly Task[] = [
     run: ({ sql }) => removeOldAudit(sql, Date.now())
   },
   {
-    name: 'remains of remote playlists',
+    name: 'request retention',
     at: '37 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldRequests(sql, Date.now())
+  },
+  {
+    name: 'requests expired',
+    at: '* * * * *',
+    maxRandomDelay: 20_000,
+    run: ({ sql }) => expireRequests(sql, Date.now())
+  },
+  {
+    name: 'remains of remote playlists',
+    at: '41 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => tidyRemoteLists(sql)
   },

@@ -91,6 +91,7 @@ const reads: Partial<Record<Permission, readonly string[]>> = {
     'manage station mounts',
     'manage station broadcasting'
   ],
+  'view station reports': ['manage station broadcasting'],
   'view administration': ['administer custom fields']
 }
 

@@ -8,7 +8,7 @@ const codes: ReadonlySet<unknown> = new Set(['55P03', '40P01', '40001', '23503']
  * The same route, where losing against another write is answered 409: nothing was changed, and a second try may do.
  */
 export function answeringContention(route: ApiRoute): ApiRoute {
-  if (route.method === 'GET' || route.access === 'public') return route
+  if (route.method === 'GET') return route
   return {
     ...route,
     handle: async (request, services) => {

@@ -8,6 +8,7 @@ import { ApiError, type FieldError } from '../errors.ts'
 import { custom, given, integer, listOf, problem, text } from '../fields/field.ts'
 import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../playout/media.ts'
 import { refillQueue } from '../playout/queue.ts'
+import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import { libraryPath, maxPathBytes } from '../songs/library-path.ts'
 import { songId, songText } from '../songs/song-id.ts'
 import { longest } from '../songs/tag-text.ts'
@@ -50,8 +51,8 @@ export const files = resource({
   title: 'song of the library',
   tag: 'Files',
   table: 'media',
-  // The entries of remote playlists are no songs of the library.
-  where: 'remote_playlist_id is null',
+  // Entries of lists that were fetched from elsewhere are no files.
+  only: 'remote_playlist_id is null',
   paths: { list: '/api/station/:station_id/files', one: '/api/station/:station_id/file/:id' },
   access: { read: 'view station management', write: 'manage station media' },
   fields: {
@@ -134,7 +135,11 @@ const rules: Rules<FileFields> = {
   async wrote({ tx, station, before, values }, id) {
     if (!station) return
     const isResized = values.length !== (before?.length ?? 0)
+    const isRenamed = before?.artist !== values.artist || before.title !== values.title
     if (isResized) await tx`update media set duration_ms = ${values.length * 1000} where id = ${id}`
+    if (isRenamed)
+      await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
+        where id = ${id}`
     if (before && isResized) await resizeQueued(tx, station.id, id)
     await changeCustomValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const isMoved = await movePlaylists(tx, station.id, id, before?.playlists ?? [], values.playlists)

@@ -6,6 +6,7 @@ import { parsePoll, type Poll, pollParameters } from './poll.ts'
 import { type ApiRequest, type ApiRoute, type HeldDocument, json, positionHeaders } from './route.ts'
 import type { Operation, Reply } from './route.ts'
 import type { ApiServices, DocumentKind } from './services.ts'
+import { type Visit, visitedStation, visitOf } from './visit.ts'
 import { isNewsTo, type WaitEnd } from './waiters.ts'
 
 /*
@@ -31,36 +32,18 @@ export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Reco
   list: { ...publicCaching, ...listVary }
 }
 
-/** Who asks for which station, as far as it has to be known at the moment of the answer. */
-interface Visit {
-  readonly name: string
-  readonly apiKey: string
-  readonly address: string
-}
-
 type Respond = (state: StationState, services: ApiServices) => Reply
-
-const visitOf = ({ params, apiKey, address }: ApiRequest): Visit => ({
-  name: params['station_id'] ?? '',
-  apiKey,
-  address
-})
 
 /** Lets the visitor see the station, or throws 404. */
 function visit(who: Visit, services: ApiServices, respond: Respond): Reply | Promise<Reply> {
   const state = services.live.get(who.name)
   if (state?.profile.isPublic) return respond(state, services)
-  // A key is looked at for an unknown station as well, or the time it takes would tell it from a private one.
   if (who.apiKey === '') throw new ApiError('not-found')
   return visitPrivately(who, services, respond)
 }
 
 async function visitPrivately(who: Visit, services: ApiServices, respond: Respond): Promise<Reply> {
-  const key = await services.keys.listener(who.apiKey, who.address)
-  // It may have been deleted meanwhile.
-  const state = services.live.get(who.name)
-  if (!key || !state || !mayListenTo(key, state.stationId)) throw new ApiError('not-found')
-  const reply = respond(state, services)
+  const reply = respond(await visitedStation(who, services), services)
   return reply.later ? reply : { ...reply, headers: { ...reply.headers, ...privateCaching } }
 }
 

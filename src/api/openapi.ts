@@ -32,6 +32,11 @@ const parameterDocs: Readonly<Record<string, JsonSchema>> = {
     examples: [1, 'demo']
   },
   id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.', examples: [1] },
+  media_id: {
+    type: ['integer', 'string'],
+    description: 'The id of the song, or its unique id.',
+    examples: [12]
+  },
   key: {
     type: 'string',
     description: 'The first half of the key, the whole key, or its id.',

@@ -118,7 +118,7 @@ async function pathsOf(tx: Tx, stationId: number, ids: readonly number[]): Promi
   if (ids.length === 0) return new Map()
   const rows = await tx<{ id: number; path: string }[]>`
     select id, path from media
-    where station_id = ${stationId} and id = any(${[...ids]}::bigint[]) and remote_playlist_id is null`
+    where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
   return new Map(rows.map(({ id, path }) => [id, path]))
 }
 
@@ -167,9 +167,8 @@ function formatOf(text: string | undefined): PlaylistFormat {
 function tracksOf(sql: Sql, playlistId: number): Promise<ListedSong[]> {
   return sql<ListedSong[]>`
     select m.path, m.artist, m.title, m.duration_ms as "durationMs"
-    from playlist_tracks t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
-    where p.id = ${playlistId} and (m.remote_playlist_id is null) = (p.source = 'songs')
-    order by t.position, t.id`
+    from playlist_tracks t join media m on m.id = t.media_id
+    where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
 }
 
 /** A file name for browsers: in ASCII, and as it is (RFC 6266). */

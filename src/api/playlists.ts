@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import * as v from 'valibot'
 
 import {
@@ -11,8 +13,9 @@ import {
   problem,
   text
 } from '../fields/field.ts'
-import { markPlaylist, refillQueue, withdrawPlaylist } from '../playout/queue.ts'
-import { forgetEntries } from '../playout/remote-entries.ts'
+import { startNewPass } from '../playout/passes.ts'
+import { markPlaylist, refillQueue } from '../playout/queue.ts'
+import { keepEntries } from '../playout/remote-entries.ts'
 import { followSource } from '../playout/remote-source.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
@@ -124,9 +127,20 @@ export const playlists = resource({
 
 type PlaylistFields = typeof playlists.fields
 
-/** Whether the AutoDJ may pick from it. */
-const isPlayable = ({ is_enabled, type }: Pick<Stored<PlaylistFields>, 'is_enabled' | 'type'>) =>
-  is_enabled && type !== 'custom'
+/** Fields that have no say in what the AutoDJ plays. */
+const silentFields = new Set<keyof PlaylistFields>([
+  'name',
+  'include_in_on_demand',
+  'remote_buffer',
+  'podcasts'
+])
+
+const isPlayedOtherwise = (before: Stored<PlaylistFields>, values: Partial<Stored<PlaylistFields>>) =>
+  Object.keys(playlists.fields)
+    .filter(isField)
+    .some(name => !silentFields.has(name) && !isDeepStrictEqual(before[name], values[name]))
+
+const isField = (name: string): name is keyof PlaylistFields => Object.hasOwn(playlists.fields, name)
 
 const emptySource = { source: 'songs', remote_url: '' }
 
@@ -154,16 +168,13 @@ const rules: Rules<PlaylistFields> = {
     if (!station) return
     const areOthers = await followSource(tx, { id, stationId: station.id }, before, values)
     if (before && before.name !== values.name) await markPlaylist(tx, station.id, id)
-    const isSwitched = before !== null && before.source !== values.source
-    const isTurned = before !== null && isPlayable(before) !== isPlayable(values)
-    if (isSwitched || (isTurned && !isPlayable(values))) await withdrawPlaylist(tx, station.id, id)
-    if (areOthers || isSwitched || isTurned) await refillQueue(tx, station.id)
+    if (before && before.order !== values.order) await startNewPass(tx, station.id, id)
+    if (areOthers || (before && isPlayedOtherwise(before, values))) await refillQueue(tx, station.id)
   },
   async deleting({ tx, station, before }) {
-    if (station) await withdrawPlaylist(tx, station.id, before.id)
+    if (station) await keepEntries(tx, { id: before.id, stationId: station.id }, [])
   },
-  async deleted({ tx, station, before }) {
-    await forgetEntries(tx, before.id)
+  async deleted({ tx, station }) {
     if (station) await refillQueue(tx, station.id)
   }
 }

@@ -1,5 +1,5 @@
-import type { LogEntry } from '../autodj/pick.ts'
-import { artId, customFieldValues } from '../db/facts.ts'
+import type { LogEntry } from '../autodj/log-entry.ts'
+import { definedFields, songOf } from '../db/facts.ts'
 import type { Sql } from '../db/sql.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
@@ -26,10 +26,7 @@ export const selectRows = (sql: Sql) => sql`
   select q.id, q.cued_at_ms / 1000 as "cuedAt", q.plays_at_ms / 1000 as "playedAt", q.duration_ms / 1000 as duration,
     coalesce(p.name, '') as playlist, q.is_request as "isRequest", q.is_sent as "isSent",
     q.played_at_ms is not null as "isPlayed", q.autodj_custom_uri as "customUri", q.log,
-    jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album, 'genre', m.genre,
-      'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)}) as song,
-    coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
-      from custom_fields f), '[]') as "customFields"
+    ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`
 
 /** The queue item of the interface (11 keys). */

@@ -97,7 +97,7 @@ const add: ApiRoute = {
     const { config, reads } = services
     const rows = await reads<
       QueueRow[]
-    >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.seq`
+    >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.position`
     await publishEventually(services, station.id)
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
     return json(several ? items : items[0])
@@ -112,7 +112,7 @@ async function unknownSongs(
 ): Promise<FieldError[]> {
   const rows = await tx<{ id: number }[]>`
     select id from media
-    where station_id = ${stationId} and id = any(${[...ids]}::bigint[]) and remote_playlist_id is null`
+    where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
   const known = new Set(rows.map(row => row.id))
   return ids.flatMap((each, index) => {
     const field = list === null ? 'media_id' : `${list}.${index}`

@@ -31,7 +31,7 @@ const list: ApiRoute = {
     const [rows, [counted]] = await Promise.all([
       sql<
         QueueRow[]
-      >`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.seq ${limitOf(sql, query)}`,
+      >`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.position ${limitOf(sql, query)}`,
       sql<{ total: number }[]>`
         select count(*) as total from queue q join media m on m.id = q.media_id where ${upcoming}`
     ])

@@ -22,7 +22,7 @@ interface Done {
 
 /** Reads and writes the records of one resource. Everything is looked up together with its station. */
 export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
-  const { table, where: isRecord = 'true', fields, paths } = resource
+  const { table, fields, paths, only = 'true' } = resource
   const names = storedFields(fields)
   const changeable = Object.keys(fields).filter(name => fields[name]?.kind !== 'given')
   const writable = changeable.filter(name => fields[name]?.isStored)
@@ -32,9 +32,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   const changes = changesOf(fields)
 
   const scope = (sql: Sql | Tx, station: StationRow | null): Fragment =>
-    isOfStation
-      ? sql`station_id = ${station?.id ?? null} and ${sql.unsafe(isRecord)}`
-      : sql`${sql.unsafe(isRecord)}`
+    isOfStation ? sql`station_id = ${station?.id ?? null} and ${sql.unsafe(only)}` : sql`${sql.unsafe(only)}`
 
   async function find(
     sql: Sql | Tx,

@@ -16,8 +16,8 @@ export interface DeclaredResource {
   readonly title: string
   readonly tag: string
   readonly table: string
-  /** A condition on the rows of the table that are such records; all are without it. */
-  readonly where?: string
+  /** A condition of SQL that every record meets, where the table has other rows as well. */
+  readonly only?: string
   /** Paths of the list and of one record (`:id`); with `:station_id` the records belong to a station. */
   readonly paths: { readonly list: string; readonly one: string }
   readonly access: { readonly read: Permission; readonly write: Permission }

@@ -18,6 +18,8 @@ import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
 import { queueWriteRoutes } from './queue-write.ts'
 import { queueRoutes } from './queue.ts'
+import { requestReportRoutes } from './request-reports.ts'
+import { requestRoutes } from './requests.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { DeclaredResource } from './resource.ts'
 import type { ApiRoute, Route } from './route.ts'
@@ -44,6 +46,8 @@ const documented: readonly ApiRoute[] = [
   ...queueRoutes,
   ...queueWriteRoutes,
   ...historyRoutes,
+  ...requestRoutes,
+  ...requestReportRoutes,
   ...playoutRoutes,
   ...webhookRoutes,
   ...customFieldRoutes,

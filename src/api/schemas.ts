@@ -203,5 +203,33 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     is_played: truth,
     autodj_custom_uri: text,
     log: { type: 'array', items: {}, description: 'Why the AutoDJ chose it.' }
+  }),
+  RequestableSong: exactly({
+    request_id: { ...text, description: 'The id of the song.', examples: ['12'] },
+    request_url: {
+      ...text,
+      description: 'The path that a request is posted to.',
+      examples: ['/api/station/1/request/12']
+    },
+    song: ref('Song')
+  }),
+  SongRequest: exactly({
+    id: whole,
+    timestamp: { ...whole, description: 'Unix seconds of the request.' },
+    due_at: { ...whole, description: 'Unix seconds: not played before.' },
+    skip_delay: truth,
+    state: {
+      ...text,
+      enum: ['pending', 'queued', 'aired', 'cancelled', 'expired'],
+      description: 'What became of it. One that finds no place within three hours expires.'
+    },
+    played_at: { ...whole, description: 'Unix seconds; 0: not played.' },
+    media_id: whole,
+    song: ref('Song'),
+    ip: {
+      ...text,
+      description:
+        'The address of the listener, of IPv6 the network; "" for keys that may not manage broadcasting.'
+    }
   })
 }

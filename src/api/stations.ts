@@ -4,7 +4,17 @@ import type { Tx } from '../db/sql.ts'
 import { firstStream } from '../db/stations.ts'
 import { withDeadline } from '../deadline.ts'
 import type { FieldError } from '../errors.ts'
-import { choice, custom, type Field, flag, integer, problem, text, webAddress } from '../fields/field.ts'
+import {
+  choice,
+  custom,
+  decimal,
+  type Field,
+  flag,
+  integer,
+  problem,
+  text,
+  webAddress
+} from '../fields/field.ts'
 import { advance } from '../playout/advance.ts'
 import { giveToClock, switchOff } from '../playout/driver.ts'
 import { buryStations } from '../playout/gone.ts'
@@ -36,6 +46,9 @@ const timezone = v.pipe(
   ),
   v.transform(name => timezoneOf(name) ?? name)
 )
+
+/** A setting in minutes, of a day at most where nothing else is said. */
+const minutes = (fallback: number, about: string, max = 1_440) => integer({ min: 0, max, fallback, about })
 
 /** A storage location by its id; none is kept as null and shown as 0. */
 function storageLocation(about: string): Field<number | null> {
@@ -99,6 +112,39 @@ export const stations = resource({
       isTrimmed: true,
       about: 'The title that is shown while a streamer is live and sends none.'
     }),
+    duplicate_prevention_time_range: minutes(
+      120,
+      'Minutes in which an artist or a title is not heard again, where a playlist avoids duplicates; 0: only never the same song twice in a row.',
+      10_080
+    ),
+    crossfade_type: choice(['normal', 'smart', 'none'], {
+      fallback: 'normal',
+      about: 'How songs overlap, where the playout can make them.'
+    }),
+    crossfade: decimal({ min: 0, max: 30, fallback: 2, about: 'Seconds of an overlap; 0: none.' }),
+    enable_auto_cue: flag({
+      fallback: false,
+      about: 'Whether the playout finds out itself where songs overlap.'
+    }),
+    enable_requests: flag({ fallback: true, about: 'Whether listeners may request songs.' }),
+    request_delay: minutes(5, 'Minutes that a request waits at least, and at most twice.'),
+    request_threshold: minutes(
+      15,
+      'Minutes between a request and the same title or artist; 0: only not one right behind the other.'
+    ),
+    request_cooldown: minutes(5, 'Minutes between two requests of a listener.'),
+    max_consecutive_requests: integer({
+      min: 0,
+      max: 20,
+      fallback: 2,
+      about: 'Requests in a row; 0: no limit.'
+    }),
+    max_overrun: integer({
+      min: 0,
+      max: 86_400,
+      fallback: 600,
+      about: 'Seconds that a song may play beyond the end of its schedule.'
+    }),
     max_bitrate: integer({ min: 0, max: 10_000, fallback: 0, about: 'kbit/s of a stream; 0: no limit.' }),
     max_hls_streams: integer({ min: 0, max: 1_000, fallback: 0, about: 'Streams it may have; 0: no limit.' }),
     media_storage_location_id: storageLocation('Where its media are, a location of type station_media.'),
@@ -119,6 +165,22 @@ const purposes = [
   ['media_storage_location_id', 'station_media'],
   ['recordings_storage_location_id', 'station_recordings'],
   ['podcasts_storage_location_id', 'station_podcasts']
+] as const
+
+/** What the queue is planned by. */
+const queueSettings = [
+  'timezone',
+  'queue_length',
+  'duplicate_prevention_time_range',
+  'crossfade_type',
+  'crossfade',
+  'enable_auto_cue',
+  'enable_requests',
+  'request_delay',
+  'request_threshold',
+  'request_cooldown',
+  'max_consecutive_requests',
+  'max_overrun'
 ] as const
 
 const isClocked = ({ is_enabled, backend }: Pick<Stored<StationFields>, 'is_enabled' | 'backend'>) =>
@@ -143,7 +205,7 @@ const rules: Rules<StationFields> = {
     }
     if (before.is_enabled && !values.is_enabled) await switchOff(tx, id)
     if (!isClocked(before) && isClocked(values)) await giveToClock(tx, id)
-    if (before.queue_length !== values.queue_length) await refillQueue(tx, id)
+    if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(tx, id)
   },
   async deleting({ tx, before }) {
     // First what others refer to by keys that would each be looked for.

@@ -80,9 +80,22 @@ export async function readFacts(sql: Sql, stationIds: readonly number[]): Promis
           'song', ${song('m')})
         from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
         where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null and q.is_visible
-        order by q.seq limit 1) as next
+        order by q.position limit 1) as next
     from stations s where s.id = any(${[...stationIds]}::bigint[])`
   return rows.map(factsOf)
+}
+
+/** The media `m` as a song that is shown. */
+export function songOf(sql: Sql | Tx) {
+  return sql`jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
+    'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)},
+    'customFields', ${customFieldValues(sql)})`
+}
+
+/** All defined custom fields, in the order of their ids. */
+export function definedFields(sql: Sql | Tx) {
+  return sql`coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
+    from custom_fields f), '[]')`
 }
 
 /** A media's values by field id. Asks only where fields are defined at all, which is once per statement. */

@@ -1,27 +1,147 @@
-import type { Playlist } from '../autodj/library.ts'
-import type { Tx } from './sql.ts'
+import type { Order, Option, Play, Playlist, PlaylistType } from '../autodj/library.ts'
+import type { ScheduleItem } from '../autodj/schedule.ts'
+import type { Sql, Tx } from './sql.ts'
+import { packedTrack, songKey, unpackTracks } from './tracks.ts'
+
+interface PlaylistRow {
+  stationId: number
+  id: number
+  name: string
+  type: PlaylistType
+  source: string
+  remoteType: string
+  order: Order
+  weight: number
+  isJingle: boolean
+  avoidsDuplicates: boolean
+  everySongs: number
+  everyMinutes: number
+  hourMinute: number
+  options: string
+  schedule: ScheduleItem[]
+  pass: number
+  tracks: Buffer
+  uris: string[]
+}
+
+/** The playlists that may be played, with all their tracks, by station; stations that have none are left out. */
+export async function readPlaylists(
+  sql: Sql | Tx,
+  stationIds: readonly number[]
+): Promise<Map<number, Playlist[]>> {
+  const rows = await sql<PlaylistRow[]>`
+    select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
+      p.weight, p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
+      p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
+      p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass,
+      coalesce(string_agg(${packedTrack(sql)}, ''::bytea order by t.position, t.id) filter (where m.id is not null), '')
+        as tracks,
+      case when p.source = 'remote_url'
+        then coalesce(array_agg(m.path order by t.position, t.id) filter (where m.id is not null), '{}')
+        else '{}' end as uris
+    from playlists p left join playlist_tracks t on t.playlist_id = p.id
+      left join media m on m.id = t.media_id and (m.remote_playlist_id is not null) = (p.source = 'remote_url')
+    where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
+    group by p.id order by p.id`
+  const byStation = new Map<number, Playlist[]>()
+  for (const row of rows) {
+    const playlists = byStation.get(row.stationId) ?? []
+    byStation.set(row.stationId, playlists)
+    playlists.push(playlistOf(row))
+  }
+  return byStation
+}
+
+function playlistOf({
+  stationId: _station,
+  source,
+  remoteType,
+  options,
+  uris,
+  tracks,
+  ...row
+}: PlaylistRow): Playlist {
+  return {
+    ...row,
+    isEnabled: true,
+    source: source === 'songs' ? 'songs' : remoteType === 'playlist' ? 'list' : 'stream',
+    options: new Set(options.split(',').filter(isOption)),
+    tracks: unpackTracks(tracks, uris)
+  }
+}
+
+const optionNames: ReadonlySet<string> = new Set<Option>([
+  'interrupt',
+  'single_track',
+  'merge',
+  'prioritize',
+  'loop_once'
+])
+const isOption = (name: string): name is Option => optionNames.has(name)
+
+/** A play of the history. */
+export interface PastPlay extends Play {
+  readonly stationId: number
+  readonly id: number
+}
+
+const playsAtMost = 10_000
 
 /**
- * The playlists the AutoDJ may choose from, with their hands: enough tracks to fill an empty queue and to pass over
- * every song that is ahead. The order of a shuffle is a hash of track and pass, so reshuffling writes nothing.
+ * Plays of stations, oldest first: of each station those from an id on, or those that began at a time or later. The play on
+ * air is one of them.
  */
-export function readLibrary(tx: Tx, stationId: number): Promise<Playlist[]> {
-  return tx<Playlist[]>`
-    select p.id, p.name, p.weight, p.is_jingle as "isJingle", jsonb_agg(
-      jsonb_build_object('trackId', t.id, 'mediaId', t.media_id, 'pass', t.pass, 'songId', m.song_id,
-        'durationMs', m.duration_ms)
-      order by t.pass, t.place) as hand
-    from playlists p join stations s on s.id = p.station_id
-    cross join lateral (values (p.pass), (p.pass + 1)) as run(pass)
+export async function readPlays(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  from: { readonly ids: readonly number[] } | { readonly startsAtMs: readonly number[] }
+): Promise<PastPlay[]> {
+  const isById = 'ids' in from
+  const since = isById ? sql`h.id >= s.since` : sql`h.started_at_ms >= s.since`
+  const rows = await sql<PlayRow[]>`
+    select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
+      h.media_id as "mediaId", h.pass, h.request_id as "requestId", h.occurrence_ms as "occurrenceMs",
+      ${songKey(sql, 'h')} as song, coalesce(h.title_key, 0) as title, coalesce(h.artist_keys, '{}') as artists,
+      h.is_visible as "isVisible", h.started_at_ms as "startsAtMs", h.duration_ms as "durationMs"
+    from unnest(${[...stationIds]}::bigint[], ${[...(isById ? from.ids : from.startsAtMs)]}::bigint[]) as s (id, since)
     cross join lateral (
-      select t.id, t.media_id, run.pass, hashint8extended(t.id, (s.random_seed * 1000003::bigint) + run.pass) as place
-      from playlist_tracks t
-      where t.playlist_id = p.id and t.last_pass < run.pass and not exists (
-        select from queue q where q.station_id = p.station_id and q.played_at_ms is null
-          and q.skipped_at_ms is null and q.track_id = t.id and q.pass >= run.pass)
-      order by place limit (select 2 * queue_length + 4 from stations where id = ${stationId})
-    ) t
-    join media m on m.id = t.media_id
-    where p.station_id = ${stationId} and p.is_enabled and p.type = 'default' and p.source = 'songs'
-    group by p.id order by p.id`
+      select * from song_history h where h.station_id = s.id and ${since} order by h.id desc limit ${playsAtMost}
+    ) h
+    order by h.id`
+  return rows.map(({ song, title, artists, ...row }) => ({
+    ...row,
+    isInterrupt: false,
+    song: { song, title, artists: artists.map(Number) }
+  }))
+}
+
+interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
+  song: number
+  title: number
+  artists: number[]
+}
+
+/**
+ * The last play of each playlist that counts songs or minutes, where it began before a time, and how many visible plays
+ * lie between it and that time.
+ */
+export async function readOlder(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  beforeMs: readonly number[]
+): Promise<{ stationId: number; playlistId: number; startsAtMs: number; visibleAfter: number }[]> {
+  return sql`
+    select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
+      select count(*) from (
+        select from song_history v
+        where v.station_id = p.station_id and v.id > h.id and v.is_visible and v.started_at_ms < s.before_ms
+        limit 32768
+      ) v)::integer as "visibleAfter"
+    from unnest(${[...stationIds]}::bigint[], ${[...beforeMs]}::bigint[]) as s (id, before_ms)
+    join playlists p on p.station_id = s.id and p.is_enabled and p.type in ('once_per_x_songs', 'once_per_x_minutes')
+    cross join lateral (
+      select h.id, h.started_at_ms from song_history h
+      where h.station_id = p.station_id and h.playlist_id = p.id order by h.id desc limit 1
+    ) h
+    where h.started_at_ms < s.before_ms`
 }

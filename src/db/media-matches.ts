@@ -31,8 +31,7 @@ async function mediaByPath(
   for (let start = 0; start < paths.length; start += chunk) {
     const rows = await tx<{ id: number; path: string }[]>`
       select id, path from media
-      where station_id = ${stationId} and remote_playlist_id is null
-        and path = any(${paths.slice(start, start + chunk)}::text[])`
+      where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths.slice(start, start + chunk)}::text[])`
     for (const { id, path } of rows) ids.set(path, id)
   }
   return ids
@@ -49,7 +48,7 @@ async function mediaByName(
     select min(m.id) as id, m.name
     from (
       select id, regexp_replace(path, '^.*/', '') as name from media
-      where station_id = ${stationId} and path !~* '^https?://'
+      where station_id = ${stationId} and remote_playlist_id is null and path !~* '^https?://'
     ) m join unnest(${[...names]}::text[]) as wanted (name) on wanted.name = m.name
     group by m.name having count(*) = 1`
   return new Map(rows.map(({ id, name }) => [name, id]))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
+import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import { songId, songText } from '../songs/song-id.ts'
 import type { Song } from '../songs/song.ts'
 import type { Sql, Tx } from './sql.ts'
@@ -11,13 +12,12 @@ export interface Artwork {
   bytes: Buffer
 }
 
-/** The songs of these paths that the library of the station has, by path. */
+/** The songs of these paths that the station has, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]): Promise<Map<string, Song>> {
   const songs = await sql<Song[]>`
     select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs"
-    from media
-    where station_id = ${stationId} and path = any(${paths}::text[]) and remote_playlist_id is null`
+    from media where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
   return new Map(songs.map(song => [song.path, song]))
 }
 
@@ -49,6 +49,8 @@ export async function upsertMedia(
     unique_id: randomBytes(12).toString('hex'),
     path: song.path,
     song_id: songId(songText(song.artist, song.title)),
+    title_key: titleKey(song.title),
+    artist_keys: artistKeys(song.artist),
     artist: song.artist,
     title: song.title,
     album: song.album,
@@ -63,8 +65,8 @@ export async function upsertMedia(
   const written = await tx<{ is_new: boolean }[]>`
     insert into media ${tx(rows)}
     on conflict (station_id, path) where remote_playlist_id is null do update set
-      song_id = excluded.song_id, artist = excluded.artist, title = excluded.title, album = excluded.album,
-      genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
+      song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys,
+      artist = excluded.artist, title = excluded.title, album = excluded.album, genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
       artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms
     where
       (media.song_id, media.artist, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,

@@ -1,16 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+import { fillClashKeys } from './clash-keys.ts'
 import type { Sql } from './sql.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
 /**
  * Brings the schema up to date: every `NNNN_name.sql` not yet recorded runs, in order, in one transaction.
- * Processes that start together wait for each other on an advisory lock. Returns the names that ran.
+ * Processes that start together wait for each other on an advisory lock. What SQL cannot fill in follows in parts. Returns
+ * the names that ran.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
-  return sql.begin(async tx => {
+  const ran = await sql.begin(async tx => {
     await tx`set local lock_timeout = '60s'`
     await tx`select pg_advisory_xact_lock(hashtext('cuewire migrations'))`
     await tx`create table if not exists migrations (name text primary key, ran_at timestamptz not null default now())`
@@ -22,4 +24,6 @@ export async function migrate(sql: Sql): Promise<string[]> {
     }
     return missing
   })
+  await fillClashKeys(sql)
+  return ran
 }

@@ -103,14 +103,14 @@ function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max)
 }
 
-export interface IntegerOptions extends About {
+export interface NumberOptions extends About {
   readonly min: number
   readonly max: number
   readonly fallback?: number
 }
 
 /** A whole number, or digits that spell one. */
-export function integer({ min, max, fallback, ...about }: IntegerOptions): Field<number> {
+export function integer({ min, max, fallback, ...about }: NumberOptions): Field<number> {
   const input = v.pipe(wholeNumber, between(min, max))
   return plain(input, fallback, {
     type: 'integer',
@@ -130,6 +130,23 @@ const wholeNumber = v.pipe(
 function whole() {
   return problem('invalid_type', 'must be a whole number.')
 }
+
+/** A number, with a fraction or without, or text that spells one: `2.5`. */
+export function decimal({ min, max, fallback, ...about }: NumberOptions): Field<number> {
+  const input = v.pipe(anyNumber, between(min, max))
+  return plain(input, fallback, {
+    type: 'number',
+    format: 'double',
+    ...described(about),
+    minimum: min,
+    maximum: max
+  })
+}
+
+const anyNumber = v.union(
+  [v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,15}(\.\d{1,15})?$/), v.transform(Number))],
+  problem('invalid_type', 'must be a number.')
+)
 
 function between(min: number, max: number) {
   return v.check<number, string>(

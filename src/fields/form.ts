@@ -42,7 +42,13 @@ export function exampleOf({ schema }: Field<unknown>): unknown {
   if (Array.isArray(examples)) return examples[0]
   if (fallback !== undefined) return fallback
   if (Array.isArray(options)) return options[0]
-  const empty: Readonly<Record<string, unknown>> = { integer: 0, boolean: false, array: [], object: {} }
+  const empty: Readonly<Record<string, unknown>> = {
+    integer: 0,
+    number: 0,
+    boolean: false,
+    array: [],
+    object: {}
+  }
   return empty[String(type)] ?? ''
 }
 

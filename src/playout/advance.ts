@@ -1,13 +1,14 @@
-import { airtimeMs } from '../autodj/estimate.ts'
-import { refill } from '../autodj/refill.ts'
-import { readLibrary } from '../db/library.ts'
+import type { Library } from '../autodj/library.ts'
+import { type Plan, refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { StationState } from '../station/state.ts'
+import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
+import { planStatements } from './plan-statements.ts'
 import { publishEventually } from './publish.ts'
-import { planStatements } from './queue.ts'
-import { type LockedStation, lockStation, type OpenPlay, readOpenPlay, readQueue } from './rows.ts'
+import type { LockedStation, OpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { holdStation } from './situation.ts'
 
 /**
  * `due`: the play has reached its end. `skip`: an operator ends it now, whatever it is. `wake`: nothing plays, and
@@ -59,13 +60,9 @@ function step(
 ): Promise<Outcome> {
   const { stationId, endedShId, cause } = request
   return sql.begin<Outcome>(async tx => {
-    const [station, play, queue, library] = await Promise.all([
-      lockStation(tx, stationId),
-      readOpenPlay(tx, stationId),
-      readQueue(tx, stationId),
-      readLibrary(tx, stationId)
-    ])
-    if (!station) return 'gone'
+    const held = await holdStation(tx, stationId, nowMs, librariesOf(sql))
+    if (!held) return 'gone'
+    const { station, play, queue, library } = held
     if (endedShId !== null && (play?.id ?? 0) !== endedShId) return 'overtaken'
     if (cause === 'skip' && !play) return 'idle'
     const dueAtMs = play?.dueAtMs ?? nowMs
@@ -73,49 +70,45 @@ function step(
     const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
     // A clock that was set back must not end a play before it began.
     const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
-
+    if (!station.isClocked) {
+      if (!play) return 'idle'
+      await Promise.all([endPlay(tx, station, play, Math.min(startMs, dueAtMs)), goSilent(tx, station, null)])
+      await note(tx)
+      return 'stepped'
+    }
     const plan = refill({
-      library: station.isClocked ? library : [],
-      running: { startedAtMs: play?.startedAtMs ?? startMs, endsAtMs: startMs },
-      songOnAir: play?.songId ?? null,
+      library,
+      running: {
+        startedAtMs: play?.startedAtMs ?? startMs,
+        endsAtMs: startMs,
+        playlistId: null,
+        isInterrupt: true
+      },
+      nowMs: startMs,
       queue,
       queueLength: station.queueLength + 1,
       rejected: new Set(),
-      seed: station.randomSeed,
       nextSeq: station.nextSeq
     })
-    const next = station.isClocked ? nextRow(queue[0], plan.insert[0]) : null
-    if (!next && !play) return 'idle'
+    const { first, wakeAtMs } = plan
+    if (!first && !play) {
+      await noteSilence(tx, station, wakeAtMs)
+      return 'idle'
+    }
     // Sent in this order, without waiting in between.
     await Promise.all([
-      ...(play ? [endPlay(tx, station, play, next ? startMs : Math.min(startMs, dueAtMs))] : []),
-      ...(next
-        ? [...planStatements(tx, stationId, plan), startPlay(tx, station, next, plan.insert.length, startMs)]
-        : [goSilent(tx, station)]),
-      ...(next?.isOfNextPass && next.playlistId !== null ? [endPass(tx, next.playlistId, next.pass)] : [])
+      ...(play ? [endPlay(tx, station, play, first ? startMs : Math.min(startMs, dueAtMs))] : []),
+      ...planStatements(tx, [{ stationId, plan }]),
+      ...(first
+        ? [startPlay(tx, station, first, plan.insert.length, startMs), ...endPass(tx, library, first)]
+        : [goSilent(tx, station, wakeAtMs)])
     ])
     await note(tx)
     return 'stepped'
   })
 }
 
-interface NextRow {
-  readonly seq: number
-  readonly trackId: number | null
-  readonly playlistId: number | null
-  readonly pass: number
-  readonly durationMs: number
-  readonly isOfNextPass: boolean
-}
-
-type Inserted = ReturnType<typeof refill>['insert'][number]
-
-function nextRow(queued: NextRow | undefined, inserted: Inserted | undefined): NextRow | null {
-  if (queued) return queued
-  if (!inserted) return null
-  const { seq, track, playlist } = inserted
-  return { seq, ...track, playlistId: playlist.id, isOfNextPass: true }
-}
+type First = NonNullable<Plan['first']>
 
 /** Closes the history row of a play. */
 export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number) {
@@ -124,38 +117,53 @@ export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: nu
 }
 
 /** Opens the history row of a queue row and marks what follows from it; the new row's id is `sh_id`. */
-function startPlay(tx: Tx, station: LockedStation, row: NextRow, inserted: number, atMs: number) {
+function startPlay(tx: Tx, station: LockedStation, row: First, inserted: number, atMs: number) {
   const { listenersTotal: total, listenersUnique: unique } = station
+  const isRow =
+    row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
   return tx`
     with play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
         title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, listeners_start, listeners_end,
-        listeners_peak, unique_listeners)
+        listeners_peak, unique_listeners, track_id, pass, request_id, occurrence_ms, title_key, artist_keys)
       select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
-        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${atMs + airtimeMs(row.durationMs)},
-        ${total}, ${total}, ${total}, ${unique}
+        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${Math.round(row.endsAtMs)},
+        ${total}, ${total}, ${total}, ${unique}, q.track_id, q.pass, q.request_id, q.occurrence_ms, m.title_key,
+        m.artist_keys
       from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
-      where q.station_id = ${station.id} and q.seq = ${row.seq}
+      where ${isRow}
       returning id
     ), taken as (
-      update queue set played_at_ms = ${atMs}, plays_at_ms = ${atMs}, history_id = (select id from play)
-      where station_id = ${station.id} and seq = ${row.seq}
+      update queue q set played_at_ms = ${atMs}, plays_at_ms = ${atMs}, history_id = (select id from play)
+      where ${isRow}
     ), heard as (
       update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
       where id = ${row.trackId}
+    ), asked as (
+      update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId}
     )
     update stations set revision = revision + 1, playback_revision = revision + 1, queue_revision = revision + 1,
-      next_seq = next_seq + ${inserted}
+      next_seq = next_seq + ${inserted}, wake_at_ms = null
     where id = ${station.id}`
 }
 
-/** Marks that nothing plays any more. */
-export function goSilent(tx: Tx, station: LockedStation) {
-  return tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${station.id}`
+/** Marks that nothing plays any more, until something may at a time (null: until the library changes). */
+export function goSilent(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
+  return tx`update stations set revision = revision + 1, playback_revision = revision + 1,
+    wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
 }
 
-/** The first airing of the next pass ends the current one, once all of its tracks have aired. */
-function endPass(tx: Tx, playlistId: number, pass: number) {
-  return tx`update playlists p set pass = ${pass} where p.id = ${playlistId} and p.pass < ${pass}
-    and not exists (select from playlist_tracks t where t.playlist_id = p.id and t.last_pass < p.pass)`
+function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
+  return tx`update stations set wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
+}
+
+/** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
+function endPass(tx: Tx, { playlists }: Library, { playlistId, pass }: First) {
+  const playlist = playlists.find(({ id }) => id === playlistId)
+  if (!playlist || pass <= playlist.pass || !playlist.tracks.lastPass.every(each => each >= pass - 1))
+    return []
+  return [
+    tx`update playlists p set pass = ${pass} where p.id = ${playlist.id} and p.pass < ${pass}
+      and not exists (select from playlist_tracks t where t.playlist_id = p.id and t.last_pass < ${pass} - 1)`
+  ]
 }

@@ -9,7 +9,7 @@ export async function switchOff(tx: Tx, stationId: number): Promise<void> {
   if (!station || !play) return
   const endMs = Math.min(Date.now(), play.dueAtMs ?? Infinity)
   await endPlay(tx, station, play, Math.max(endMs, play.startedAtMs))
-  await goSilent(tx, station)
+  await goSilent(tx, station, null)
 }
 
 /** The clock takes a station over: what a broadcaster reported last gets an end, since no report will tell it. */

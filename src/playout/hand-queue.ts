@@ -1,26 +1,29 @@
-import { estimate } from '../autodj/estimate.ts'
-import type { LogEntry } from '../autodj/pick.ts'
+import type { LogEntry } from '../autodj/log-entry.ts'
 import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { refillQueue, runningOf } from './queue.ts'
-import { lockStation, readOpenPlay } from './rows.ts'
+import { markQueue } from './plan-statements.ts'
+import { refillQueue } from './queue.ts'
+import { lockStation, readQueues } from './rows.ts'
 
 /** No queue is longer than this: every step of the engine reads all of it. */
 const rowsAtMost = 500
 
 /**
- * Puts songs of the station into its queue, in the order given, a song twice where it is given twice: behind what is
- * on its way to the air and what was put there by hand before, ahead of what the AutoDJ chose. They belong to no
+ * Puts songs of the station into its queue, in the order given, a song twice where it is given twice: at a place (1 is the
+ * first that is not on its way to the air), else behind what was put there by hand before. They belong to no
  * playlist, so nothing withdraws them but a person. Gives the ids of the rows. Throws 404 for an unknown station, 400
  * for a queue that would become too long.
  */
-export async function addToQueue(tx: Tx, stationId: number, mediaIds: readonly number[]): Promise<number[]> {
+export async function addToQueue(
+  tx: Tx,
+  stationId: number,
+  mediaIds: readonly number[],
+  place: number | null = null
+): Promise<number[]> {
   const station = await lockStation(tx, stationId)
   if (!station) throw new ApiError('not-found')
-  const nowMs = Date.now()
-  const [play, queue, songs] = await Promise.all([
-    readOpenPlay(tx, stationId),
-    readWaiting(tx, stationId),
+  const [queue, songs] = await Promise.all([
+    readQueues(tx, [stationId]),
     tx<{ id: number; durationMs: number }[]>`
       select m.id, m.duration_ms as "durationMs"
       from unnest(${[...mediaIds]}::bigint[]) with ordinality as wanted (id, place)
@@ -28,52 +31,67 @@ export async function addToQueue(tx: Tx, stationId: number, mediaIds: readonly n
   ])
   if (songs.length === 0) return []
   if (queue.length + songs.length > rowsAtMost) refuseLength()
-  const firstOfAutodj = queue.findIndex(({ isSent, isByHand }) => !isSent && !isByHand)
-  const ahead = firstOfAutodj === -1 ? queue : queue.slice(0, firstOfAutodj)
-  const behind = queue.slice(ahead.length)
-  const times = estimate(
-    runningOf(play, nowMs),
-    [...ahead, ...songs].map(({ durationMs }) => durationMs)
-  )
-  const rows = songs.flatMap(({ id, durationMs }, index) => {
-    const timing = times[ahead.length + index]
-    if (!timing) return []
-    const log: LogEntry[] = [{ step: 'slot', at: Math.floor(timing.playsAtMs / 1000), why: 'manual' }]
-    return {
-      station_id: stationId,
-      seq: station.nextSeq + index,
-      media_id: id,
-      cued_at_ms: timing.cuedAtMs,
-      plays_at_ms: timing.playsAtMs,
-      duration_ms: durationMs,
-      log: tx.json(log)
-    }
-  })
-  const inserted = await tx<{ id: number }[]>`insert into queue ${tx(rows)} returning id`
-  // Slots are never used again: what moves back gets new ones.
-  await tx`
-    update queue q set seq = ${station.nextSeq + rows.length - 1} + x.place
-    from unnest(${behind.map(({ id }) => id)}::bigint[]) with ordinality as x (id, place) where q.id = x.id`
-  await tx`
-    update stations set next_seq = next_seq + ${rows.length + behind.length}, revision = revision + 1,
-      queue_revision = revision + 1
-    where id = ${stationId}`
+  const nowMs = Date.now()
+  const rows = songs.map(({ id, durationMs }, index) => ({
+    station_id: stationId,
+    seq: station.nextSeq + index,
+    position: 0,
+    media_id: id,
+    is_manual: true,
+    // Where they come is told by the refill that follows.
+    cued_at_ms: nowMs,
+    plays_at_ms: nowMs,
+    duration_ms: durationMs
+  }))
+  const inserted = await tx<{ id: number; seq: number }[]>`insert into queue ${tx(rows)} returning id, seq`
+  const ids = inserted.toSorted((a, b) => a.seq - b.seq).map(({ id }) => id)
+  const sent = queue.filter(row => row.isSent).length
+  const firstOfAutodj = queue.findIndex(row => !row.isSent && !row.isManual)
+  const behindHand = firstOfAutodj === -1 ? queue.length : firstOfAutodj
+  const index = place === null ? behindHand : Math.min(sent + place - 1, queue.length)
+  const order = queue.map(({ id }) => id).toSpliced(index, 0, ...ids)
+  await writeOrder(tx, order, Math.min(station.nextSeq, ...queue.map(({ position }) => position)))
+  await tx`update stations set next_seq = next_seq + ${rows.length} where id = ${stationId}`
+  await markQueue(tx, stationId)
   await refillQueue(tx, stationId)
-  return inserted.map(({ id }) => id)
+  await tx`
+    update queue set log = jsonb_build_array(
+      jsonb_build_object('step', 'slot', 'at', plays_at_ms / 1000, 'why', 'manual'))
+    where id = any(${ids}::bigint[])`
+  return ids
 }
 
-interface Waiting {
-  readonly id: number
-  readonly durationMs: number
-  readonly isSent: boolean
-  readonly isByHand: boolean
+/**
+ * Moves a row of the queue to a place (1 is the first that is not on its way to the air); beyond the end is the end. From
+ * then on it stays where a person wants it, as if it had been put there by hand. Throws 404 for a row that is not in the queue, 409
+ * for one that is on its way.
+ */
+export async function moveInQueue(tx: Tx, stationId: number, queueId: number, place: number): Promise<void> {
+  const station = await lockStation(tx, stationId)
+  const queue = await readQueues(tx, [stationId])
+  const row = queue.find(({ id }) => id === queueId)
+  if (!station || !row) throw new ApiError('not-found')
+  if (row.isSent) throw new ApiError('conflict', 'The song is already on its way to the air.')
+  const sent = queue.filter(each => each.isSent).length
+  const others = queue.filter(each => each !== row).map(({ id }) => id)
+  const order = others.toSpliced(Math.min(sent + place - 1, others.length), 0, row.id)
+  const log: LogEntry = {
+    step: 'moved_by_hand',
+    from: queue.indexOf(row) + 1 - sent,
+    to: order.indexOf(row.id) + 1 - sent
+  }
+  await tx`
+    update queue set is_manual = true, is_interrupt = false, batch = null, log = log || ${tx.json([{ ...log }])}
+    where id = ${row.id}`
+  await writeOrder(tx, order, Math.min(...queue.map(({ position }) => position)))
+  await markQueue(tx, stationId)
+  await refillQueue(tx, stationId)
 }
 
-/** The rows that are still to be played, in order. */
-function readWaiting(tx: Tx, stationId: number): Promise<Waiting[]> {
-  return tx<Waiting[]>`
-    select id, duration_ms as "durationMs", is_sent as "isSent", playlist_id is null as "isByHand" from queue
-    where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null order by seq`
+async function writeOrder(tx: Tx, ids: readonly number[], first: number): Promise<void> {
+  await tx`
+    update queue q set position = ${first - 1} + x.place
+    from unnest(${[...ids]}::bigint[]) with ordinality as x (id, place) where q.id = x.id`
 }
 
 function refuseLength(): never {

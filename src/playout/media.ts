@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import { markQueue } from './queue.ts'
+import { markQueue } from './plan-statements.ts'
 
 /**
  * Says that the shown plays or the next song are other ones, where a media is among them, so that the next
@@ -20,7 +20,7 @@ export async function markMedia(tx: Tx, stationId: number, mediaId: number): Pro
         coalesce((
           select media_id from queue
           where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
-          order by seq limit 1) = ${mediaId}, false) as is_next
+          order by position limit 1) = ${mediaId}, false) as is_next
     ) x
     where s.id = ${stationId} and (x.is_played or x.is_next)`
 }
@@ -50,7 +50,7 @@ export async function withdrawMedia(
   playlistIds: readonly number[]
 ): Promise<void> {
   const { count } = await tx`
-    update queue set skipped_at_ms = ${Date.now()}
+    delete from queue
     where station_id = ${stationId} and media_id = ${mediaId} and playlist_id = any(${[...playlistIds]}::bigint[])
       and played_at_ms is null and skipped_at_ms is null and not is_sent`
   if (count > 0) await markQueue(tx, stationId)

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import { addressSongId } from '../songs/song-id.ts'
 import type { Song } from '../songs/song.ts'
-import { markQueue } from './queue.ts'
+import { markQueue } from './plan-statements.ts'
 
 /*
  * A playlist that draws from an address has entries instead of songs of the library: media of its own, known by their
@@ -88,6 +89,7 @@ export async function writeEntries(
     await tx`
       insert into media ${tx(rows)}
       on conflict (remote_playlist_id, song_id) where remote_playlist_id is not null do update set
+        title_key = excluded.title_key, artist_keys = excluded.artist_keys,
         artist = excluded.artist, title = excluded.title,
         duration_ms = case when excluded.duration_ms = 0 then media.duration_ms else excluded.duration_ms end`
   }
@@ -100,6 +102,8 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
     unique_id: randomBytes(12).toString('hex'),
     path,
     song_id: addressSongId(path),
+    title_key: titleKey(title),
+    artist_keys: artistKeys(artist),
     artist,
     title,
     duration_ms: durationMs
@@ -123,7 +127,8 @@ export async function placeEntries(
         and played_at_ms is null and skipped_at_ms is null and not is_sent`,
     tx`delete from playlist_tracks where id = any(${goneIds}::bigint[])`,
     tx`
-      update queue q set duration_ms = m.duration_ms from media m
+      update queue q set duration_ms = case m.duration_ms when 0 then q.duration_ms else m.duration_ms end
+      from media m
       where m.id = q.media_id and q.station_id = ${playlist.stationId}
         and q.media_id = any(${retold.map(({ mediaId }) => mediaId)}::bigint[])
         and q.played_at_ms is null and q.skipped_at_ms is null and not q.is_sent`,
@@ -155,11 +160,6 @@ export async function keepEntries(
   await writeEntries(tx, playlist, changes)
   await placeEntries(tx, playlist, changes)
   return true
-}
-
-/** Removes what is left of a playlist that is being deleted, once its tracks are gone. */
-export async function forgetEntries(tx: Tx, playlistId: number): Promise<void> {
-  await removeUnused(tx, tx`m.remote_playlist_id = ${playlistId}`)
 }
 
 /** Removes media that were entries and waited for a row of the queue, or for the end of their play. Gives how many. */

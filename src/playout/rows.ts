@@ -1,60 +1,157 @@
+import { airtimeMs } from '../autodj/estimate.ts'
+import type { PendingRequest, Refused, Rules } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/refill.ts'
+import { openZone } from '../autodj/zone.ts'
 import type { Tx } from '../db/sql.ts'
+import { songKey } from '../db/tracks.ts'
 
 /** The settings a step needs. */
 export interface LockedStation {
   readonly id: number
   /** The engine's own clock drives it, and it is switched on. */
   readonly isClocked: boolean
+  /** It has a queue that is filled. */
+  readonly hasAutodj: boolean
   readonly queueLength: number
-  readonly randomSeed: number
   readonly nextSeq: number
   readonly listenersTotal: number
   readonly listenersUnique: number
+  readonly libraryVersion: number
+  readonly duplicateRangeMs: number
+  readonly requestThresholdMs: number
+  readonly randomSeed: number
+  readonly timezone: string
+  readonly overlapMs: number
+  readonly consecutiveRequests: number
+  readonly overrunMs: number
 }
 
 /**
- * Takes the station's row: one step at a time. The lock lets inserts into tables that refer to the station pass,
- * so an import does not hold the engine up.
+ * Takes the rows of stations: one step at a time. The lock lets inserts into tables that refer to the station pass,
+ * so an import does not hold the engine up. The statement is sent at once, not when its result is awaited: what is sent
+ * after it is read under the lock.
  */
+export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
+  return tx<LockedStation[]>`
+    select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
+      s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
+      s.random_seed as "randomSeed", s.next_seq as "nextSeq", s.listeners_total as "listenersTotal",
+      s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.timezone,
+      s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
+      s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
+      s.max_overrun * 1000 as "overrunMs",
+      case when s.backend <> 'liquidsoap' or s.crossfade_type = 'none' or s.enable_auto_cue then 0
+        else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
+    from stations s left join libraries l on l.station_id = s.id
+    where s.id = any(${[...stationIds]}::bigint[]) order by s.id for no key update of s`.execute()
+}
+
+/** The same for one; null if it is unknown. */
 export async function lockStation(tx: Tx, stationId: number): Promise<LockedStation | null> {
-  const [station] = await tx<LockedStation[]>`
-    select id, is_enabled and backend = 'clock' as "isClocked", queue_length as "queueLength",
-      random_seed as "randomSeed", next_seq as "nextSeq", listeners_total as "listenersTotal",
-      listeners_unique as "listenersUnique"
-    from stations where id = ${stationId} for no key update`
+  const [station] = await lockStations(tx, [stationId])
   return station ?? null
+}
+
+/** What the AutoDJ goes by. */
+export function rulesOf(station: LockedStation): Rules {
+  return { ...station, zone: openZone(station.timezone), seed: station.randomSeed }
 }
 
 /** The play that is on air. */
 export interface OpenPlay {
+  readonly stationId: number
   readonly id: number
   readonly songId: string
+  readonly playlistId: number | null
   readonly startedAtMs: number
+  readonly durationMs: number
+  /** When the clock ends it; null where only a report can. */
   readonly dueAtMs: number | null
+  /** It cut in, so nothing that was due before cuts it. */
+  readonly isInterrupt: boolean
+}
+
+export function readOpenPlays(tx: Tx, stationIds: readonly number[]): Promise<OpenPlay[]> {
+  return tx<OpenPlay[]>`
+    select h.station_id as "stationId", h.id, h.song_id as "songId", h.playlist_id as "playlistId",
+      h.started_at_ms as "startedAtMs", h.duration_ms as "durationMs", h.due_at_ms as "dueAtMs",
+      coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
+    from song_history h left join playlists p on p.id = h.playlist_id
+    where h.station_id = any(${[...stationIds]}::bigint[]) and h.ended_at_ms is null`
 }
 
 export async function readOpenPlay(tx: Tx, stationId: number): Promise<OpenPlay | null> {
-  const [play] = await tx<OpenPlay[]>`
-    select id, song_id as "songId", started_at_ms as "startedAtMs", due_at_ms as "dueAtMs"
-    from song_history where station_id = ${stationId} and ended_at_ms is null`
+  const [play] = await readOpenPlays(tx, [stationId])
   return play ?? null
 }
 
-export interface LiveRow extends QueuedRow {
-  readonly seq: number
-  readonly playlistId: number | null
-  /** Taken from the pass after the playlist's current one. */
-  readonly isOfNextPass: boolean
+/** When a play ends by itself. */
+export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
+  return startedAtMs + airtimeMs(durationMs)
 }
 
-/** The rows of the queue that are still to be played, in order. */
-export function readQueue(tx: Tx, stationId: number): Promise<LiveRow[]> {
-  return tx<LiveRow[]>`
-    select q.id, q.seq, q.playlist_id as "playlistId", q.track_id as "trackId", q.pass,
-      coalesce(q.pass > p.pass, false) as "isOfNextPass", m.song_id as "songId",
-      q.duration_ms as "durationMs", q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "playsAtMs"
-    from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
-    where q.station_id = ${stationId} and q.played_at_ms is null and q.skipped_at_ms is null
-    order by q.seq`
+export interface LiveRow extends QueuedRow {
+  readonly stationId: number
+  readonly seq: number
+}
+
+/** The rows of queues that are still to be played, in order, what a playout has first. */
+export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise<LiveRow[]> {
+  const rows = await tx<(Omit<LiveRow, 'song'> & KeysRow)[]>`
+    select q.station_id as "stationId", q.id, q.seq, q.position, q.playlist_id as "playlistId",
+      q.track_id as "trackId", q.media_id as "mediaId", q.pass, q.request_id as "requestId",
+      q.occurrence_ms as "occurrenceMs", q.is_visible as "isVisible", q.is_interrupt as "isInterrupt",
+      q.is_sent as "isSent", q.is_manual as "isManual", q.batch, q.duration_ms as "durationMs",
+      q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "startsAtMs", ${keysOf(tx)}
+    from queue q join media m on m.id = q.media_id
+    where q.station_id = any(${[...stationIds]}::bigint[]) and q.played_at_ms is null and q.skipped_at_ms is null
+    order by q.station_id, q.is_sent desc, q.position`
+  return rows.map(withKeys)
+}
+
+export interface RequestRow extends PendingRequest {
+  readonly stationId: number
+}
+
+const requestsAtMost = 500
+
+/** Requests that are not in the queue, in the order in which they were made. */
+export async function readRequests(tx: Tx, stationIds: readonly number[]): Promise<RequestRow[]> {
+  const rows = await tx<(Omit<RequestRow, 'song'> & KeysRow)[]>`
+    select r.station_id as "stationId", r.id, r.media_id as "mediaId", m.duration_ms as "durationMs",
+      r.due_at_ms as "dueAtMs", r.skip_delay as "skipsDelay", ${keysOf(tx)}
+    from requests r join media m on m.id = r.media_id
+    where r.station_id = any(${[...stationIds]}::bigint[]) and r.state = 'pending'
+    order by r.id limit ${requestsAtMost * stationIds.length}`
+  return rows.map(withKeys)
+}
+
+const refusedForMs = 7 * 86_400_000
+
+/** What operators took out of queues. */
+export function readRefused(
+  tx: Tx,
+  stationIds: readonly number[],
+  nowMs: number
+): Promise<(Refused & { stationId: number })[]> {
+  return tx`
+    select station_id as "stationId", playlist_id as "playlistId", plays_at_ms as "startsAtMs",
+      occurrence_ms as "occurrenceMs"
+    from queue
+    where station_id = any(${[...stationIds]}::bigint[]) and skipped_at_ms > ${nowMs - refusedForMs}
+      and playlist_id is not null
+    order by skipped_at_ms desc limit 1000`
+}
+
+interface KeysRow {
+  songKey: number
+  titleKey: number
+  artistKeys: number[]
+}
+
+const keysOf = (tx: Tx) => tx`
+  ${songKey(tx, 'm')} as "songKey", coalesce(m.title_key, 0) as "titleKey", coalesce(m.artist_keys, '{}') as "artistKeys"`
+
+function withKeys<Row extends KeysRow>({ songKey: song, titleKey: title, artistKeys, ...row }: Row) {
+  return { ...row, song: { song, title, artists: artistKeys.map(Number) } }
 }

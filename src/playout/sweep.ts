@@ -49,12 +49,11 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
 
 async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ id: number }[]>`
-    select s.id from stations s
+    select s.id from stations s left join libraries l on l.station_id = s.id
     where s.is_enabled and s.backend = 'clock'
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
-      and (exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null)
-        or exists (select from playlists p where p.station_id = s.id and p.is_enabled and p.type = 'default'
-          and p.source = 'songs' and exists (select from playlist_tracks t where t.playlist_id = p.id)))
+      and (s.wake_at_ms <= ${Date.now()} or s.wake_version <> coalesce(l.version, 0)
+        or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
     limit ${chunk}`
   await advanceAll(
     services,

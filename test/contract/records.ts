@@ -143,6 +143,28 @@ export const queueItem: Shape = {
   }
 }
 
+export const requestableSong: Shape = {
+  keys: {
+    request_id: { text: /^[1-9]\d*$/ },
+    request_url: { text: /^\/api\/station\/[1-9]\d*\/request\/[1-9]\d*$/ },
+    song
+  }
+}
+
+export const songRequest: Shape = {
+  keys: {
+    id: 'integer',
+    timestamp: 'integer',
+    due_at: 'integer',
+    skip_delay: 'boolean',
+    state: { oneOf: ['pending', 'queued', 'aired', 'cancelled', 'expired'] },
+    played_at: 'integer',
+    media_id: 'integer',
+    song,
+    ip: 'string'
+  }
+}
+
 export const webhook: Shape = {
   keys: {
     id: 'integer',

@@ -10,7 +10,9 @@ import {
   nowPlayingEvent,
   playlist,
   queueItem,
+  requestableSong,
   sftpUser,
+  songRequest,
   stationSummary,
   storageLocation,
   success,
@@ -526,6 +528,27 @@ export const addedRows: readonly Row[] = [
     path: '/api/station/{station_id}/history',
     right: 'view station reports',
     answer: { list: 'object' }
+  },
+  {
+    group: 'requests',
+    method: 'GET',
+    path: '/api/station/{station_id}/requests',
+    right: 'public',
+    answer: { list: requestableSong }
+  },
+  {
+    group: 'requests',
+    method: 'GET',
+    path: '/api/station/{station_id}/reports/requests',
+    right: 'view station reports',
+    answer: { list: songRequest }
+  },
+  {
+    group: 'requests',
+    method: 'POST',
+    path: '/api/station/{station_id}/reports/requests/clear',
+    right: 'manage station broadcasting',
+    answer: action('Changes saved successfully.')
   },
   {
     group: 'playout',

@@ -8,6 +8,7 @@ import { test } from '../support/fixtures.ts'
 const kept: Record<string, string[]> = {
   string: ['text', 'numeric'],
   integer: ['integer', 'bigint'],
+  number: ['double precision'],
   boolean: ['boolean'],
   array: ['jsonb'],
   object: ['jsonb']

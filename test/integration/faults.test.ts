@@ -134,12 +134,12 @@ async function expectWhole(sql: Tx, stationId: number): Promise<number> {
     expect(play.endedAtMs, `end of play ${play.id}`).toBe(plays[index + 1]?.startedAtMs ?? null)
   }
   const queued = await sql<{ id: number | null }[]>`
-    select history_id as id from queue where station_id = ${stationId} and played_at_ms is not null order by seq`
+    select history_id as id from queue where station_id = ${stationId} and played_at_ms is not null order by position`
   // Each row of the queue became one play, in the order in which it stood there.
   expect(queued.map(row => row.id)).toEqual(plays.map(play => play.id))
   const [lost] = await sql`
-    select seq from queue where station_id = ${stationId} and played_at_ms is null
-      and seq < (select max(seq) from queue where station_id = ${stationId} and played_at_ms is not null)`
+    select position from queue where station_id = ${stationId} and played_at_ms is null
+      and position < (select max(position) from queue where station_id = ${stationId} and played_at_ms is not null)`
   expect(lost).toBeUndefined()
   return plays.length
 }

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 
+import { artistKeys, titleKey } from '../../src/songs/clash-keys.ts'
 import { songId } from '../../src/songs/song-id.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
@@ -66,6 +67,8 @@ describe('a song of the library', () => {
       ...after,
       song_id: songId('Kimiko Ishizaka - Variatio 1')
     })
+    const [kept] = await program.sql`select title_key, artist_keys from media where id = ${body.id}`
+    expect(kept).toEqual({ title_key: titleKey('variatio 1'), artist_keys: artistKeys('kimiko ishizaka') })
 
     expect((await program.ask('DELETE', path)).status).toBe(200)
     expect((await program.ask('GET', path)).status).toBe(404)
@@ -353,7 +356,7 @@ describe('deleting a song', () => {
     const { id, document } = await startPlaying(program)
     const { path } = await fileOf(program, id, document.playing_next.song.title)
     await program.sql`update queue set is_sent = true where station_id = ${id} and played_at_ms is null
-      and seq = (select min(seq) from queue where station_id = ${id} and played_at_ms is null)`
+      and position = (select min(position) from queue where station_id = ${id} and played_at_ms is null)`
     const refused = await program.ask('DELETE', path)
     expect([refused.status, refused.body.type]).toEqual([409, 'ConflictException'])
     expect((await program.ask('GET', path)).status).toBe(200)

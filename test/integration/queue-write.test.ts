@@ -27,7 +27,7 @@ const skip = (program: RunningProgram, stationId: number) =>
 async function expectWhole(program: RunningProgram, stationId: number) {
   const rows = await program.sql<{ seq: number; plays: number; cued: number; duration: number }[]>`
     select seq, plays_at_ms as plays, cued_at_ms as cued, duration_ms as duration from queue
-    where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null order by seq`
+    where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null order by position`
   const [play] = await program.sql<{ started: number; due: number }[]>`
     select started_at_ms as started, due_at_ms as due from song_history
     where station_id = ${stationId} and ended_at_ms is null`

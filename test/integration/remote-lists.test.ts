@@ -76,6 +76,16 @@ describe('a list', () => {
     expect(list.server.asked).toMatchObject([{ method: 'GET', path: '/night/all.m3u' }])
   })
 
+  test('fills the queue of its station', async ({ list, sql }) => {
+    await list.refresh(0)
+    const queued = await sql<{ address: string }[]>`select autodj_custom_uri as address from queue`
+    expect(queued.map(({ address }) => address).toSorted()).toEqual(addressesOf('a', 'b', 'c'))
+    list.server.answer(m3u('d'))
+    await list.refresh(12 * minute)
+    const after = await sql<{ address: string }[]>`select distinct autodj_custom_uri as address from queue`
+    expect(after.map(({ address }) => address)).toEqual(addressesOf('d'))
+  })
+
   test('of the form PLS is one as well', async ({ list }) => {
     list.server.answer('[playlist]\nFile2=two.mp3\nTitle2=A - Two\nLength2=60\nFile1=/one.mp3\nVersion=2\n')
     await list.refresh(0)
@@ -351,34 +361,35 @@ describe('processes', () => {
   })
 })
 
-describe('an entry that its list names no more', () => {
-  /** Puts an entry into the queue, as the engine does; gives the row's id. */
-  async function enqueue(
-    sql: Sql,
-    stationId: number,
-    playlistId: number,
-    name: string,
-    row: Readonly<Record<string, number | boolean>> = {}
-  ): Promise<number> {
-    const [entry] = (await entriesOf(sql, playlistId)).filter(({ path }) => path === `${cdn}/${name}.mp3`)
-    const [station] = await sql<{ seq: number }[]>`
-      update stations set next_seq = next_seq + 1 where id = ${stationId} returning next_seq - 1 as seq`
-    const seq = station?.seq ?? 0
-    const values = {
-      station_id: stationId,
-      seq,
-      position: seq,
-      playlist_id: playlistId,
-      track_id: entry?.trackId ?? null,
-      media_id: entry?.mediaId ?? 0,
-      cued_at_ms: startMs,
-      plays_at_ms: startMs,
-      duration_ms: 0,
-      ...row
-    }
-    const [inserted] = await sql<{ id: number }[]>`insert into queue ${sql(values)} returning id`
-    return inserted?.id ?? 0
+/** Puts an entry into the queue, as the engine does; gives the row's id. */
+async function enqueue(
+  sql: Sql,
+  stationId: number,
+  playlistId: number,
+  name: string,
+  row: Readonly<Record<string, number | boolean>> = {}
+): Promise<number> {
+  const [entry] = (await entriesOf(sql, playlistId)).filter(({ path }) => path === `${cdn}/${name}.mp3`)
+  const [station] = await sql<{ seq: number }[]>`
+    update stations set next_seq = next_seq + 1 where id = ${stationId} returning next_seq - 1 as seq`
+  const seq = station?.seq ?? 0
+  const values = {
+    station_id: stationId,
+    seq,
+    position: seq,
+    playlist_id: playlistId,
+    track_id: entry?.trackId ?? null,
+    media_id: entry?.mediaId ?? 0,
+    cued_at_ms: startMs,
+    plays_at_ms: startMs,
+    duration_ms: 0,
+    ...row
   }
+  const [inserted] = await sql<{ id: number }[]>`insert into queue ${sql(values)} returning id`
+  return inserted?.id ?? 0
+}
+
+describe('an entry that its list names no more', () => {
   /** Which of these rows are still there. */
   const left = async (sql: Sql, ids: readonly number[]) => {
     const rows = await sql<{ id: number }[]>`
@@ -392,6 +403,7 @@ describe('an entry that its list names no more', () => {
 
   test('leaves the queue, and the queue shows that', async ({ list, sql }) => {
     await list.refresh(0)
+    await sql`delete from queue`
     const gone = await enqueue(sql, list.stationId, list.id, 'a')
     const kept = await enqueue(sql, list.stationId, list.id, 'b')
     const revisions = async () => {
@@ -412,6 +424,7 @@ describe('an entry that its list names no more', () => {
   test('keeps what is sent, played, skipped or on the air, for as long as that is', async ({ list, sql }) => {
     list.server.answer(m3u('sent', 'played', 'skipped', 'on-air', 'waiting', 'stays'))
     await list.refresh(0)
+    await sql`delete from queue`
     const sent = await enqueue(sql, list.stationId, list.id, 'sent', { is_sent: true })
     const played = await enqueue(sql, list.stationId, list.id, 'played', { played_at_ms: startMs })
     const skipped = await enqueue(sql, list.stationId, list.id, 'skipped', { skipped_at_ms: startMs })
@@ -434,6 +447,7 @@ describe('an entry that its list names no more', () => {
 
   test('comes back as a new one when it is named again', async ({ list, sql }) => {
     await list.refresh(0)
+    await sql`delete from queue`
     const [before] = await list.entries()
     await enqueue(sql, list.stationId, list.id, 'a', { is_sent: true })
     await sql`update playlist_tracks set last_pass = 3`
@@ -448,18 +462,18 @@ describe('an entry that its list names no more', () => {
 
 test('what is told otherwise of an entry is told of its rows in the queue', async ({ list, sql }) => {
   await list.refresh(0)
-  const entries = await list.entries()
-  for (const [index, isSent] of [true, false].entries()) {
-    const { trackId = 0, mediaId = 0 } = entries[index] ?? {}
-    const row = { station_id: list.stationId, seq: index, position: index, is_sent: isSent }
-    const times = { cued_at_ms: startMs, plays_at_ms: startMs, duration_ms: 0 }
-    await sql`insert into queue ${sql({ ...row, ...times, playlist_id: list.id, track_id: trackId, media_id: mediaId })}`
-  }
+  await sql`delete from queue`
+  const sent = await enqueue(sql, list.stationId, list.id, 'a', { is_sent: true })
+  const waiting = await enqueue(sql, list.stationId, list.id, 'b')
   const [before] = await sql`select queue_revision from stations`
   list.server.answer(`#EXTM3U\n#EXTINF:60,A\n${cdn}/a.mp3\n#EXTINF:70,B\n${cdn}/b.mp3\n${cdn}/c.mp3\n`)
   await list.refresh(12 * minute)
-  const lengths = await sql<{ duration: number }[]>`
-    select duration_ms as duration from queue where seq < 2 order by seq`
-  expect(lengths.map(({ duration }) => duration)).toEqual([0, 70_000])
+  expect(
+    await sql`
+      select id, duration_ms as duration from queue where id in (${sent}, ${waiting}) order by id`
+  ).toEqual([
+    { id: sent, duration: 0 },
+    { id: waiting, duration: 70_000 }
+  ])
   expect(await sql`select queue_revision from stations`).not.toEqual([before])
 })

@@ -8,7 +8,9 @@ import { waitFor } from '../support/wait.ts'
 
 const keys = `
   id name short_name description url timezone frontend backend is_public is_enabled hls_enabled hls_is_default
-  queue_length history_length offline_text live_text max_bitrate max_hls_streams media_storage_location_id
+  queue_length history_length offline_text live_text duplicate_prevention_time_range crossfade_type crossfade
+  enable_auto_cue enable_requests request_delay request_threshold request_cooldown max_consecutive_requests max_overrun
+  max_bitrate max_hls_streams media_storage_location_id
   recordings_storage_location_id podcasts_storage_location_id`
   .trim()
   .split(/\s+/)
@@ -64,13 +66,36 @@ describe('a station', () => {
       queue_length: 3,
       history_length: 5,
       offline_text: 'Station Offline',
+      duplicate_prevention_time_range: 120,
+      crossfade_type: 'normal',
+      crossfade: 2,
+      enable_auto_cue: false,
+      enable_requests: true,
+      request_delay: 5,
+      request_threshold: 15,
+      request_cooldown: 5,
+      max_consecutive_requests: 2,
+      max_overrun: 600,
       max_bitrate: 0,
       media_storage_location_id: 0
     })
     const path = `/api/admin/station/${record.id}`
     expect((await program.ask('GET', path)).body).toEqual(record)
-    const changed = { ...record, description: 'By the sea.\nAlways.', timezone: 'America/New_York' }
-    await put(program, record.id, { description: 'By the sea.\nAlways.', timezone: 'america/new_york' })
+    const sent = {
+      description: 'By the sea.\nAlways.',
+      duplicate_prevention_time_range: 10_080,
+      crossfade_type: 'smart',
+      crossfade: 2.25,
+      enable_auto_cue: true,
+      enable_requests: false,
+      request_delay: 0,
+      request_threshold: 1_440,
+      request_cooldown: 0,
+      max_consecutive_requests: 20,
+      max_overrun: 86_400
+    }
+    const changed = { ...record, ...sent, timezone: 'America/New_York' }
+    await put(program, record.id, { ...sent, crossfade: '2.25', timezone: 'america/new_york' })
     expect((await program.ask('GET', path)).body).toEqual(changed)
     const list = await program.ask('GET', '/api/admin/stations?searchPhrase=del_sol')
     expect(list.body).toEqual([changed])
@@ -144,6 +169,18 @@ describe('a station', () => {
     ['queue_length', 26, 'out_of_range'],
     ['history_length', -1, 'out_of_range'],
     ['history_length', 51, 'out_of_range'],
+    ['duplicate_prevention_time_range', 10_081, 'out_of_range'],
+    ['crossfade_type', 'hard', 'not_in_enum'],
+    ['crossfade', 30.01, 'out_of_range'],
+    ['crossfade', -0.5, 'out_of_range'],
+    ['crossfade', 'long', 'invalid_type'],
+    ['enable_auto_cue', 2, 'invalid_type'],
+    ['enable_requests', 'no', 'invalid_type'],
+    ['request_delay', 1_441, 'out_of_range'],
+    ['request_threshold', 1.5, 'invalid_type'],
+    ['request_cooldown', -1, 'out_of_range'],
+    ['max_consecutive_requests', 21, 'out_of_range'],
+    ['max_overrun', 86_401, 'out_of_range'],
     ['max_bitrate', 10_001, 'out_of_range'],
     ['max_hls_streams', 1_001, 'out_of_range'],
     ['media_storage_location_id', 987_654, 'not_found'],

@@ -12,11 +12,11 @@ export interface RunningProgram extends AsyncDisposable {
   readonly baseUrl: string
   readonly sql: Sql
   readonly server: ChildProcess
-  /** Asks with the key of all rights unless told otherwise; gives status, headers and parsed JSON. */
+  /** Asks with the key of all rights unless told otherwise, `from` another address; gives status, headers and parsed JSON. */
   readonly ask: (
     method: string,
     path: string,
-    options?: { body?: unknown; key?: string }
+    options?: { body?: unknown; key?: string; from?: string }
   ) => Promise<{ status: number; headers: Headers; body: Answer }>
 }
 
@@ -55,6 +55,7 @@ export async function startServer(
     DATA_DIR: dataDir,
     PORT: String(port),
     ADMIN_API_KEY: adminKey,
+    TRUSTED_PROXIES: '127.0.0.1',
     LOG_LEVEL: 'fatal',
     ...variables
   }
@@ -99,11 +100,15 @@ export async function startProgram(
 }
 
 function askAt(baseUrl: string): Ask {
-  return async (method, path, { body, key = adminKey } = {}) => {
+  return async (method, path, { body, key = adminKey, from } = {}) => {
     const answer = await fetch(baseUrl + path, {
       method,
       redirect: 'manual',
-      headers: { ...(key === '' ? {} : { 'X-API-Key': key }), 'Content-Type': 'application/json' },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(key === '' ? {} : { 'X-API-Key': key }),
+        ...(from === undefined ? {} : { 'X-Forwarded-For': from })
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
     })
     const text = await answer.text()

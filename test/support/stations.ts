@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import type { Sql, Tx } from '../../src/db/sql.ts'
+import { artistKeys, titleKey } from '../../src/songs/clash-keys.ts'
 
 export interface SeededStation {
   readonly id: number
@@ -25,16 +26,20 @@ export async function seedStations(sql: Sql, shape: Shape = {}): Promise<SeededS
   const ids = rows.map(row => row.id)
   const songs = Array.from({ length: tracks }, (_, index) => ({
     n: index + 1,
-    id: createHash('md5').update(`song${index}`).digest('hex')
+    id: createHash('md5').update(`song${index}`).digest('hex'),
+    titleKey: titleKey(`Title ${index + 1}`),
+    artistKey: artistKeys(`Artist ${index + 1}`)[0] ?? 0
   }))
   await sql`insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true
     from unnest(${ids}::bigint[]) id`
   await sql`
-    insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms)
+    insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, title_key, artist_keys)
     select s.id, left(md5(${tag} || s.id || '-' || t.n), 24), 'test:' || t.n, t.song_id, 'Artist ' || t.n,
-      'Title ' || t.n, ${songMs}
+      'Title ' || t.n, ${songMs}, t.title_key, array[t.artist_key]
     from unnest(${ids}::bigint[]) s(id),
-      unnest(${songs.map(song => song.n)}::int[], ${songs.map(song => song.id)}::text[]) t(n, song_id)`
+      unnest(${songs.map(song => song.n)}::int[], ${songs.map(song => song.id)}::text[],
+        ${songs.map(song => song.titleKey)}::bigint[], ${songs.map(song => song.artistKey)}::bigint[])
+        t(n, song_id, title_key, artist_key)`
   const playlists = await sql<SeededStation[]>`
     insert into playlists (station_id, name) select id, 'Rotation' from unnest(${ids}::bigint[]) id
     returning station_id as id, id as "playlistId"`

@@ -14,7 +14,9 @@ alter table stations
   add max_consecutive_requests integer not null default 2,
   add max_overrun integer not null default 600,
   -- When a station that is silent may have something to play; null: only a change of its library can tell.
-  add wake_at_ms bigint;
+  add wake_at_ms bigint,
+  -- The version of the library in which nothing was found.
+  add wake_version bigint not null default -1;
 
 -- What makes two songs clash: 52 bits of a hash of the song's id, of its title and of each of its artists. No title
 -- and no artist is 0 and none.
@@ -24,6 +26,8 @@ alter table media
   -- The playlist with a remote_url that this is an entry of; such media are in no file list. A plain id: an entry may be
   -- on its way to the air when its playlist goes. What nothing refers to any more, the workers remove.
   add remote_playlist_id bigint;
+-- Finds the media whose keys are still to be made: none, after the first start.
+create index media_without_keys on media (id) where title_key is null or artist_keys is null;
 alter table media drop constraint media_station_id_path_key;
 create unique index media_station_id_path_key on media (station_id, path) where remote_playlist_id is null;
 -- The song id of an entry is the hash of its address, which may be too long for an index.
@@ -97,7 +101,7 @@ create index song_history_of_playlist on song_history (station_id, playlist_id, 
 -- Counts the changes of what the AutoDJ of a station may choose from, so that a copy in memory can be told from the truth.
 -- Deferred, so that a long import holds nobody up.
 create table libraries (
-  station_id bigint primary key,
+  station_id bigint primary key references stations on delete cascade,
   version bigint not null default 1
 );
 
@@ -106,7 +110,8 @@ begin
   if station is null or current_setting('cuewire.counted', true) = station || ':' || pg_current_xact_id() then
     return;
   end if;
-  insert into libraries (station_id) values (station)
+  -- Where a station is being deleted with all it has, there is nothing to count.
+  insert into libraries (station_id) select id from stations where id = station
     on conflict (station_id) do update set version = libraries.version + 1;
   perform set_config('cuewire.counted', station || ':' || pg_current_xact_id(), true);
 end $$;
@@ -134,4 +139,7 @@ create constraint trigger tracks_changed
   deferrable initially deferred for each row execute function track_changed();
 create constraint trigger media_changed
   after update of song_id, title_key, artist_keys, duration_ms on media
-  deferrable initially deferred for each row execute function playlist_changed();
+  deferrable initially deferred for each row
+  when ((old.song_id, old.title_key, old.artist_keys, old.duration_ms)
+    is distinct from (new.song_id, new.title_key, new.artist_keys, new.duration_ms))
+  execute function playlist_changed();

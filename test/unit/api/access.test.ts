@@ -51,6 +51,12 @@ describe('allows', () => {
     ['a write right, to read', at(7, 'delete station media'), read('view station management', 7), true],
     ['a write right, for reports', at(7, 'manage station media'), read('view station reports', 7), false],
     [
+      'broadcasting, for reports',
+      at(7, 'manage station broadcasting'),
+      read('view station reports', 7),
+      true
+    ],
+    [
       'a write right for something else',
       at(7, 'manage station web hooks'),
       read('view station management', 7),

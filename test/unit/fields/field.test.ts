@@ -6,6 +6,7 @@ import { parseBody } from '../../../src/api/parse.ts'
 import { ApiError } from '../../../src/errors.ts'
 import {
   choice,
+  decimal,
   type Field,
   flag,
   integer,
@@ -55,6 +56,14 @@ describe('a field takes', () => {
     ['a fraction', integer({ min: 0, max: 9, about }), 1.5, ['field: invalid_type']],
     ['text for a number', integer({ min: 0, max: 9, about }), '1e3', ['field: invalid_type']],
     ['a huge number', integer({ min: 0, max: 9, about }), 1e300, ['field: out_of_range']],
+    ['a number with a fraction', decimal({ min: 0, max: 30, about }), 2.5, 2.5],
+    ['a number without one', decimal({ min: 0, max: 30, about }), 30, 30],
+    ['text with a fraction', decimal({ min: -1, max: 30, about }), '-0.25', -0.25],
+    ['a fraction out of range', decimal({ min: 0, max: 30, about }), 30.001, ['field: out_of_range']],
+    ['an endless number', decimal({ min: 0, max: 30, about }), Infinity, ['field: out_of_range']],
+    ['text that is no number', decimal({ min: 0, max: 30, about }), '1e1', ['field: invalid_type']],
+    ['nothing for a number', decimal({ min: 0, max: 30, about }), '', ['field: invalid_type']],
+    ['true for a number', decimal({ min: 0, max: 30, about }), true, ['field: invalid_type']],
     ['false', flag({ fallback: true, about }), false, false],
     ['0', flag({ fallback: true, about }), 0, false],
     ['"true"', flag({ about }), 'true', true],

@@ -1,0 +1,134 @@
+import { definedFields, songOf } from '../db/facts.ts'
+import { choice } from '../fields/field.ts'
+import { publishEventually } from '../playout/publish.ts'
+import { cancelRequest, cancelRequests } from '../playout/requests.ts'
+import { renderSong } from '../station/now-playing.ts'
+import type { Song } from '../station/state.ts'
+import { allows } from './access.ts'
+import { recordAudit } from './audit.ts'
+import { filtersOf } from './filters.ts'
+import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { parseId } from './parse.ts'
+import { actionResult, type ApiRequest, type ApiRoute, stationOf, type StationRow } from './route.ts'
+
+const filter = filtersOf({
+  type: choice(['pending', 'history'], {
+    about: 'Requests that are still to be played (pending, unless told otherwise), or all others.'
+  })
+})
+
+interface RequestRow {
+  id: number
+  timestamp: number
+  dueAt: number
+  skipDelay: boolean
+  state: string
+  playedAt: number
+  address: string
+  mediaId: number
+  song: Song
+  customFields: { id: number; shortName: string }[]
+}
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/reports/requests',
+  access: 'view station reports',
+  operation: {
+    id: 'listRequests',
+    tag: 'Requests',
+    summary: 'What listeners requested, newest first',
+    query: { ...listParameters([]), ...filter.schemas },
+    answer: listSchema({ $ref: '#/components/schemas/SongRequest' })
+  },
+  async handle(request, { reads: sql, config }) {
+    const station = stationOf(request)
+    const query = parseListQuery(request.query, [])
+    const { type = 'pending' } = filter.parse(request.query)
+    const pattern = likePattern(query.search)
+    const waits = sql`r.state in ('pending', 'queued')`
+    const found = sql`r.station_id = ${station.id} and ${type === 'pending' ? waits : sql`not ${waits}`}
+      and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`
+    const [rows, [counted]] = await Promise.all([
+      sql<RequestRow[]>`
+        select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as "dueAt",
+          r.skip_delay as "skipDelay", r.state, r.address, r.media_id as "mediaId",
+          case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as "playedAt",
+          ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
+        from requests r join media m on m.id = r.media_id where ${found} order by r.id desc ${limitOf(sql, query)}`,
+      sql<{ total: number }[]>`
+        select count(*) as total from requests r join media m on m.id = r.media_id where ${found}`
+    ])
+    const isShown = maySeeAddresses(request, station)
+    const records = rows.map(row => ({
+      ...renderRequest(row, station, config.BASE_URL),
+      ip: isShown ? row.address : ''
+    }))
+    return listReply(records, counted?.total ?? 0, query, request, config.BASE_URL)
+  }
+}
+
+/** Addresses are for those who have to deal with listeners, not for everybody who reads reports. */
+function maySeeAddresses({ caller }: ApiRequest, { id }: StationRow): boolean {
+  const need = { permission: 'manage station broadcasting', stationId: id, isRead: true } as const
+  return caller !== null && allows(caller.key, need)
+}
+
+function renderRequest(row: RequestRow, station: StationRow, baseUrl: string) {
+  return {
+    id: row.id,
+    timestamp: row.timestamp,
+    due_at: row.dueAt,
+    skip_delay: row.skipDelay,
+    state: row.state,
+    played_at: row.playedAt,
+    media_id: row.mediaId,
+    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl)
+  }
+}
+
+const cancel: ApiRoute = {
+  method: 'DELETE',
+  path: '/api/station/:station_id/reports/requests/:id',
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'cancelRequest',
+    tag: 'Requests',
+    summary: 'Cancel a request that was not played yet; it leaves the queue as well',
+    answer: { $ref: '#/components/schemas/ActionResult' },
+    errors: [409]
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    const id = parseId(request.params['id'])
+    await services.sql.begin(async tx => {
+      await cancelRequest(tx, station.id, id, Date.now())
+      await recordAudit(tx, request, { record: 'SongRequest', id })
+    })
+    await publishEventually(services, station.id)
+    return actionResult('Record deleted successfully.')
+  }
+}
+
+const clear: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/reports/requests/clear',
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'clearRequests',
+    tag: 'Requests',
+    summary: 'Cancel all requests that were not played yet, but for what is on its way to the air',
+    answer: { $ref: '#/components/schemas/ActionResult' }
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    await services.sql.begin(async tx => {
+      await cancelRequests(tx, station.id, Date.now())
+      await recordAudit(tx, request, { record: 'SongRequest', id: '*' })
+    })
+    await publishEventually(services, station.id)
+    return actionResult('Changes saved successfully.')
+  }
+}
+
+export const requestReportRoutes = [list, cancel, clear]

@@ -1,0 +1,141 @@
+import type { Playlist, Slot } from './library.ts'
+import type { Hindrance } from './log-entry.ts'
+import { hourlyTarget, type Window, windowAt } from './schedule.ts'
+
+const minuteMs = 60_000
+/** An hourly playlist may be this late, or later where nothing could start in between. */
+const hourlyMs = 15 * minuteMs
+const hourlyMostMs = 45 * minuteMs
+const hourlyApartMs = 30 * minuteMs
+
+/** Whether a playlist is to be played in a slot; `why` says why not. */
+export interface Due {
+  readonly why: Hindrance | null
+  /** The window that the slot is in, where the playlist has a schedule. */
+  readonly window: Window | null
+  /** What `single_track` counts by: the minute of an hourly playlist, else the opening of the window. */
+  readonly occurrenceMs: number | null
+}
+
+/** By its schedule, then by its type. Counts what was aired or stands ahead of the slot, in air order. */
+export function dueAt(playlist: Playlist, slot: Slot): Due {
+  const { library, atMs } = slot
+  const { zone } = library.rules
+  const { schedule, options } = playlist
+  const window = schedule.length === 0 ? null : windowAt(zone, schedule, atMs)
+  const targetMs = playlist.type === 'once_per_hour' ? hourlyTarget(zone, playlist.hourMinute, atMs) : null
+  const occurrenceMs = targetMs ?? window?.startMs ?? null
+  return { why: hindrance(), window, occurrenceMs }
+
+  function hindrance(): Hindrance | null {
+    if (!playlist.isEnabled || playlist.type === 'custom') return 'disabled'
+    if (playlist.tracks.ids.length === 0) return 'empty'
+    if (schedule.length > 0 && window === null) return 'not_scheduled'
+    const byType = typeHindrance(playlist, slot, targetMs)
+    if (byType !== null) return byType
+    if (window !== null && occurrenceMs !== null && options.has('single_track'))
+      if (hasPlayed(slot, playlist.id, occurrenceMs)) return 'already_played'
+    if (window !== null && loopsOnce(playlist, window) && isLoopDone(playlist, slot, window))
+      return 'loop_done'
+    return null
+  }
+}
+
+function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null): Hindrance | null {
+  switch (playlist.type) {
+    case 'once_per_x_minutes': {
+      if (playlist.everyMinutes === 0) return 'not_configured'
+      const last = lastPlay(slot, playlist.id)
+      const isDue = last === null || last.startsAtMs <= slot.atMs - playlist.everyMinutes * minuteMs
+      return isDue ? null : 'too_soon'
+    }
+    case 'once_per_x_songs': {
+      if (playlist.everySongs === 0) return 'not_configured'
+      const last = lastPlay(slot, playlist.id)
+      return last === null || last.visibleAfter >= playlist.everySongs ? null : 'not_enough_songs'
+    }
+    case 'once_per_hour':
+      return targetMs === null ? 'too_soon' : hourlyHindrance(playlist, slot, targetMs)
+    case 'default':
+    case 'custom':
+      return null
+    default:
+      return playlist.type satisfies never
+  }
+}
+
+function hourlyHindrance({ id }: Playlist, slot: Slot, targetMs: number): Hindrance | null {
+  const { atMs } = slot
+  const lateMs = atMs - targetMs
+  const isInTime =
+    lateMs <= hourlyMs || (lateMs < hourlyMostMs && runningAt(slot, targetMs + hourlyMs) < targetMs)
+  if (!isInTime) return 'too_soon'
+  const sinceMs = Math.max(targetMs, atMs - hourlyApartMs)
+  const last = lastPlay(slot, id)
+  return last !== null && last.startsAtMs >= sinceMs ? 'already_played' : null
+}
+
+/** When the play began that is on air at a time before the slot; infinite if nothing is known to be. */
+function runningAt({ library, ahead }: Slot, atMs: number): number {
+  const play =
+    ahead.findLast(row => row.startsAtMs <= atMs) ??
+    library.past.plays.findLast(row => row.startsAtMs <= atMs)
+  return play?.startsAtMs ?? Infinity
+}
+
+/**
+ * The newest play of a playlist, aired or ahead of the slot, and the visible plays after it. What an operator took out
+ * of the queue counts as played.
+ */
+export function lastPlay(
+  { library, ahead }: Slot,
+  playlistId: number
+): { readonly startsAtMs: number; readonly visibleAfter: number } | null {
+  const { plays, older, refused } = library.past
+  const refusedAtMs = refused.reduce(
+    (latest, each) => (each.playlistId === playlistId ? Math.max(latest, each.startsAtMs) : latest),
+    -Infinity
+  )
+  let visibleAfter = 0
+  for (const rows of [ahead, plays]) {
+    for (let index = rows.length - 1; index >= 0; index--) {
+      const row = rows[index]
+      if (!row) break
+      if (row.playlistId === playlistId || row.startsAtMs < refusedAtMs)
+        return { startsAtMs: Math.max(row.startsAtMs, refusedAtMs), visibleAfter }
+      if (row.isVisible) visibleAfter++
+    }
+  }
+  const before = older.get(playlistId)
+  if (refusedAtMs > -Infinity && refusedAtMs > (before?.startsAtMs ?? -Infinity))
+    return { startsAtMs: refusedAtMs, visibleAfter }
+  return before ? { ...before, visibleAfter: visibleAfter + before.visibleAfter } : null
+}
+
+/** Whether a playlist has a play in the occurrence that began at a time. */
+function hasPlayed({ library, ahead }: Slot, playlistId: number, occurrenceMs: number): boolean {
+  const { plays, refused } = library.past
+  const isOne = (play: { playlistId: number | null; startsAtMs: number; occurrenceMs: number | null }) =>
+    play.playlistId === playlistId && (play.occurrenceMs === occurrenceMs || play.startsAtMs >= occurrenceMs)
+  return ahead.some(isOne) || plays.some(isOne) || refused.some(isOne)
+}
+
+/** Whether each track of the list is to be heard once in a window, from the top. */
+export function loopsOnce({ options }: Playlist, { item }: Window): boolean {
+  return item.loop_once || options.has('loop_once')
+}
+
+function isLoopDone(playlist: Playlist, slot: Slot, window: Window): boolean {
+  const played = playedIn(playlist.id, slot, window)
+  return playlist.tracks.ids.every(id => played.has(id))
+}
+
+/** The tracks of a playlist that were played in a window. */
+export function playedIn(playlistId: number, { library, ahead }: Slot, window: Window): Set<number> {
+  const played = new Set<number>()
+  for (const rows of [library.past.plays, ahead])
+    for (const row of rows)
+      if (row.playlistId === playlistId && row.trackId !== null && row.startsAtMs >= window.startMs)
+        played.add(row.trackId)
+  return played
+}

@@ -1,0 +1,70 @@
+/** Why a playlist is not played in a slot. */
+export type Hindrance =
+  | 'not_scheduled'
+  | 'already_played'
+  | 'too_soon'
+  | 'not_enough_songs'
+  | 'not_configured'
+  | 'disabled'
+  | 'empty'
+  | 'overrun'
+  | 'loop_done'
+
+export type SlotReason = 'fill' | 'window_open' | 'request_due' | 'replaced' | 'manual' | 'interrupt'
+
+/** A reason, readable by operators and by programs; kept with the row of the queue it led to. Times are Unix seconds. */
+export type LogEntry =
+  | { readonly step: 'slot'; readonly at: number; readonly why: SlotReason }
+  | {
+      readonly step: 'requests'
+      readonly result: 'none'
+      readonly pending: number
+      readonly why: 'not_due' | 'too_recent' | 'run_limit' | 'prioritized' | 'none_pending'
+    }
+  | {
+      readonly step: 'playlist'
+      readonly id: number
+      readonly name: string
+      readonly due: false
+      readonly why: Hindrance
+    }
+  | {
+      readonly step: 'bucket'
+      readonly bucket: string
+      readonly order: readonly { readonly id: number; readonly weight: number }[]
+    }
+  | {
+      readonly step: 'tracks'
+      readonly id: number
+      readonly tier: number
+      readonly looked_at: number
+      readonly skipped: { readonly song: number; readonly title: number; readonly artist: number }
+      readonly pass: number
+    }
+  | {
+      readonly step: 'picked'
+      readonly id: number
+      readonly media: number
+      readonly tier: number
+      readonly pass: number
+      readonly overrun: number
+    }
+  | { readonly step: 'picked'; readonly request: number }
+  | {
+      readonly step: 'moved'
+      readonly from: number
+      readonly to: number
+      readonly why: 'request_inserted' | 'window_open'
+    }
+  /** By an operator, from one place in the queue to another. */
+  | { readonly step: 'moved_by_hand'; readonly from: number; readonly to: number }
+
+/** Of one row. */
+export const entriesAtMost = 60
+
+/** Keeps the beginning and the end of a log that is too long. */
+export function shortened(log: readonly LogEntry[]): LogEntry[] {
+  if (log.length <= entriesAtMost) return [...log]
+  const half = entriesAtMost / 2
+  return [...log.slice(0, half), ...log.slice(-half)]
+}

@@ -1,0 +1,105 @@
+import type { SongKeys } from './song-keys.ts'
+
+/**
+ * The tracks of a playlist as columns, in the order of the list: some 64 bytes a track, and read in one pass. All but
+ * `lastPass` and `lastAired` stay as they were loaded.
+ */
+export interface Tracks {
+  readonly ids: Float64Array
+  readonly media: Float64Array
+  readonly songs: Float64Array
+  readonly titles: Float64Array
+  /** The artists of track `i` are `artists[artistsEnd[i - 1] or 0]` to `artists[artistsEnd[i] - 1]`. */
+  readonly artistsEnd: Int32Array
+  readonly artists: Float64Array
+  /** Milliseconds, 0: not known. */
+  readonly durations: Int32Array
+  /** The pass in which a track last aired. */
+  readonly lastPass: Int32Array
+  /** When it last aired in this list, Unix milliseconds; 0: never. */
+  readonly lastAired: Float64Array
+  /** Indices in the order of the ids. */
+  readonly byId: Int32Array
+  /** The addresses of a remote list's entries, empty for songs of the library. */
+  readonly uris: readonly string[]
+}
+
+/** One track, as it is written down. */
+export interface TrackRow extends SongKeys {
+  readonly id: number
+  readonly media: number
+  readonly durationMs: number
+  readonly lastPass: number
+  readonly lastAiredMs: number
+  readonly uri?: string
+}
+
+/** Columns from rows in the order of the list. */
+export function tracksOf(rows: readonly TrackRow[]): Tracks {
+  const count = rows.length
+  const artists: number[] = []
+  const artistsEnd = new Int32Array(count)
+  rows.forEach((row, index) => {
+    artists.push(...row.artists)
+    artistsEnd[index] = artists.length
+  })
+  const ids = Float64Array.from(rows, row => row.id)
+  return {
+    ids,
+    media: Float64Array.from(rows, row => row.media),
+    songs: Float64Array.from(rows, row => row.song),
+    titles: Float64Array.from(rows, row => row.title),
+    artistsEnd,
+    artists: Float64Array.from(artists),
+    durations: Int32Array.from(rows, row => row.durationMs),
+    lastPass: Int32Array.from(rows, row => row.lastPass),
+    lastAired: Float64Array.from(rows, row => row.lastAiredMs),
+    byId: indexById(ids),
+    uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
+  }
+}
+
+export function indexById(ids: Float64Array): Int32Array {
+  return Int32Array.from(ids.keys()).toSorted((a, b) => at(ids, a) - at(ids, b))
+}
+
+/** The place of a track in the list, -1 if it is not there. */
+export function indexOf(tracks: Tracks, trackId: number): number {
+  let low = 0
+  let high = tracks.byId.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const index = at(tracks.byId, middle)
+    const id = at(tracks.ids, index)
+    if (id === trackId) return index
+    if (id < trackId) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
+
+export function keysAt(tracks: Tracks, index: number): SongKeys {
+  const from = index === 0 ? 0 : at(tracks.artistsEnd, index - 1)
+  return {
+    song: at(tracks.songs, index),
+    title: at(tracks.titles, index),
+    artists: [...tracks.artists.subarray(from, at(tracks.artistsEnd, index))]
+  }
+}
+
+/** Writes down that a track was played. */
+export function markAired(tracks: Tracks, index: number, pass: number, atMs: number): void {
+  if (index < 0) return
+  tracks.lastPass[index] = Math.max(at(tracks.lastPass, index), pass)
+  tracks.lastAired[index] = Math.max(at(tracks.lastAired, index), atMs)
+}
+
+/** The same tracks, whose airings can be marked without changing these. */
+export function forkTracks(tracks: Tracks): Tracks {
+  return { ...tracks, lastPass: tracks.lastPass.slice(), lastAired: tracks.lastAired.slice() }
+}
+
+/** A value of a column; an index outside is 0. */
+export function at(column: Float64Array | Int32Array, index: number): number {
+  return column[index] ?? 0
+}
