@@ -2,12 +2,13 @@ import pLimit from 'p-limit'
 
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { songOf } from '../db/facts.ts'
-import { ApiError, type FieldError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { previewStation } from '../playout/preview.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
 import { type ApiRoute, json, type StationRow, stationOf } from './route.ts'
 import type { ApiServices } from './services.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const hoursAtMost = 168
 const rowsAtMost = 2_000
@@ -15,15 +16,6 @@ const hourMs = 3_600_000
 
 /** One at a time: it is work for a processor that others need as well. */
 const oneAtATime = pLimit(1)
-
-const number = (query: URLSearchParams, name: string, most: number, fallback: number): number => {
-  const text = query.get(name)
-  if (text === null || text === '') return fallback
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (value >= 1 && value <= most) return value
-  const message = `${name} must be a whole number from 1 to ${most}.`
-  throw ApiError.ofFields([{ field: name, code: 'out_of_range', message } satisfies FieldError])
-}
 
 const preview: ApiRoute = {
   method: 'GET',
@@ -38,7 +30,8 @@ const preview: ApiRoute = {
         type: 'integer',
         minimum: 1,
         maximum: hoursAtMost,
-        description: 'How far to look; 24 unless told. Ends early where computing it takes more than ten seconds.'
+        description:
+          'How far to look; 24 unless told. Ends early where computing it takes more than ten seconds.'
       },
       rows: { type: 'integer', minimum: 1, maximum: rowsAtMost, description: 'How many plays at most.' }
     },
@@ -46,8 +39,8 @@ const preview: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    const hours = number(request.query, 'hours', hoursAtMost, 24)
-    const rows = number(request.query, 'rows', rowsAtMost, rowsAtMost)
+    const hours = wholeNumber(request.query, 'hours', { least: 1, most: hoursAtMost, fallback: 24 })
+    const rows = wholeNumber(request.query, 'rows', { least: 1, most: rowsAtMost, fallback: rowsAtMost })
     const plays = await oneAtATime(() =>
       previewStation(services.reads, station.id, {
         untilMs: Date.now() + hours * hourMs,
@@ -80,7 +73,7 @@ async function render(
   const songs = new Map(media.map(({ id, song }) => [id, song]))
   const names = new Map(playlists.map(({ id, name }) => [id, name]))
   return plays.map(({ play, startsAtMs, endsAtMs, log }) => {
-    const song = play?.mediaId == null ? undefined : songs.get(play.mediaId)
+    const song = songs.get(play?.mediaId ?? 0)
     return {
       played_at: Math.floor(startsAtMs / 1_000),
       ends_at: Math.floor(endsAtMs / 1_000),

@@ -1,13 +1,12 @@
-import type { ScheduleItem } from '../autodj/schedule.ts'
-import { windowsBetween } from '../autodj/schedule.ts'
+import { type ScheduleItem, windowsBetween } from '../autodj/schedule.ts'
 import { openZone } from '../autodj/zone.ts'
-import { ApiError } from '../errors.ts'
-import { ownerOf } from '../networks.ts'
 import { TooManyRequests } from '../errors.ts'
-import { type ApiRoute, json } from './route.ts'
+import { ownerOf } from '../networks.ts'
 import { localTime } from './local-time.ts'
+import { type ApiRoute, json } from './route.ts'
 import { openTokenBuckets } from './token-buckets.ts'
 import { visitedStation, visitOf } from './visit.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const dayMs = 86_400_000
 const daysAtMost = 31
@@ -33,9 +32,19 @@ const list: ApiRoute = {
     tag: 'Schedule',
     summary: 'What is on when: the openings of scheduled playlists, those that are on now first',
     query: {
-      days: { type: 'integer', minimum: 1, maximum: daysAtMost, description: 'How far to look; 7 unless told.' },
+      days: {
+        type: 'integer',
+        minimum: 1,
+        maximum: daysAtMost,
+        description: 'How far to look; 7 unless told.'
+      },
       now: { type: 'integer', description: 'Unix seconds to begin at, instead of now.' },
-      rows: { type: 'integer', minimum: 1, maximum: rowsAtMost, description: 'How many at most; 100 unless told.' }
+      rows: {
+        type: 'integer',
+        minimum: 1,
+        maximum: rowsAtMost,
+        description: 'How many at most; 100 unless told.'
+      }
     },
     answer: { type: 'array', items: { $ref: '#/components/schemas/ScheduleEntry' } },
     errors: [429]
@@ -45,9 +54,11 @@ const list: ApiRoute = {
     const { stationId, profile } = await visitedStation(visitOf(request), services)
     const wait = looks.take(ownerOf(request.address))
     if (wait > 0) throw new TooManyRequests(wait)
-    const days = wholeOf(request.query, 'days', 1, daysAtMost, 7)
-    const rows = wholeOf(request.query, 'rows', 1, rowsAtMost, 100)
-    const fromMs = wholeOf(request.query, 'now', 0, 9_999_999_999, Math.floor(Date.now() / 1_000)) * 1_000
+    const nowSeconds = Math.floor(Date.now() / 1_000)
+    const days = wholeNumber(request.query, 'days', { least: 1, most: daysAtMost, fallback: 7 })
+    const rows = wholeNumber(request.query, 'rows', { least: 1, most: rowsAtMost, fallback: 100 })
+    const fromMs =
+      1_000 * wholeNumber(request.query, 'now', { least: 0, most: 9_999_999_999, fallback: nowSeconds })
     const playlists = await sql<ScheduledPlaylist[]>`
       select id, name, type, schedule_items as items from playlists
       where station_id = ${stationId} and is_enabled and type <> 'custom' and not is_jingle
@@ -56,7 +67,10 @@ const list: ApiRoute = {
     const zone = openZone(profile.timezone)
     const entries = playlists
       .flatMap(playlist =>
-        windowsBetween(zone, playlist.items, fromMs, fromMs + days * dayMs).map(window => ({ playlist, window }))
+        windowsBetween(zone, playlist.items, fromMs, fromMs + days * dayMs).map(window => ({
+          playlist,
+          window
+        }))
       )
       .toSorted((a, b) => a.window.startMs - b.window.startMs || a.playlist.id - b.playlist.id)
       .slice(0, rows)
@@ -75,15 +89,6 @@ const list: ApiRoute = {
       }))
     )
   }
-}
-
-function wholeOf(query: URLSearchParams, name: string, least: number, most: number, fallback: number): number {
-  const text = query.get(name)
-  if (text === null || text === '') return fallback
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : -1
-  if (value >= least && value <= most) return value
-  const message = `${name} must be a whole number from ${least} to ${most}.`
-  throw ApiError.ofFields([{ field: name, code: 'out_of_range', message }])
 }
 
 export const scheduleRoutes = [list]

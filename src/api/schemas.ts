@@ -204,6 +204,28 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     autodj_custom_uri: text,
     log: { type: 'array', items: {}, description: 'Why the AutoDJ chose it.' }
   }),
+  PreviewItem: exactly({
+    played_at: { ...whole, description: 'Unix seconds of its start.' },
+    ends_at: whole,
+    duration: { ...whole, description: 'Seconds; 0: not known.' },
+    playlist: text,
+    is_request: truth,
+    is_jingle: truth,
+    song: { oneOf: [ref('Song'), { type: 'null' }], description: 'Null: silence.' },
+    log: { type: 'array', items: {}, description: 'Why; empty for what stands in the queue already.' }
+  }),
+  ScheduleEntry: exactly({
+    id: { ...whole, description: 'The id of the schedule item.' },
+    type: { ...text, enum: ['playlist'] },
+    name: text,
+    title: text,
+    description: text,
+    start_timestamp: whole,
+    start: { ...text, format: 'date-time', description: 'On the clock of the station.' },
+    end_timestamp: whole,
+    end: { ...text, format: 'date-time' },
+    is_now: truth
+  }),
   RequestableSong: exactly({
     request_id: { ...text, description: 'The id of the song.', examples: ['12'] },
     request_url: {

@@ -40,7 +40,8 @@ async function collect(
   nowMs: number,
   { untilMs, playsAtMost, isWanted }: PreviewLimits
 ): Promise<SimulatedPlay[]> {
-  const endsAtMs = play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? naturalEndMs(play) - station.overlapMs)
+  const endsAtMs =
+    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? naturalEndMs(play) - station.overlapMs)
   const plays: SimulatedPlay[] = []
   const beganMs = performance.now()
   let sliceBeganMs = beganMs
