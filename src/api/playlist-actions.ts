@@ -179,13 +179,13 @@ const writeOrder: ApiRoute = {
       const known = await tx<{ mediaId: number }[]>`
         select media_id as "mediaId" from playlist_tracks where playlist_id = ${playlistId}`
       const ids = new Set(known.map(({ mediaId }) => mediaId))
-      const [problem, ...problems] = wanted.flatMap((each, index) => {
+      const [first, ...others] = wanted.flatMap((each, index) => {
         const field = `order.${index}`
         return ids.has(each)
           ? []
           : [{ field, code: 'not_found', message: `${field} is no song of the playlist.` }]
       })
-      if (problem) throw ApiError.ofFields([problem, ...problems])
+      if (first) throw ApiError.ofFields([first, ...others])
       await tx`
         update playlist_tracks t set position = x.position
         from (
