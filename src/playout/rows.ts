@@ -17,6 +17,8 @@ export interface LockedStation {
   readonly listenersTotal: number
   readonly listenersUnique: number
   readonly libraryVersion: number
+  /** The version that the queue was last brought in line with. */
+  readonly filledVersion: number
   readonly duplicateRangeMs: number
   readonly requestThresholdMs: number
   readonly randomSeed: number
@@ -44,7 +46,7 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
   select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
     s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
     s.random_seed as "randomSeed", s.next_seq as "nextSeq", s.listeners_total as "listenersTotal",
-    s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.timezone,
+    s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.filled_version as "filledVersion", s.timezone,
     s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
     s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
     s.max_overrun * 1000 as "overrunMs",

@@ -16,7 +16,9 @@ alter table stations
   -- When a station that is silent may have something to play; null: only a change of its library can tell.
   add wake_at_ms bigint,
   -- The version of the library in which nothing was found.
-  add wake_version bigint not null default -1;
+  add wake_version bigint not null default -1,
+  -- The version of the library that the queue was last brought in line with.
+  add filled_version bigint not null default -1;
 
 -- What makes two songs clash: 52 bits of a hash of the song's id, of its title and of each of its artists. No title
 -- and no artist is 0 and none.
