@@ -31,6 +31,7 @@ alter table media
 -- Finds the media whose keys are still to be made: none, after the first start.
 create index media_without_keys on media (id) where title_key is null or artist_keys is null;
 alter table media drop constraint media_station_id_path_key;
+create index media_of_station on media (station_id);
 create unique index media_station_id_path_key on media (station_id, path) where remote_playlist_id is null;
 -- The song id of an entry is the hash of its address, which may be too long for an index.
 create unique index media_entries on media (remote_playlist_id, song_id) where remote_playlist_id is not null;
@@ -98,6 +99,7 @@ alter table song_history
   add occurrence_ms bigint,
   add title_key bigint,
   add artist_keys bigint[];
+create index song_history_of_time on song_history (station_id, started_at_ms);
 create index song_history_of_playlist on song_history (station_id, playlist_id, id desc) where playlist_id is not null;
 
 -- Counts the changes of what the AutoDJ of a station may choose from, so that a copy in memory can be told from the truth.
