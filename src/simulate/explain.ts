@@ -15,14 +15,11 @@ export function explain(
   const { startsAtMs, endsAtMs, play, log } = each
   const what = play === null ? 'silence' : `${nameOf(playlists, each)}: ${songName(play.mediaId)}`
   const names = new Map(playlists.map(({ id, name }) => [id, name]))
-  const hindered = log.filter(entry => entry.step === 'playlist')
   const reasons = log.flatMap(entry => reasonOf(entry, zone, id => names.get(id) ?? `playlist ${id}`))
   return [
     `${localTime(zone, startsAtMs)}  ${what} (${lengthText(endsAtMs - startsAtMs)})`,
     ...reasons,
-    ...(hindered.length > 0
-      ? [`not due: ${hindered.map(({ name, why }) => `${name} (${inWords(why)})`).join(', ')}`]
-      : [])
+    ...hindrances(log)
   ].map((line, index) => (index === 0 ? line : `    ${line}`))
 }
 
@@ -56,6 +53,15 @@ function reasonOf(entry: LogEntry, zone: Zone, nameOfPlaylist: (id: number) => s
     default:
       return entry satisfies never
   }
+}
+
+/** Playlists that were not due, by the reason. */
+function hindrances(log: readonly LogEntry[]): string[] {
+  const names = new Map<string, string[]>()
+  for (const entry of log)
+    if (entry.step === 'playlist') names.set(entry.why, [...(names.get(entry.why) ?? []), entry.name])
+  if (names.size === 0) return []
+  return [`not due: ${[...names].map(([why, each]) => `${each.join(', ')} (${inWords(why)})`).join('; ')}`]
 }
 
 const inWords = (word: string) => word.replaceAll('_', ' ')

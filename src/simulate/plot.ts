@@ -17,9 +17,10 @@ const legendWidth = 220
 const legendRow = 34
 const legendMost = 60
 /** To be told apart on white and on black. */
-const colours =
-  words(`#4e79a7 #f28e2b #59a14f #e15759 #b07aa1 #76b7b2 #edc948 #ff9da7 #9c755f #5b8ff9 #8cd17d #d37295
-  #86bcb6 #b6992d #499894 #a0cbe8`)
+const colours = words(
+  `#4e79a7 #f28e2b #59a14f #e15759 #b07aa1 #76b7b2 #edc948 #ff9da7 #9c755f #5b8ff9 #d37295 #b6992d #8cd17d #499894
+  #86bcb6 #a0cbe8`
+)
 const other = '#9aa0a6'
 
 const style = `text{font:12px system-ui,sans-serif;fill:#24292f}.title{font-weight:600;font-size:15px}.small{font-size:11px;fill:#57606a}.back{fill:#fff}.day{fill:#8884;fill-opacity:.2}.hour{stroke:#888;stroke-opacity:.35}.window{fill:none;stroke:#24292f;stroke-width:1.5}.label{font-size:11px;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}.change{stroke:#24292f;stroke-dasharray:4 3;fill:none}.stripe{stroke:#57606a;stroke-width:2}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.small{fill:#9da7b1}.back{fill:#0d1117}.window,.change{stroke:#e6edf3}.label{stroke:#0d1117}.stripe{stroke:#9da7b1}}`
