@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { dayMs, openZone, type Zone } from '../autodj/zone.ts'
+import { dayMs, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
 import { parseConfig } from '../config.ts'
 import { openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
@@ -99,7 +99,7 @@ async function simulateStation(
 function daysAfter(zone: Zone, fromMs: number, days: number): number {
   const minutes = zone.minuteOfDay(fromMs)
   const hhmm = Math.floor(minutes / 60) * 100 + (minutes % 60)
-  return zone.instant(zone.localDay(fromMs) + days, hhmm, 'first')
+  return zone.instant(zone.localDay(fromMs) + days, hhmm, 'first') + (fromMs % minuteMs)
 }
 
 async function write(path: string, text: string): Promise<void> {
