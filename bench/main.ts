@@ -26,6 +26,10 @@ const benches: Record<string, { about: string; load: () => Promise<() => Promise
     about: 'polls, sockets and changes at once (k6)',
     load: async () => (await import('./mixed.ts')).mixed
   },
+  autodj: {
+    about: 'one choice of the AutoDJ among 10,000 tracks, and a simulated week',
+    load: async () => (await import('./autodj.ts')).autodj
+  },
   peers: {
     about:
       'side by side with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',
