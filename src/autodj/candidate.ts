@@ -1,9 +1,11 @@
-import { choose, type Tier, type Winners } from './choose.ts'
-import { type Due, loopsOnce, playedIn } from './due.ts'
+import { choose, type Tier } from './choose.ts'
+import type { Due } from './due.ts'
 import { airtimeMs } from './estimate.ts'
+import { longestAt, overrunAt } from './fits.ts'
 import { lastBefore, type Play, type Playlist, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
-import { type Passes, passesOf } from './passes.ts'
+import { batchAt } from './merge.ts'
+import { firstOf, type Pool, poolsOf } from './pools.ts'
 import { shuffledPlace } from './random.ts'
 import type { Recent } from './recent.ts'
 import { at, keysAt } from './tracks.ts'
@@ -39,57 +41,32 @@ export interface Choosing {
 /** Gives the candidate of a playlist for each tier; null where it has none. */
 export type CandidateOf = (tier: Tier) => Candidate | null
 
-const batchMost = 500
 /** A stream without a schedule is looked at again after this time. */
 const streamMs = 600_000
 
 /** Prepares a playlist that is due; what the tiers share is found once, when it is first asked for. */
 export function candidates(playlist: Playlist, due: Due, choosing: Choosing): CandidateOf {
   if (playlist.source === 'stream') return () => stream(playlist, due, choosing)
-  if (playlist.options.has('merge')) return tier => (tier === 1 ? merged(playlist, due, choosing) : null)
-  let found: ((tier: Tier) => Candidate | null) | null = null
-  return tier => {
-    found ??= finder(playlist, due, choosing)
-    return found(tier)
+  if (playlist.options.has('merge')) {
+    const merged = lazily(() => mergedOf(playlist, due, choosing))
+    return tier => (tier === 1 || choosing.mayRepeat ? merged() : null)
   }
-}
-
-function finder(playlist: Playlist, due: Due, choosing: Choosing): CandidateOf {
-  const { slot } = choosing
-  const longestMs = longestFor(playlist, due, slot)
-  const { window } = due
-  if (window !== null && loopsOnce(playlist, window)) {
-    const played = playedIn(playlist.id, slot, window)
-    const isIn = (index: number) => !played.has(at(playlist.tracks.ids, index))
-    return orderedOr(playlist, due, choosing, longestMs, isIn, playlist.pass, window.startMs / 1_000)
-  }
-  if (playlist.order === 'random') {
-    return orderedOr(playlist, due, choosing, longestMs, () => true, playlist.pass, choosing.draw)
-  }
-  const passes = passesOf(playlist, slot)
-  const { working, consumed } = passes
-  const current = orderedOr(
-    playlist,
-    due,
-    choosing,
-    longestMs,
-    index => at(consumed, index) < working,
-    working,
-    working
-  )
-  if (playlist.order === 'sequential' || !playlist.avoidsDuplicates) return current
-  const borrowed = lazily(() =>
-    orderedOr(
-      playlist,
-      due,
-      choosing,
-      longestMs,
-      index => at(consumed, index) === working,
-      working + 1,
-      working + 1
+  const offers = lazily(() =>
+    poolsOf(playlist, choosing.slot, due.window, choosing.draw).map(pool =>
+      playlist.order === 'sequential'
+        ? inSequence(playlist, due, choosing, pool)
+        : shuffled(playlist, due, choosing, pool)
     )
   )
-  return tier => current(tier) ?? borrowed()(tier)
+  return tier => firstFound(offers(), tier)
+}
+
+function firstFound(offers: readonly CandidateOf[], tier: Tier): Candidate | null {
+  for (const offer of offers) {
+    const candidate = offer(tier)
+    if (candidate) return candidate
+  }
+  return null
 }
 
 function lazily<T>(make: () => T): () => T {
@@ -97,108 +74,74 @@ function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** Chooses from a pool: by the list's own order where it is sequential, else by a shuffled one. */
-function orderedOr(
+/** The next track of the list, whatever was heard before. */
+function inSequence(playlist: Playlist, due: Due, { slot }: Choosing, pool: Pool): CandidateOf {
+  const index = firstOf(playlist, pool)
+  const { durations } = playlist.tracks
+  const isFitting = index >= 0 && airtimeMs(at(durations, index)) <= longestAt(playlist, slot, due.window)
+  const track = isFitting ? chosenAt(playlist, due, index, pool.pass) : null
+  return tier => track && single(track, due, slot, tier, [])
+}
+
+/** The first track in a shuffled order that fits as well as the tier asks for. */
+function shuffled(
   playlist: Playlist,
   due: Due,
   { slot, recent, mayRepeat }: Choosing,
-  longestMs: number,
-  isIn: (index: number) => boolean,
-  pass: number,
-  run: number
+  pool: Pool
 ): CandidateOf {
-  const { tracks, order, avoidsDuplicates } = playlist
-  const give = (index: number, tier: Tier, winners: Winners | null): Candidate | null => {
-    if (index < 0) return null
-    const track = chosenAt(playlist, due, index, pass)
-    const log: LogEntry[] = winners
-      ? [
-          {
-            step: 'tracks',
-            id: playlist.id,
-            tier,
-            looked_at: winners.lookedAt,
-            skipped: winners.skipped,
-            pass
-          }
-        ]
-      : []
-    return { tracks: [track], tier, overrunMs: overrunOf(due, slot, track.durationMs), log }
-  }
-  if (order === 'sequential') {
-    const index = firstIn(tracks.ids.length, isIn)
-    const isTooLong = index >= 0 && airtimeMs(at(tracks.durations, index)) > longestMs
-    return tier => (isTooLong ? null : give(index, tier, null))
-  }
+  const { id, tracks, source, avoidsDuplicates } = playlist
   const { seed } = slot.library.rules
-  const placeOf = (index: number) => shuffledPlace(seed, run, at(tracks.ids, index))
-  const lastSong = lastBefore(slot)?.song.song ?? null
-  const chosen = lazily(() =>
+  const winners = lazily(() =>
     choose({
       tracks,
-      recent: avoidsDuplicates && playlist.source === 'songs' ? recent : nothingRecent,
-      lastSong,
+      recent: avoidsDuplicates && source === 'songs' ? recent : nothingRecent,
+      lastSong: lastBefore(slot)?.song.song ?? null,
       rejected: slot.rejected,
-      longestMs,
-      isIn,
-      placeOf
+      longestMs: longestAt(playlist, slot, due.window),
+      isIn: index => pool.isIn(index),
+      placeOf: index => shuffledPlace(seed, pool.run, at(tracks.ids, index))
     })
   )
   return tier => {
-    const winners = chosen()
-    const index = mayRepeat ? winners.repeat : winners.byTier[tier]
-    return give(index, tier, winners)
+    const { byTier, repeat, lookedAt: looked_at, skipped } = winners()
+    const index = mayRepeat ? repeat : byTier[tier]
+    if (index < 0) return null
+    const track = chosenAt(playlist, due, index, pool.pass)
+    return single(track, due, slot, tier, [
+      { step: 'tracks', id, tier, looked_at, skipped, pass: track.pass }
+    ])
   }
 }
 
 const nothingRecent: Recent = { songs: new Map(), titles: new Map(), artists: new Map() }
 
-function firstIn(count: number, isIn: (index: number) => boolean): number {
-  for (let index = 0; index < count; index++) if (isIn(index)) return index
-  return -1
+function single(track: Chosen, { window }: Due, slot: Slot, tier: Tier, log: readonly LogEntry[]): Candidate {
+  return { tracks: [track], tier, overrunMs: overrunAt(slot, window, airtimeMs(track.durationMs)), log }
 }
 
 /** The whole list as one batch. */
-function merged(playlist: Playlist, due: Due, { slot }: Choosing): Candidate | null {
-  const { tracks, order } = playlist
-  const { seed } = slot.library.rules
-  const passes = passesOf(playlist, slot)
-  const { pass, isIn } = mergedRun(playlist, slot, passes)
-  const indices = [...tracks.ids.keys()].filter(isIn)
-  if (order !== 'sequential') {
-    const places = new Map(indices.map(index => [index, shuffledPlace(seed, pass, at(tracks.ids, index))]))
-    indices.sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
-  }
-  const [first, ...others] = indices.slice(0, batchMost).map(index => chosenAt(playlist, due, index, pass))
-  if (!first) return null
-  const durationMs = [first, ...others].reduce((sum, track) => sum + airtimeMs(track.durationMs), 0)
-  if (durationMs > longestFor(playlist, due, slot)) return null
-  return { tracks: [first, ...others], tier: 1, overrunMs: overrunOf(due, slot, durationMs), log: [] }
-}
-
-/** A new run through the list; the rest of a run whose first rows stand directly before the slot, where a list is long. */
-function mergedRun({ id, pass, tracks }: Playlist, slot: Slot, { working, consumed }: Passes) {
-  const last = lastBefore(slot)
-  const isBegun = last?.playlistId === id && last.pass === working && tracks.ids.length > batchMost
-  if (isBegun) return { pass: working, isIn: (index: number) => at(consumed, index) < working }
-  const newest = consumed.reduce((most, each) => Math.max(most, each), 0)
-  return { pass: Math.max(pass, newest + 1), isIn: () => true }
+function mergedOf(playlist: Playlist, due: Due, { slot }: Choosing): Candidate | null {
+  const { pass, indices, airtimeMs: heldMs } = batchAt(playlist, slot)
+  const [first, ...others] = indices.map(index => chosenAt(playlist, due, index, pass))
+  if (!first || heldMs > longestAt(playlist, slot, due.window)) return null
+  return { tracks: [first, ...others], tier: 1, overrunMs: overrunAt(slot, due.window, heldMs), log: [] }
 }
 
 /** One address from the slot to the end of its window. */
 function stream(playlist: Playlist, due: Due, { slot }: Choosing): Candidate {
   const durationMs = due.window ? due.window.endMs - slot.atMs : streamMs
-  const track = { ...chosenAt(playlist, due, 0, playlist.pass), durationMs }
+  const track = { ...chosenAt(playlist, due, 0, null), durationMs }
   return { tracks: [track], tier: 1, overrunMs: 0, log: [] }
 }
 
-function chosenAt(playlist: Playlist, due: Due, index: number, pass: number): Chosen {
+function chosenAt(playlist: Playlist, due: Due, index: number, pass: number | null): Chosen {
   const { tracks } = playlist
   return {
     playlistId: playlist.id,
     trackId: at(tracks.ids, index),
     mediaId: at(tracks.media, index),
-    pass,
+    pass: pass ?? playlist.pass,
     requestId: null,
     occurrenceMs: due.occurrenceMs,
     song: keysAt(tracks, index),
@@ -207,17 +150,4 @@ function chosenAt(playlist: Playlist, due: Due, index: number, pass: number): Ch
     durationMs: at(tracks.durations, index),
     uri: tracks.uris[index] ?? ''
   }
-}
-
-/** How long a track may be: the first one of a window always fits, later ones may overrun it by what the station allows. */
-function longestFor(playlist: Playlist, { window }: Due, slot: Slot): number {
-  if (window === null) return Infinity
-  const { rules, past } = slot.library
-  const isOne = (play: Play) => play.playlistId === playlist.id && play.startsAtMs >= window.startMs
-  const isFirst = !slot.ahead.some(isOne) && !past.plays.some(isOne)
-  return isFirst ? Infinity : window.endMs + rules.overrunMs - slot.atMs
-}
-
-function overrunOf({ window }: Due, slot: Slot, durationMs: number): number {
-  return window === null ? 0 : Math.max(0, slot.atMs + airtimeMs(durationMs) - window.endMs)
 }

@@ -1,5 +1,7 @@
+import { hasFitting } from './fits.ts'
 import type { Playlist, Slot } from './library.ts'
 import type { Hindrance } from './log-entry.ts'
+import { isLoopDone, loopsOnce } from './loops.ts'
 import { hourlyTarget, type Window, windowAt } from './schedule.ts'
 
 const minuteMs = 60_000
@@ -37,7 +39,7 @@ export function dueAt(playlist: Playlist, slot: Slot): Due {
       if (hasPlayed(slot, playlist.id, occurrenceMs)) return 'already_played'
     if (window !== null && loopsOnce(playlist, window) && isLoopDone(playlist, slot, window))
       return 'loop_done'
-    return null
+    return hasFitting(playlist, slot, window) ? null : 'overrun'
   }
 }
 
@@ -107,9 +109,11 @@ export function lastPlay(
     }
   }
   const before = older.get(playlistId)
-  if (refusedAtMs > -Infinity && refusedAtMs > (before?.startsAtMs ?? -Infinity))
-    return { startsAtMs: refusedAtMs, visibleAfter }
-  return before ? { ...before, visibleAfter: visibleAfter + before.visibleAfter } : null
+  const startsAtMs = Math.max(refusedAtMs, before?.startsAtMs ?? -Infinity)
+  // Where in between something was taken out is not known: all of it counts, so that nothing waits for ever.
+  return startsAtMs === -Infinity
+    ? null
+    : { startsAtMs, visibleAfter: visibleAfter + (before?.visibleAfter ?? 0) }
 }
 
 /** Whether a playlist has a play in the occurrence that began at a time. */
@@ -118,24 +122,4 @@ function hasPlayed({ library, ahead }: Slot, playlistId: number, occurrenceMs: n
   const isOne = (play: { playlistId: number | null; startsAtMs: number; occurrenceMs: number | null }) =>
     play.playlistId === playlistId && (play.occurrenceMs === occurrenceMs || play.startsAtMs >= occurrenceMs)
   return ahead.some(isOne) || plays.some(isOne) || refused.some(isOne)
-}
-
-/** Whether each track of the list is to be heard once in a window, from the top. */
-export function loopsOnce({ options }: Playlist, { item }: Window): boolean {
-  return item.loop_once || options.has('loop_once')
-}
-
-function isLoopDone(playlist: Playlist, slot: Slot, window: Window): boolean {
-  const played = playedIn(playlist.id, slot, window)
-  return playlist.tracks.ids.every(id => played.has(id))
-}
-
-/** The tracks of a playlist that were played in a window. */
-export function playedIn(playlistId: number, { library, ahead }: Slot, window: Window): Set<number> {
-  const played = new Set<number>()
-  for (const rows of [library.past.plays, ahead])
-    for (const row of rows)
-      if (row.playlistId === playlistId && row.trackId !== null && row.startsAtMs >= window.startMs)
-        played.add(row.trackId)
-  return played
 }

@@ -1,4 +1,5 @@
-import { dueAt } from './due.ts'
+import { rankOf } from './buckets.ts'
+import { dueAt, lastPlay } from './due.ts'
 import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
 import { nextHourlyTarget, nextOpening } from './schedule.ts'
 
@@ -11,26 +12,42 @@ const mayCut = (playlist: Playlist) =>
   isPlayable(playlist) &&
   (playlist.schedule.length > 0 || playlist.type !== 'default')
 
-export function interrupting(slot: Slot): readonly Playlist[] {
-  return slot.library.playlists.filter(mayCut)
+const isDue = (playlist: Playlist, slot: Slot) => dueAt(playlist, slot).why === null
+
+/** The playlists that cut in at a slot. */
+export function dueInterrupts(slot: Slot): Playlist[] {
+  return slot.library.playlists.filter(playlist => mayCut(playlist) && isDue(playlist, slot))
+}
+
+/** What may be cut: a play, by the playlist that it comes from. */
+export type Cuttable = Pick<Play, 'playlistId' | 'isInterrupt'>
+
+/**
+ * Whether a play that runs is to be cut at once, because what should have cut it was not known in time. What cuts in itself is
+ * left alone, and songs are not counted in the middle of one.
+ */
+export function isOverdue(play: Cuttable, slot: Slot): boolean {
+  return !play.isInterrupt && dueInterrupts(slot).some(({ type }) => type !== 'once_per_x_songs')
 }
 
 /**
  * When a playlist with `interrupt` cuts a play that is heard from `fromMs` to `toMs`: the first moment after `fromMs` at
- * which one becomes due; null if none does. A play is not cut by its own playlist. `slotAt` gives the slot that would be there.
+ * which one becomes due; null if none does. What cuts in itself is cut only by what is picked before it. `slotAt` gives the slot
+ * that would be there.
  */
 export function nextCut(
-  play: Pick<Play, 'playlistId'>,
+  play: Cuttable,
   fromMs: number,
   toMs: number,
   slotAt: (atMs: number) => Slot
 ): number | null {
-  const slot = slotAt(fromMs)
+  const { playlists } = slotAt(fromMs).library
+  const own = playlists.find(({ id }) => id === play.playlistId)
+  const mostRank = play.isInterrupt && own ? rankOf(own) : Infinity
   let firstMs: number | null = null
-  for (const playlist of interrupting(slot)) {
-    if (playlist.id === play.playlistId) continue
-    const atMs = firstDue(playlist, fromMs, firstMs ?? toMs, slotAt)
-    if (atMs !== null) firstMs = atMs
+  for (const playlist of playlists) {
+    if (!mayCut(playlist) || rankOf(playlist) >= mostRank) continue
+    firstMs = firstDue(playlist, fromMs, firstMs ?? toMs, slotAt) ?? firstMs
   }
   return firstMs
 }
@@ -43,39 +60,27 @@ function firstDue(
 ): number | null {
   let atMs = fromMs
   for (let look = 0; look < looksAtMost; look++) {
-    const next = nextMoment(playlist, atMs, toMs, slotAt)
+    const next = nextMoment(playlist, slotAt(atMs), toMs)
     if (next === null || next >= toMs) return null
-    if (dueAt(playlist, slotAt(next)).why === null) return next
+    if (isDue(playlist, slotAt(next))) return next
     atMs = next
   }
   return null
 }
 
 /** The next time at which a playlist may become due by itself; counts of songs change between tracks only. */
-function nextMoment(
-  playlist: Playlist,
-  afterMs: number,
-  toMs: number,
-  slotAt: (atMs: number) => Slot
-): number | null {
-  const { zone } = slotAt(afterMs).library.rules
+function nextMoment(playlist: Playlist, slot: Slot, toMs: number): number | null {
+  const { zone } = slot.library.rules
+  const { id, type, schedule, hourMinute, everyMinutes } = playlist
   const moments: number[] = []
-  if (playlist.type === 'once_per_hour') moments.push(nextHourlyTarget(zone, playlist.hourMinute, afterMs))
-  if (playlist.type === 'once_per_x_minutes') {
-    const last = slotAt(afterMs)
-    const dueMs = lastStart(last, playlist.id) + playlist.everyMinutes * 60_000
-    if (dueMs > afterMs) moments.push(dueMs)
+  if (type === 'once_per_hour') moments.push(nextHourlyTarget(zone, hourMinute, slot.atMs))
+  if (type === 'once_per_x_minutes') {
+    const dueMs = (lastPlay(slot, id)?.startsAtMs ?? -Infinity) + everyMinutes * 60_000
+    if (dueMs > slot.atMs) moments.push(dueMs)
   }
-  if (playlist.schedule.length > 0) {
-    const openingMs = nextOpening(zone, playlist.schedule, afterMs, toMs - afterMs)
+  if (schedule.length > 0) {
+    const openingMs = nextOpening(zone, schedule, slot.atMs, toMs - slot.atMs)
     if (openingMs !== null) moments.push(openingMs)
   }
   return moments.length === 0 ? null : Math.min(...moments)
-}
-
-function lastStart({ library, ahead }: Slot, playlistId: number): number {
-  const play =
-    ahead.findLast(row => row.playlistId === playlistId) ??
-    library.past.plays.findLast(row => row.playlistId === playlistId)
-  return play?.startsAtMs ?? library.past.older.get(playlistId)?.startsAtMs ?? -Infinity
 }

@@ -63,7 +63,7 @@ export interface Play {
 }
 
 /** What an operator took out of the queue: for the rules of its playlist it counts as played. */
-export type Refused = Pick<Play, 'playlistId' | 'startsAtMs' | 'occurrenceMs'>
+export type Refused = Pick<Play, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
 
 /** The past of a station, as far back as its rules look. */
 export interface Past {
@@ -110,6 +110,9 @@ export function isPlayable({ isEnabled, type, tracks }: Playlist): boolean {
 
 /** An interrupting playlist belongs to no slot: it cuts in, see `interrupt.ts`. */
 export const interrupts = ({ options }: Playlist) => options.has('interrupt')
+
+/** Such a list may hold a song twice in a row on purpose. */
+export const isSequence = ({ order, options }: Playlist) => order === 'sequential' || options.has('merge')
 
 /** What is heard directly before a slot. */
 export function lastBefore({ library, ahead }: Slot): Play | null {

@@ -61,10 +61,16 @@ export type LogEntry =
 
 /** Of one row. */
 export const entriesAtMost = 60
+const bytesAtMost = 8_192
 
-/** Keeps the beginning and the end of a log that is too long. */
+/** Keeps the beginning and the end of a log that is too long; what lies between is why playlists were not played. */
 export function shortened(log: readonly LogEntry[]): LogEntry[] {
-  if (log.length <= entriesAtMost) return [...log]
-  const half = entriesAtMost / 2
-  return [...log.slice(0, half), ...log.slice(-half)]
+  const sizes = log.map(entry => new TextEncoder().encode(JSON.stringify(entry)).length + 1)
+  let bytes = sizes.reduce((sum, size) => sum + size, 1)
+  let [from, to] = [log.length >> 1, log.length >> 1]
+  while (to - from < log.length && (log.length - (to - from) > entriesAtMost || bytes > bytesAtMost)) {
+    const gone = from > 0 && from >= log.length - to ? --from : to++
+    bytes -= sizes[gone] ?? 0
+  }
+  return [...log.slice(0, from), ...log.slice(to)]
 }

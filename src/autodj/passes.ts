@@ -10,16 +10,15 @@ export interface Passes {
 }
 
 /**
- * Derived from airings and the rows of the queue, so that a row which leaves the queue gives its track back without anybody
- * undoing anything.
+ * What is consumed before a slot. Derived from airings and the rows of the queue, so that a row which leaves the queue gives
+ * its track back without anybody undoing anything.
  */
-export function passesOf({ id, pass, tracks }: Playlist, { ahead, behind }: Slot): Passes {
+export function passesOf({ id, pass, tracks }: Playlist, { ahead }: Slot): Passes {
   const consumed = tracks.lastPass.slice()
-  for (const rows of [ahead, behind])
-    for (const row of rows) {
-      const index = row.playlistId === id && row.trackId !== null ? indexOf(tracks, row.trackId) : -1
-      if (index >= 0) consumed[index] = Math.max(at(consumed, index), row.pass)
-    }
+  for (const row of ahead) {
+    const index = row.playlistId === id && row.trackId !== null ? indexOf(tracks, row.trackId) : -1
+    if (index >= 0) consumed[index] = Math.max(at(consumed, index), row.pass)
+  }
   let least = Infinity
   for (const each of consumed) if (each < least) least = each
   return { working: Math.max(pass, least === Infinity ? 0 : least + 1), consumed }

@@ -1,12 +1,16 @@
-import { dueAt } from './due.ts'
+import { buckets, rankOf } from './buckets.ts'
+import type { Decision, Picked } from './decision.ts'
 import { nextStartMs } from './estimate.ts'
-import { interrupting, nextCut } from './interrupt.ts'
-import { isPlayable, lastBefore, type Library, type Play, type Playlist, type Slot } from './library.ts'
+import { type Cuttable, dueInterrupts, isOverdue, nextCut } from './interrupt.ts'
+import { interrupts, isSequence, lastBefore, type Library, type Play, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
-import { buckets, type Decision, dueRequest, pick, type Picked, pickFrom, requested } from './pick.ts'
+import { nextChance } from './next-chance.ts'
+import { pick, pickFrom } from './pick.ts'
+import { type Moved, type Placed, positioned } from './positions.ts'
 import { randomOf } from './random.ts'
-import { nextOpening, windowAt } from './schedule.ts'
-import { indexOf } from './tracks.ts'
+import { dueRequest, isRunFull, requested } from './requests.ts'
+import { windowAt } from './schedule.ts'
+import { isListed, mayStay } from './stay.ts'
 
 /** A row of the queue that has not been played; `startsAtMs` is when it is expected to. */
 export interface QueuedRow extends Play {
@@ -76,130 +80,114 @@ export interface Situation {
   readonly nextSeq: number
 }
 
-type Placed = QueuedRow | (NewRow & { readonly id: null })
-
 const horizonMs = 6 * 3_600_000
 const insertionsAtMost = 50
 const rowsAtMost = 2_000
 
 /**
  * Walks the queue in playing order and gives what has to change in it: rows that may no longer play where they stand are
- * withdrawn, what is more important goes in front of them, the end is filled up, and all are told when they will play. Applied
- * to its own result it plans nothing. Deterministic, so a step that is computed twice ends in the same queue.
+ * withdrawn, what is more important goes in front of them, the end is filled up, and all are told when they will play. A row
+ * stays exactly where it would be chosen again by what comes before it, so applied to its own result this plans nothing.
+ * Deterministic, so a step that is computed twice ends in the same queue.
  */
 export function refill(situation: Situation): Plan {
-  const { library, running, nowMs, queue, queueLength, rejected, nextSeq } = situation
-  const { rules, playlists } = library
+  const { library, running, nowMs, queue, rejected, nextSeq } = situation
+  const { rules, playlists, past } = library
+  const wanted = Math.max(situation.queueLength, 2)
   const byId = new Map(playlists.map(playlist => [playlist.id, playlist]))
+  const rotation = playlists.filter(playlist => !interrupts(playlist))
   const placed: Placed[] = []
   const withdrawn = new Set<number>()
-  let left: QueuedRow[] = [...queue]
+  const moved = new Map<number, Moved>()
+  let left: QueuedRow[] = []
   let inserted = 0
-  let insertedWhy: 'request_inserted' | 'window_open' | null = null
-  const movedWhy = new Map<number, 'request_inserted' | 'window_open'>()
+  let insertedWhy: Moved | null = null
   let counted = 0
   let previousMs = running.startedAtMs
   let atMs = running.endsAtMs
   let firstEndsMs = 0
 
-  const slotAt = (timeMs: number, behind: readonly Play[] = left): Slot => ({
-    library,
-    ahead: placed,
-    behind,
-    atMs: timeMs,
-    rejected
-  })
-  const random = () => randomOf(rules.seed, nextSeq + inserted)
-
-  // A play that runs is cut by what is due at this moment, unless it cuts in itself.
-  const held = { playlistId: running.playlistId }
-  const isOverdue =
-    running.endsAtMs > nowMs &&
-    !running.isInterrupt &&
-    interrupting(slotAt(nowMs)).some(
-      each => each.id !== held.playlistId && dueAt(each, slotAt(nowMs)).why === null
-    )
-  atMs = isOverdue ? nowMs : (cutWithin(held, Math.max(nowMs, running.startedAtMs), atMs) ?? atMs)
+  for (const row of queue) {
+    const playlist = playlistOf(row)
+    if (isFixed(row) || row.requestId !== null || (playlist && isListed(row, playlist))) left.push(row)
+    else withdrawn.add(row.id)
+  }
+  if (!left[0]?.isSent) {
+    const held = { playlistId: running.playlistId, isInterrupt: running.isInterrupt }
+    const isCutNow = running.endsAtMs > nowMs && isOverdue(held, slotAt(nowMs))
+    atMs = isCutNow ? nowMs : (cutOf(held, Math.max(nowMs, running.startedAtMs), atMs) ?? atMs)
+  }
   const runningEndsMs = atMs
 
   while (left.length > 0 && placed.length < rowsAtMost) {
     placeInterrupts()
-    const [row] = left
+    const [row, next] = left
     if (!row) break
     left = left.slice(1)
-    if (isFixed(row)) {
-      place(row)
-      continue
-    }
-    const [behind] = left
-    if (row.isInterrupt && behind && !behind.isInterrupt && !isStillAllowed(row)) {
-      // Its time may come behind the next row.
-      left = [behind, row, ...left.slice(1)]
-      continue
-    }
-    if (!isStillAllowed(row) || isRepetition(row)) {
-      withdraw(row)
-      continue
-    }
-    let isReplaced = false
-    for (let count = 0; count < insertionsAtMost; count++) {
-      const more = outranking(row)
-      if (!more) break
-      if (more.isRotation) {
-        withdraw(row)
-        isReplaced = true
-        break
-      }
-      insertedWhy = more.why
-      if (more.row) take(more.row)
-      else if (more.decision) placeNew(more.decision)
-      placeInterrupts()
-    }
-    if (!isReplaced) place(row)
+    if (isFixed(row)) place(row)
+    else if (row.requestId !== null) placeRequest(row)
+    // The time of what cuts in may come behind the next row.
+    else if (row.isInterrupt && next && !next.isInterrupt && !isAllowed(row))
+      left = [next, row, ...left.slice(1)]
+    else if (!isAllowed(row) || isRepetition(row)) withdraw(row)
+    else placeOrReplace(row)
   }
   let isEmpty = false
-  while (
-    counted < Math.max(queueLength, 2) &&
-    atMs < running.endsAtMs + horizonMs &&
-    placed.length < rowsAtMost
-  ) {
+  while (!isFilled() && atMs < running.endsAtMs + horizonMs && placed.length < rowsAtMost) {
     placeInterrupts()
-    if (counted >= Math.max(queueLength, 2)) break
-    const decision = pick(slotAt(atMs), random())
+    if (isFilled()) break
+    const decision = pick(slotAt(atMs), random(), inserted < withdrawn.size ? 'replaced' : 'fill')
     if (!decision) {
       isEmpty = true
       break
     }
     placeNew(decision)
   }
-  const wakeAtMs = isEmpty && placed.length === 0 ? nextChance(library, nowMs) : null
   const [head] = placed
-  const first = head ? { ...head, seq: head.id === null ? head.seq : null, endsAtMs: firstEndsMs } : null
-  return { ...positioned(), withdraw: [...withdrawn], runningEndsMs, first, wakeAtMs }
+  return {
+    ...positioned(queue, placed, moved, nextSeq),
+    withdraw: [...withdrawn],
+    runningEndsMs,
+    first: head ? { ...head, seq: head.id === null ? head.seq : null, endsAtMs: firstEndsMs } : null,
+    wakeAtMs: isEmpty && !head ? nextChance(library, nowMs) : null
+  }
+
+  function slotAt(timeMs: number, behind: readonly Play[] = left): Slot {
+    return { library, ahead: placed, behind, atMs: timeMs, rejected }
+  }
+
+  function isFilled(): boolean {
+    return counted >= wanted
+  }
+
+  /** A step that is computed twice draws the same for the same slot. */
+  function random() {
+    return randomOf(rules.seed, nextSeq + inserted)
+  }
 
   function place(row: Placed): void {
-    const timed = {
-      ...row,
-      cuedAtMs: row.id !== null && row.isSent ? row.cuedAtMs : previousMs,
-      startsAtMs: atMs,
-      durationMs: lengthAt(row)
-    }
-    if (insertedWhy !== null && row.id !== null) movedWhy.set(row.id, insertedWhy)
-    const isSentBefore = row.id !== null && row.isSent && counted > 0
-    if (!isSentBefore) counted++
-    placed.push(timed)
-    const endMs = nextStartMs(atMs, timed.durationMs, rules.overlapMs)
+    const isSent = row.id !== null && row.isSent
+    const durationMs = lengthAt(row)
+    if (insertedWhy !== null && row.id !== null) moved.set(row.id, insertedWhy)
+    if (!isSent || counted === 0) counted++
+    placed.push({ ...row, cuedAtMs: isSent ? row.cuedAtMs : previousMs, startsAtMs: atMs, durationMs })
+    const endMs = nextStartMs(atMs, durationMs, rules.overlapMs)
     previousMs = atMs
-    atMs = cutWithin(timed, atMs, endMs) ?? endMs
+    // What is on its way to the air cannot be cut in before.
+    atMs = (left[0]?.isSent || isFilled() ? null : cutOf(row, atMs, endMs)) ?? endMs
     if (placed.length === 1) firstEndsMs = atMs
   }
 
   /** A stream with a schedule plays to the end of its window, whenever it begins. */
-  function lengthAt({ playlistId, durationMs }: Play): number {
-    const playlist = playlistId === null ? undefined : byId.get(playlistId)
-    if (playlist?.source !== 'stream' || playlist.schedule.length === 0) return durationMs
+  function lengthAt(row: Play): number {
+    const playlist = playlistOf(row)
+    if (playlist?.source !== 'stream' || playlist.schedule.length === 0) return row.durationMs
     const window = windowAt(rules.zone, playlist.schedule, atMs)
-    return window ? window.endMs - atMs : durationMs
+    return window ? window.endMs - atMs : row.durationMs
+  }
+
+  function cutOf(play: Cuttable, fromMs: number, toMs: number): number | null {
+    return nextCut(play, fromMs, toMs, timeMs => slotAt(timeMs))
   }
 
   function placeNew({ tracks, log }: Decision): void {
@@ -207,16 +195,8 @@ export function refill(situation: Situation): Plan {
     for (const [index, track] of tracks.entries()) {
       const seq = nextSeq + inserted
       inserted++
-      place({
-        ...track,
-        id: null,
-        seq,
-        position: 0,
-        batch,
-        cuedAtMs: 0,
-        startsAtMs: 0,
-        log: index === 0 ? log : log.slice(0, 1)
-      })
+      const row = { ...track, id: null, seq, position: 0, batch, cuedAtMs: 0, startsAtMs: 0 }
+      place({ ...row, log: index === 0 ? log : log.slice(0, 1) })
     }
   }
 
@@ -232,161 +212,127 @@ export function refill(situation: Situation): Plan {
     left = left.filter(other => other.batch !== row.batch)
   }
 
-  /** What is due at the beginning of a slot and cuts in goes before everything. */
+  /** What cuts in and is due goes before everything. */
   function placeInterrupts(): void {
-    for (let count = 0; count < insertionsAtMost; count++) {
-      const next = left[0]
-      if (next && (next.isSent || (next.isInterrupt && isStillAllowed(next)))) return
+    while (!isFilled() && !left[0]?.isSent) {
       const slot = slotAt(atMs)
-      const due = interrupting(slot).filter(playlist => dueAt(playlist, slot).why === null)
+      const due = dueInterrupts(slot)
       if (due.length === 0) return
-      const waiting = left.find(
-        row => row.isInterrupt && due.some(({ id }) => id === row.playlistId) && isStillAllowed(row)
-      )
-      if (waiting) {
-        take(waiting)
-        continue
-      }
       const log: LogEntry[] = [{ step: 'slot', at: Math.floor(atMs / 1_000), why: 'interrupt' }]
-      const decision = pickFrom(slot, due, buckets, random(), log)
+      const decision = pickFrom(slot, { playlists: due, buckets, mayRepeat: true }, random(), log)
       if (!decision) return
-      insertedWhy ??= 'window_open'
-      placeNew(decision)
-      return
+      placeDecided(decision, 'window_open')
     }
   }
 
-  function cutWithin(play: Pick<Play, 'playlistId'>, fromMs: number, toMs: number): number | null {
-    return nextCut(play, fromMs, toMs, timeMs => slotAt(timeMs))
+  /** A row that stands in the queue by the same rule is moved to the front instead. */
+  function placeDecided(decision: Decision, why: Moved): void {
+    const [track] = decision.tracks
+    const rank = rankOfPlay(track)
+    const isRepeated = track.song.song === lastBefore(slotAt(atMs))?.song.song
+    const waiting =
+      rank === null ? undefined : left.find(row => rankOfPlay(row) === rank && isFree(row, isRepeated))
+    insertedWhy ??= why
+    if (waiting) take(waiting)
+    else placeNew(decision)
+  }
+
+  /** Of two playlists of one bucket, which comes first is a matter of chance; not so here. */
+  function rankOfPlay(play: Play | Picked): number | null {
+    const playlist = playlistOf(play)
+    return playlist ? rankOf(playlist) + (play.isInterrupt ? 0 : buckets.length + 1) : null
+  }
+
+  function playlistOf({ playlistId }: Pick<Play, 'playlistId'>) {
+    return playlistId === null ? undefined : byId.get(playlistId)
   }
 
   function isFixed(row: QueuedRow): boolean {
-    if (row.isSent || row.isManual) return true
-    // A batch that has begun is not split.
-    const before = placed.at(-1)
-    return row.batch !== null && (before ? before.batch === row.batch : isBatchOnAir(row))
+    return row.isSent || row.isManual || isBegun(row)
   }
 
-  function isBatchOnAir({ playlistId, pass }: QueuedRow): boolean {
-    const last = library.past.plays.at(-1)
-    return last !== undefined && last.playlistId === playlistId && last.pass === pass
-  }
-
-  function isStillAllowed(row: QueuedRow): boolean {
-    if (row.requestId !== null) return true
-    const playlist = row.playlistId === null ? undefined : byId.get(row.playlistId)
-    if (
-      !playlist ||
-      !isPlayable(playlist) ||
-      row.trackId === null ||
-      indexOf(playlist.tracks, row.trackId) < 0
+  /** A batch that has begun is not split. It has a pass of its own. */
+  function isBegun({ batch, playlistId, pass }: QueuedRow): boolean {
+    if (batch === null) return false
+    return (
+      placed.some(row => row.batch === batch) ||
+      past.plays.some(play => play.playlistId === playlistId && play.pass === pass)
     )
-      return false
-    if (row.isInterrupt !== playlist.options.has('interrupt')) return false
-    if (playlist.type !== 'default') return dueAt(playlist, slotAt(atMs)).why === null
-    return playlist.schedule.length === 0 || windowAt(rules.zone, playlist.schedule, atMs) !== null
+  }
+
+  function isAllowed(row: QueuedRow): boolean {
+    const playlist = playlistOf(row)
+    return playlist !== undefined && mayStay(row, playlist, slotAt(atMs))
+  }
+
+  function isFree(row: QueuedRow, mayRepeat: boolean): boolean {
+    if (row.isSent || row.isManual || row.batch !== null || row.requestId !== null) return false
+    return isAllowed(row) && (mayRepeat || !repeatsLast(row))
+  }
+
+  function repeatsLast(row: QueuedRow): boolean {
+    const last = lastBefore(slotAt(atMs))
+    if (last?.song.song !== row.song.song) return false
+    const own = last.playlistId === row.playlistId ? playlistOf(row) : undefined
+    return !own || !isSequence(own)
   }
 
   /** The same song twice in a row, which came together by what left the queue, where there is another one. */
   function isRepetition(row: QueuedRow): boolean {
+    if (!repeatsLast(row)) return false
     const slot = slotAt(atMs)
-    const last = lastBefore(slot)
-    if (row.requestId !== null || last?.song.song !== row.song.song) return false
-    const own = row.playlistId === last.playlistId ? byId.get(row.playlistId ?? 0) : undefined
-    if (own && (own.order === 'sequential' || own.options.has('merge'))) return false
-    const other = pick(slot, random())
-    return other !== null && other.tracks[0].song.song !== last.song.song
+    const other = row.isInterrupt
+      ? pickFrom(slot, { playlists: dueInterrupts(slot), buckets, mayRepeat: true }, random(), [])
+      : pick(slot, random())
+    return other !== null && other.tracks[0].song.song !== row.song.song
   }
 
-  function outranking(row: QueuedRow): Outranking | null {
-    if (row.requestId !== null || row.isInterrupt) return null
+  /** Between requests that came together by what left the queue, something else has to be played. */
+  function placeRequest(row: QueuedRow): void {
+    const slot = slotAt(atMs, [row, ...left])
+    const { song } = row.song
+    const lastSong = lastBefore(slot)?.song.song
+    if (song === lastSong || isRunFull(slot)) {
+      const between = left.find(each => each.song.song !== song && isFree(each, false))
+      if (between) {
+        left = [between, row, ...left.filter(each => each !== between)]
+        return
+      }
+      const decision = pick(slot, random())
+      const other = decision?.tracks[0].song.song
+      if (decision && other !== song && other !== lastSong) placeNew(decision)
+    }
+    place(row)
+  }
+
+  /** Scheduled rotation takes the place of a row, everything else goes in front of it. */
+  function placeOrReplace(row: QueuedRow): void {
+    for (let count = 0; count < insertionsAtMost; count++) {
+      const more = outranking(row)
+      if (!more) break
+      if (more === 'replaced') return withdraw(row)
+      placeDecided(more.decision, more.why)
+      placeInterrupts()
+    }
+    place(row)
+  }
+
+  function outranking(row: QueuedRow): { decision: Decision; why: Moved } | 'replaced' | null {
+    if (row.isInterrupt) return null
     const slot = slotAt(atMs, [row, ...left])
     const { picked } = dueRequest(slot)
+    const from = Math.floor(atMs / 1_000)
     if (picked) {
-      const entry: LogEntry = { step: 'slot', at: Math.floor(atMs / 1_000), why: 'request_due' }
-      return { decision: requested(picked, [entry]), row: null, isRotation: false, why: 'request_inserted' }
+      const log: LogEntry[] = [{ step: 'slot', at: from, why: 'request_due' }]
+      return { decision: requested(picked, log), why: 'request_inserted' }
     }
-    const own = row.playlistId === null ? undefined : byId.get(row.playlistId)
-    if (own?.type !== 'default') return null
-    const above = buckets.filter(
-      ({ type, isScheduled }) => type !== 'default' || (isScheduled && own.schedule.length === 0)
-    )
-    const others = playlists.filter(playlist => isPlayable(playlist) && !playlist.options.has('interrupt'))
-    const log: LogEntry[] = [{ step: 'slot', at: Math.floor(atMs / 1_000), why: 'window_open' }]
-    const decision = pickFrom(slot, others, above, random(), log)
+    const own = playlistOf(row)
+    if (own?.type === 'default' && dueInterrupts(slot).some(({ type }) => type === 'default'))
+      return 'replaced'
+    const above = buckets.slice(0, own && rankOf(own))
+    const log: LogEntry[] = [{ step: 'slot', at: from, why: 'window_open' }]
+    const decision = pickFrom(slot, { playlists: rotation, buckets: above, mayRepeat: false }, random(), log)
     if (!decision) return null
-    const playlist = byId.get(decision.tracks[0].playlistId ?? 0)
-    const isRotation = playlist?.type === 'default'
-    const waiting = isRotation
-      ? undefined
-      : left.find(each => each.playlistId === playlist?.id && isFree(each))
-    return { decision, row: waiting ?? null, isRotation, why: 'window_open' }
+    return playlistOf(decision.tracks[0])?.type === 'default' ? 'replaced' : { decision, why: 'window_open' }
   }
-
-  function isFree(row: QueuedRow): boolean {
-    return !row.isSent && !row.isManual && row.batch === null && row.requestId === null && isStillAllowed(row)
-  }
-
-  /** Places in the order of play: rows keep theirs unless something comes before them. */
-  function positioned(): { insert: NewRow[]; move: MovedRow[] } {
-    const insert: NewRow[] = []
-    const move: MovedRow[] = []
-    const original = new Map(queue.map(row => [row.id, row]))
-    let position = queue.reduce((least, row) => Math.min(least, row.position), nextSeq) - 1
-    for (const row of placed) {
-      if (row.id === null) {
-        position++
-        const { id: _id, ...rest } = row
-        insert.push({ ...rest, position })
-        continue
-      }
-      const before = original.get(row.id)
-      position = Math.max(position + 1, row.position)
-      const isSame =
-        before?.position === position &&
-        before.cuedAtMs === row.cuedAtMs &&
-        before.startsAtMs === row.startsAtMs &&
-        before.durationMs === row.durationMs
-      if (before && !isSame) move.push(movedRow(before, row, position))
-    }
-    return { insert, move }
-  }
-
-  function movedRow(before: QueuedRow, row: Play & { cuedAtMs: number }, position: number): MovedRow {
-    const { id } = before
-    const from = Math.floor(before.startsAtMs / 1_000)
-    const to = Math.floor(row.startsAtMs / 1_000)
-    const why = movedWhy.get(id)
-    const log: LogEntry[] = why !== undefined && from !== to ? [{ step: 'moved', from, to, why }] : []
-    const { cuedAtMs, startsAtMs, durationMs } = row
-    return { id, position, cuedAtMs, startsAtMs, durationMs, log }
-  }
-}
-
-interface Outranking {
-  readonly decision: Decision
-  /** A row of the queue that is meant by the same rule and is moved to the front instead. */
-  readonly row: QueuedRow | null
-  /** Scheduled rotation takes the place of the row, everything else goes in front of it. */
-  readonly isRotation: boolean
-  readonly why: 'request_inserted' | 'window_open'
-}
-
-const lookAheadMs = 32 * 86_400_000
-
-/** When a silent station may have something to play. */
-export function nextChance({ playlists, requests, rules, past }: Library, nowMs: number): number | null {
-  const times = playlists.filter(isPlayable).flatMap((playlist: Playlist) => {
-    const { schedule, type, everyMinutes, id } = playlist
-    const openingMs = schedule.length === 0 ? null : nextOpening(rules.zone, schedule, nowMs, lookAheadMs)
-    const isByMinutes = type === 'once_per_x_minutes' && everyMinutes > 0
-    const last = past.plays.findLast(play => play.playlistId === id) ?? past.older.get(id)
-    const afterMs = isByMinutes && last ? last.startsAtMs + everyMinutes * 60_000 : null
-    return [openingMs, afterMs, type === 'once_per_hour' ? nowMs + 60_000 : null]
-  })
-  const all = [...times, ...requests.map(({ dueAtMs }) => dueAtMs)].flatMap(time =>
-    time === null ? [] : [time]
-  )
-  const next = Math.min(...all.map(time => Math.max(time, nowMs + 1_000)))
-  return Number.isFinite(next) ? next : null
 }

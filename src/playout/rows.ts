@@ -144,8 +144,8 @@ export function readRefused(
   nowMs: number
 ): Promise<(Refused & { stationId: number })[]> {
   return tx`
-    select station_id as "stationId", playlist_id as "playlistId", plays_at_ms as "startsAtMs",
-      occurrence_ms as "occurrenceMs"
+    select station_id as "stationId", playlist_id as "playlistId", track_id as "trackId", pass,
+      plays_at_ms as "startsAtMs", occurrence_ms as "occurrenceMs"
     from queue
     where station_id = any(${[...stationIds]}::bigint[]) and skipped_at_ms > ${nowMs - refusedForMs}
       and playlist_id is not null

@@ -1,0 +1,14 @@
+import type { Chosen } from './candidate.ts'
+import type { LogEntry } from './log-entry.ts'
+
+/** What to play in a slot: one song, or a batch that is played back to back. */
+export interface Decision {
+  readonly tracks: readonly [Picked, ...Picked[]]
+  readonly log: readonly LogEntry[]
+}
+
+/** A track of a playlist, or a listener's request, which belongs to none. */
+export type Picked = Omit<Chosen, 'playlistId' | 'trackId'> & {
+  readonly playlistId: number | null
+  readonly trackId: number | null
+}

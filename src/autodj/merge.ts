@@ -1,0 +1,42 @@
+import { airtimeMs } from './estimate.ts'
+import type { Playlist, Slot } from './library.ts'
+import { passesOf } from './passes.ts'
+import { shuffledPlace } from './random.ts'
+import { at } from './tracks.ts'
+
+const rowsAtMost = 500
+
+/** Tracks of a merged list that are played back to back, as places in the list. */
+export interface Batch {
+  readonly pass: number
+  readonly indices: readonly number[]
+  readonly airtimeMs: number
+}
+
+/** The whole list in a new pass; a list that is too long for one batch is gone through in several. */
+export function batchAt(playlist: Playlist, slot: Slot): Batch {
+  const { order, tracks } = playlist
+  const { seed } = slot.library.rules
+  const { pass, isIn } = runOf(playlist, slot)
+  const placeOf = (index: number) =>
+    order === 'sequential' ? index : shuffledPlace(seed, pass, at(tracks.ids, index))
+  const indices = [...tracks.ids.keys()]
+    .filter(isIn)
+    .map(index => ({ index, place: placeOf(index) }))
+    .toSorted((a, b) => a.place - b.place)
+    .slice(0, rowsAtMost)
+    .map(({ index }) => index)
+  const heldMs = indices.reduce((sum, index) => sum + airtimeMs(at(tracks.durations, index)), 0)
+  return { pass, indices, airtimeMs: heldMs }
+}
+
+function runOf(playlist: Playlist, slot: Slot) {
+  const { id, pass, tracks } = playlist
+  const { working, consumed } = passesOf(playlist, slot)
+  const isBegun = tracks.ids.length > rowsAtMost && consumed.includes(working)
+  if (isBegun) return { pass: working, isIn: (index: number) => at(consumed, index) < working }
+  // A pass of its own: by it the rows of a batch are known that has begun.
+  const queued = slot.behind.map(row => (row.playlistId === id ? row.pass : 0))
+  const newest = [...consumed, ...queued].reduce((most, each) => Math.max(most, each), 0)
+  return { pass: Math.max(pass, newest + 1), isIn: () => true }
+}

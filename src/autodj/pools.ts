@@ -1,0 +1,44 @@
+import type { Playlist, Slot } from './library.ts'
+import { loopsOnce, playedIn } from './loops.ts'
+import { passesOf } from './passes.ts'
+import type { Window } from './schedule.ts'
+import { at } from './tracks.ts'
+
+/** Tracks from which a playlist may choose in a slot. */
+export interface Pool {
+  /** The pass in which they are played; null where the list is not gone through in passes. */
+  readonly pass: number | null
+  /** Seeds their order where they are shuffled. */
+  readonly run: number
+  isIn(index: number): boolean
+}
+
+/**
+ * What a playlist chooses from: what is left of a pass, and where nothing of that suits, what it has consumed of it for the
+ * pass after; so no track gets ahead of another by more than two plays. A sequence borrows nothing. `draw` seeds a random order.
+ */
+export function poolsOf(
+  playlist: Playlist,
+  slot: Slot,
+  window: Window | null,
+  draw: number
+): readonly [Pool, ...Pool[]] {
+  const { order, tracks } = playlist
+  if (window !== null && loopsOnce(playlist, window)) {
+    const played = playedIn(playlist, slot, window)
+    const isIn = (index: number) => !played.has(at(tracks.ids, index))
+    return [{ pass: null, run: window.startMs / 1_000, isIn }]
+  }
+  if (order === 'random') return [{ pass: null, run: draw, isIn: () => true }]
+  const { working, consumed } = passesOf(playlist, slot)
+  const rest = { pass: working, run: working, isIn: (index: number) => at(consumed, index) < working }
+  if (order === 'sequential') return [rest]
+  const next = working + 1
+  return [rest, { pass: next, run: next, isIn: index => at(consumed, index) === working }]
+}
+
+/** The first track of a pool in the order of the list, -1 if it has none. */
+export function firstOf({ tracks }: Playlist, pool: Pool): number {
+  for (let index = 0; index < tracks.ids.length; index++) if (pool.isIn(index)) return index
+  return -1
+}

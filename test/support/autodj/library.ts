@@ -1,0 +1,204 @@
+import type {
+  Library,
+  Option,
+  Past,
+  PendingRequest,
+  Play,
+  Playlist,
+  Refused,
+  Rules,
+  Slot
+} from '../../../src/autodj/library.ts'
+import type { QueuedRow, Running, Situation } from '../../../src/autodj/refill.ts'
+import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
+import type { SongKeys } from '../../../src/autodj/song-keys.ts'
+import { type TrackRow, tracksOf } from '../../../src/autodj/tracks.ts'
+import { openZone } from '../../../src/autodj/zone.ts'
+
+export const secondMs = 1_000
+export const minuteMs = 60 * secondMs
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
+/** A Thursday, at noon in UTC. */
+export const noonMs = Date.parse('2026-01-15T12:00:00Z')
+
+/** `12:30` of that day in UTC, or any instant of ISO 8601. */
+export function timeOf(text: string): number {
+  return Date.parse(/^\d\d:\d\d(:\d\d)?$/.test(text) ? `2026-01-15T${text}Z` : text)
+}
+
+/** A song that clashes with none of another number. Of the same song only the number is the same, or title and artists. */
+export function aSong(number: number, parts: Partial<SongKeys> = {}): SongKeys {
+  return { song: number, title: 1_000_000 + number, artists: [2_000_000 + number], ...parts }
+}
+
+/** A track whose song, media and id have the same number. */
+export function aTrack(id: number, parts: Partial<TrackRow> = {}): TrackRow {
+  return { ...aSong(id), id, media: id, durationMs: 3 * minuteMs, lastPass: 0, lastAiredMs: 0, ...parts }
+}
+
+/** A playlist as an operator makes it, with its tracks in rows; without them it has three. */
+export interface PlaylistParts extends Partial<Omit<Playlist, 'options' | 'tracks'>> {
+  readonly options?: readonly Option[]
+  readonly tracks?: readonly (number | TrackRow)[]
+}
+
+export function aPlaylist({ options = [], tracks, ...parts }: PlaylistParts = {}): Playlist {
+  const id = parts.id ?? 1
+  const rows = tracks ?? [1, 2, 3].map(number => id * 100 + number)
+  return {
+    id,
+    name: `Playlist ${id}`,
+    type: 'default',
+    source: 'songs',
+    order: 'shuffle',
+    weight: 3,
+    isEnabled: true,
+    isJingle: false,
+    avoidsDuplicates: true,
+    everySongs: 0,
+    everyMinutes: 0,
+    hourMinute: 0,
+    schedule: [],
+    pass: 1,
+    ...parts,
+    options: new Set(options),
+    tracks: tracksOf(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
+  }
+}
+
+/** A schedule item of every day. */
+export function anItem(startTime: number, endTime: number, parts: Partial<ScheduleItem> = {}): ScheduleItem {
+  return {
+    id: 1,
+    start_time: startTime,
+    end_time: endTime,
+    start_date: '',
+    end_date: '',
+    days: [],
+    loop_once: false,
+    ...parts
+  }
+}
+
+export interface RuleParts extends Partial<Omit<Rules, 'zone'>> {
+  readonly zone?: string
+}
+
+export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): Rules {
+  return {
+    zone: openZone(zone),
+    seed: 7,
+    queueLength: 3,
+    duplicateRangeMs: 120 * minuteMs,
+    overlapMs: 0,
+    requestThresholdMs: 15 * minuteMs,
+    consecutiveRequests: 2,
+    overrunMs: 10 * minuteMs,
+    ...parts
+  }
+}
+
+export interface LibraryParts {
+  readonly rules?: RuleParts
+  readonly playlists?: readonly Playlist[]
+  readonly plays?: readonly Play[]
+  readonly older?: Past['older']
+  readonly refused?: readonly Refused[]
+  readonly requests?: readonly PendingRequest[]
+}
+
+export function aLibrary({
+  rules = {},
+  playlists = [aPlaylist()],
+  plays = [],
+  older = new Map(),
+  refused = [],
+  requests = []
+}: LibraryParts = {}): Library {
+  return { rules: theRules(rules), playlists, past: { plays, older, refused }, requests }
+}
+
+/** A play of a song of the number, from no playlist unless told. */
+export function aPlay(number: number, startsAtMs: number, parts: Partial<Play> = {}): Play {
+  return {
+    playlistId: null,
+    trackId: null,
+    mediaId: number,
+    pass: 0,
+    requestId: null,
+    occurrenceMs: null,
+    song: aSong(number),
+    isVisible: true,
+    isInterrupt: false,
+    startsAtMs,
+    durationMs: 3 * minuteMs,
+    ...parts
+  }
+}
+
+/** A play of a playlist that has a track of the number. */
+export function aPlayOf(
+  playlistId: number,
+  number: number,
+  startsAtMs: number,
+  parts: Partial<Play> = {}
+): Play {
+  return aPlay(number, startsAtMs, { playlistId, trackId: number, pass: 1, ...parts })
+}
+
+export function aSlot(library: Library, atMs: number = noonMs, parts: Partial<Slot> = {}): Slot {
+  return { library, ahead: [], behind: [], atMs, rejected: new Set(), ...parts }
+}
+
+export function aRequest(id: number, parts: Partial<PendingRequest> = {}): PendingRequest {
+  return {
+    id,
+    mediaId: id,
+    song: aSong(id),
+    durationMs: 3 * minuteMs,
+    dueAtMs: noonMs,
+    skipsDelay: false,
+    ...parts
+  }
+}
+
+/** A row of the queue whose place and number are the same. */
+export function aRow(position: number, play: Play, parts: Partial<QueuedRow> = {}): QueuedRow {
+  return {
+    ...play,
+    id: position,
+    position,
+    cuedAtMs: play.startsAtMs,
+    isSent: false,
+    isManual: false,
+    batch: null,
+    ...parts
+  }
+}
+
+export interface SituationParts extends Partial<Omit<Situation, 'running'>> {
+  readonly running?: Partial<Running>
+}
+
+/** At noon, where a play has just begun that is heard for three minutes. */
+export function aSituation({ running = {}, ...parts }: SituationParts = {}): Situation {
+  const nowMs = parts.nowMs ?? noonMs
+  return {
+    library: aLibrary(),
+    running: {
+      startedAtMs: nowMs,
+      endsAtMs: nowMs + 3 * minuteMs,
+      playlistId: null,
+      isInterrupt: false,
+      ...running
+    },
+    nowMs,
+    queue: [],
+    queueLength: 3,
+    rejected: new Set(),
+    nextSeq: 1_000,
+    ...parts
+  }
+}

@@ -1,0 +1,282 @@
+import { applyPlan } from '../../../src/autodj/apply.ts'
+import { airtimeMs } from '../../../src/autodj/estimate.ts'
+import type { Library, PendingRequest, Play, Playlist, Refused } from '../../../src/autodj/library.ts'
+import type { LogEntry } from '../../../src/autodj/log-entry.ts'
+import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
+import type { PastPlay } from '../../../src/db/library.ts'
+import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/past.ts'
+
+/** What was heard: a play until it ended or was cut. */
+export interface Heard extends Play {
+  readonly untilMs: number
+  readonly log: readonly LogEntry[]
+  readonly isManual: boolean
+  readonly isSent: boolean
+}
+
+export type RequestState = 'pending' | 'queued' | 'aired' | 'cancelled' | 'expired'
+
+export interface KnownRequest extends PendingRequest {
+  state: RequestState
+}
+
+/** Called with every situation that was planned for, and its plan. */
+export type Observer = (situation: Situation, plan: Plan) => void
+
+const expiryMs = 180 * 60_000
+const catchUpMs = 5_000
+
+/**
+ * A station whose engine steps in memory as the real one does: time goes on by itself, and everything that people do to it can be done
+ * at any time. Its playlists are copies.
+ */
+export function aStation(start: Library, nowStartMs: number, queueLength = 3, observe: Observer = () => {}) {
+  let library: Library = {
+    ...start,
+    playlists: start.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
+  }
+  const kept: KeptPast = { plays: [], older: new Map() }
+  let refused: Refused[] = []
+  const requests: KnownRequest[] = start.requests.map(request => ({ ...request, state: 'pending' }))
+  let queue: QueuedRow[] = []
+  const logs = new Map<number, readonly LogEntry[]>()
+  const heard: Heard[] = []
+  const everything: PastPlay[] = []
+  let on: { play: Heard; naturalMs: number; dueMs: number } | null = null
+  let wakeAtMs: number | null = nowStartMs
+  let nowMs = nowStartMs
+  let nextSeq = 1
+  let playId = 0
+  let length = queueLength
+
+  function seen(): Library {
+    cutPast(kept, nowMs - reachMs(library.rules, library.playlists))
+    const pending = requests.filter(({ state }) => state === 'pending')
+    return { ...library, past: pastOf(kept, refused), requests: pending }
+  }
+
+  function plan(running: Situation['running'], rowsWanted: number, rejected: ReadonlySet<number>): Plan {
+    for (const request of requests)
+      if (request.state === 'pending' && request.dueAtMs <= nowMs - expiryMs) request.state = 'expired'
+    const situation: Situation = {
+      library: seen(),
+      running,
+      nowMs,
+      queue,
+      queueLength: rowsWanted,
+      rejected,
+      nextSeq
+    }
+    const planned = refill(situation)
+    observe(situation, planned)
+    const withdrawn = new Set(planned.withdraw)
+    for (const { id, requestId } of queue) if (withdrawn.has(id)) setState(requestId, 'pending')
+    for (const { requestId } of planned.insert) setState(requestId, 'queued')
+    for (const row of planned.insert) logs.set(-row.seq, row.log)
+    queue = applyPlan(queue, planned)
+    nextSeq += planned.insert.length
+    return planned
+  }
+
+  function setState(requestId: number | null, state: RequestState): void {
+    const request = requests.find(({ id }) => id === requestId)
+    if (request) request.state = state
+  }
+
+  /** Brings the queue in line with everything, as after any change. */
+  function top(rejected: ReadonlySet<number> = new Set()): void {
+    const running = on
+      ? {
+          startedAtMs: on.play.startsAtMs,
+          endsAtMs: Math.max(nowMs, on.naturalMs),
+          playlistId: on.play.playlistId,
+          isInterrupt: on.play.isInterrupt
+        }
+      : { startedAtMs: nowMs, endsAtMs: nowMs, playlistId: null, isInterrupt: false }
+    const planned = plan(running, length, rejected)
+    if (on) on.dueMs = planned.runningEndsMs
+    else if (queue.length > 0) wakeAtMs = nowMs
+  }
+
+  function step(): void {
+    const planned = plan(
+      {
+        startedAtMs: on?.play.startsAtMs ?? nowMs,
+        endsAtMs: nowMs,
+        playlistId: null,
+        isInterrupt: true
+      },
+      length + 1,
+      new Set()
+    )
+    if (on) heard.push({ ...on.play, untilMs: nowMs })
+    on = null
+    const { first } = planned
+    if (!first) {
+      wakeAtMs = planned.wakeAtMs
+      return
+    }
+    const id = first.id ?? -(first.seq ?? 0)
+    const row = queue.find(each => each.id === id)
+    if (!row) throw new Error('the first row of a plan is not in the queue')
+    queue = queue.filter(each => each !== row)
+    const play: PastPlay = { ...row, stationId: 1, id: ++playId, startsAtMs: nowMs }
+    extendPast(kept, library.playlists, [play])
+    everything.push(play)
+    endPass(row)
+    setState(row.requestId, 'aired')
+    const naturalMs = nowMs + airtimeMs(row.durationMs) - library.rules.overlapMs
+    on = {
+      play: { ...row, startsAtMs: nowMs, untilMs: 0, log: logs.get(id) ?? [] },
+      naturalMs,
+      dueMs: first.endsAtMs
+    }
+  }
+
+  function endPass({ playlistId, pass }: Play): void {
+    changePlaylist(playlistId ?? 0, playlist =>
+      pass > playlist.pass && playlist.tracks.lastPass.every(each => each >= pass - 1)
+        ? { ...playlist, pass }
+        : playlist
+    )
+  }
+
+  function changePlaylist(id: number, change: (playlist: Playlist) => Playlist): void {
+    const playlists = library.playlists.map(playlist => (playlist.id === id ? change(playlist) : playlist))
+    library = { ...library, playlists }
+  }
+
+  return {
+    get nowMs() {
+      return nowMs
+    },
+    get library() {
+      return seen()
+    },
+    get queue(): readonly QueuedRow[] {
+      return queue
+    },
+    get on() {
+      return on
+    },
+    get requests(): readonly KnownRequest[] {
+      return requests
+    },
+    /** What has been heard, and what is on air, until now. */
+    get heard(): readonly Heard[] {
+      return on ? [...heard, { ...on.play, untilMs: nowMs }] : heard
+    },
+    /** Lets time pass; all that ends by itself until then ends. */
+    runTo(untilMs: number): void {
+      for (;;) {
+        const dueMs = on ? on.dueMs : wakeAtMs
+        if (dueMs === null || dueMs > untilMs) break
+        nowMs = Math.max(nowMs, dueMs)
+        wakeAtMs = null
+        step()
+      }
+      nowMs = Math.max(nowMs, untilMs)
+    },
+    /** Lets time pass while the engine is down, so that it goes on late. */
+    pauseTo(untilMs: number): void {
+      const dueMs = on ? on.dueMs : wakeAtMs
+      nowMs = Math.max(nowMs, untilMs)
+      if (dueMs !== null && dueMs <= nowMs) {
+        if (nowMs - dueMs <= catchUpMs) nowMs = dueMs
+        wakeAtMs = null
+        step()
+      }
+    },
+    skip(): void {
+      if (on && nowMs > on.play.startsAtMs) step()
+    },
+    top,
+    /** Takes a row out as an operator does. */
+    refuse(index: number): void {
+      const row = queue[index]
+      if (!row || row.isSent) return
+      queue = queue.filter(each => each !== row)
+      setState(row.requestId, 'cancelled')
+      const playlist = library.playlists.find(({ id }) => id === row.playlistId)
+      if (playlist?.order === 'sequential' && row.trackId !== null)
+        markAired(playlist.tracks, indexOf(playlist.tracks, row.trackId), row.pass, 0)
+      refused = [row, ...refused]
+      top(new Set(row.trackId === null ? [] : [row.trackId]))
+    },
+    /** Rows that vanish, as by a change that is taken back. */
+    withdraw(isGone: (row: QueuedRow, index: number) => boolean): void {
+      const gone = queue.filter((row, index) => !row.isSent && isGone(row, index))
+      for (const { requestId } of gone) setState(requestId, 'pending')
+      queue = queue.filter(row => !gone.includes(row))
+      top()
+    },
+    /** Puts a song behind what was put there by hand before, as an operator does. */
+    add(play: Play): void {
+      const sent = queue.findLastIndex(row => row.isSent || row.isManual) + 1
+      const first = queue.reduce((least, { position }) => Math.min(least, position), nextSeq)
+      const row: QueuedRow = {
+        ...play,
+        id: -nextSeq,
+        position: 0,
+        cuedAtMs: nowMs,
+        startsAtMs: nowMs,
+        isSent: false,
+        isManual: true,
+        batch: null
+      }
+      nextSeq++
+      queue = queue.toSpliced(sent, 0, row).map((each, index) => ({ ...each, position: first + index }))
+      top()
+    },
+    /** Hands the first row to a playout. */
+    send(): void {
+      const [first] = queue.filter(row => !row.isSent)
+      queue = queue.map(row => (row === first ? { ...row, isSent: true, cuedAtMs: nowMs } : row))
+      top()
+    },
+    request(request: PendingRequest): void {
+      const isKnown = requests.some(
+        ({ mediaId, state }) => mediaId === request.mediaId && (state === 'pending' || state === 'queued')
+      )
+      if (isKnown) return
+      requests.push({ ...request, state: 'pending' })
+      top()
+    },
+    cancel(requestId: number): void {
+      const request = requests.find(({ id }) => id === requestId)
+      if (!request || (request.state !== 'pending' && request.state !== 'queued')) return
+      if (queue.some(row => row.requestId === requestId && row.isSent)) return
+      request.state = 'cancelled'
+      queue = queue.filter(row => row.requestId !== requestId)
+      top()
+    },
+    change(id: number, change: (playlist: Playlist) => Playlist): void {
+      changePlaylist(id, change)
+      top()
+    },
+    resize(rows: number): void {
+      length = rows
+      top()
+    },
+    /** Reads the past anew, as a process does that was started again. */
+    restart(): void {
+      const fromMs = nowMs - reachMs(library.rules, library.playlists)
+      kept.plays = everything.filter(play => play.startsAtMs >= fromMs)
+      const before = everything.filter(play => play.startsAtMs < fromMs)
+      kept.older.clear()
+      for (const { id, type } of library.playlists) {
+        const last = everything.findLastIndex(play => play.playlistId === id)
+        const play = before[last]
+        if (play && (type === 'once_per_x_songs' || type === 'once_per_x_minutes'))
+          kept.older.set(id, {
+            startsAtMs: play.startsAtMs,
+            visibleAfter: before.slice(last + 1).filter(each => each.isVisible).length
+          })
+      }
+      top()
+    }
+  }
+}
+
+export type TestStation = ReturnType<typeof aStation>
