@@ -1,6 +1,6 @@
-import { loopsOnce } from '../autodj/due.ts'
 import { airtimeMs } from '../autodj/estimate.ts'
 import type { Library, Playlist } from '../autodj/library.ts'
+import { loopsOnce } from '../autodj/loops.ts'
 import { windowAt } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { SongKeys } from '../autodj/song-keys.ts'

@@ -1,6 +1,6 @@
+import { buckets } from '../autodj/buckets.ts'
 import type { Play, Playlist } from '../autodj/library.ts'
 import { interrupts } from '../autodj/library.ts'
-import { bucketTypes } from '../autodj/pick.ts'
 import { nextHourlyTarget, windowAt, windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Run } from './run.ts'
@@ -103,8 +103,8 @@ function startOf(
 /** What goes first has the lower one: cuts, then requests, then the buckets of `pick`. */
 function rankOf(playlist: Playlist): number {
   if (interrupts(playlist)) return -2
-  const bucket = bucketTypes.findIndex(type => type === playlist.type)
-  return bucket * 2 + (playlist.schedule.length > 0 ? 0 : 1)
+  const isScheduled = playlist.schedule.length > 0
+  return buckets.findIndex(bucket => bucket.type === playlist.type && bucket.isScheduled === isScheduled)
 }
 
 function rankOfPlay(playlists: readonly Playlist[], { play }: SimulatedPlay): number {
