@@ -59,24 +59,28 @@ const songs = v.pipe(
 )
 
 const item = { $ref: '#/components/schemas/QueueItem' }
-const body: JsonSchema = {
-  ...oneOf({
-    media_id: { ...id.schema, description: 'A song of the library; answered with its row.' },
-    media_ids: {
-      type: 'array',
-      items: id.schema,
-      minItems: 1,
-      maxItems: mostAtOnce,
-      description: 'Several songs, instead; answered with their rows in the same order.'
-    }
-  }),
-  examples: [{ media_id: 12 }, { media_id: 12, position: 1 }]
-}
-
 const placeSchema: JsonSchema = {
   ...place.schema,
   description:
     'The place in the queue, counted from what is not on its way to the air; beyond the end is the end.'
+}
+
+const body: JsonSchema = {
+  ...oneOf(
+    {
+      media_id: { ...id.schema, description: 'A song of the library; answered with its row.' },
+      media_ids: {
+        type: 'array',
+        items: id.schema,
+        minItems: 1,
+        maxItems: mostAtOnce,
+        description: 'Several songs, instead; answered with their rows in the same order.'
+      }
+    },
+    {},
+    { position: placeSchema }
+  ),
+  examples: [{ media_id: 12 }, { media_id: 12, position: 1 }]
 }
 
 const add: ApiRoute = {

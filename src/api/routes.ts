@@ -12,6 +12,7 @@ import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
+import { onDemandRoutes } from './on-demand.ts'
 import { describeApi } from './openapi.ts'
 import { playlistActionRoutes } from './playlist-actions.ts'
 import { playlistFileRoutes } from './playlist-files.ts'
@@ -51,6 +52,7 @@ const documented: readonly ApiRoute[] = [
   ...historyRoutes,
   ...requestRoutes,
   ...requestReportRoutes,
+  ...onDemandRoutes,
   ...scheduleRoutes,
   ...playlistActionRoutes,
   ...queuePreviewRoutes,

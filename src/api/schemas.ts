@@ -11,15 +11,16 @@ export function exactly(properties: Readonly<Record<string, JsonSchema>>): JsonS
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** An object with exactly one of these, beside what all have. */
+/** An object with exactly one of these, beside what all have, and what all may have. */
 export function oneOf(
   alternatives: Readonly<Record<string, JsonSchema>>,
-  common: Readonly<Record<string, JsonSchema>> = {}
+  common: Readonly<Record<string, JsonSchema>> = {},
+  optional: Readonly<Record<string, JsonSchema>> = {}
 ): JsonSchema {
   return {
     oneOf: Object.entries(alternatives).map(([name, schema]) => ({
       type: 'object',
-      properties: { ...common, [name]: schema },
+      properties: { ...common, ...optional, [name]: schema },
       required: [...Object.keys(common), name]
     }))
   }
@@ -225,6 +226,15 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     end_timestamp: whole,
     end: { ...text, format: 'date-time' },
     is_now: truth
+  }),
+  OnDemandSong: exactly({
+    track_id: { ...text, description: 'The id of the song.' },
+    media: ref('Song'),
+    download_url: {
+      ...text,
+      description: 'Where the song is.',
+      examples: ['/api/station/1/ondemand/download/12']
+    }
   }),
   RequestableSong: exactly({
     request_id: { ...text, description: 'The id of the song.', examples: ['12'] },

@@ -295,3 +295,20 @@ test('the schedule is public, and told on the clock of the station', async ({ pr
   const during = await program.ask('GET', `/api/station/${id}/schedule?now=${now + 7_200}`, { key: '' })
   expect(during.body[0].is_now).toBe(true)
 })
+
+test('songs of playlists that are open for it can be heard on demand', async ({ program }) => {
+  const { id, playlistId } = await startPlaying(program)
+  const url = `/api/station/${id}/ondemand`
+  expect((await program.ask('GET', url, { key: '' })).body).toEqual([])
+  await program.ask('PUT', `/api/station/${id}/playlist/${playlistId}`, {
+    body: { include_in_on_demand: true }
+  })
+  const { body } = await program.ask('GET', `${url}?searchPhrase=title 3`, { key: '' })
+  expect(body).toHaveLength(1)
+  expect(body[0].media.title).toBe('Title 3')
+  const song = `/api/station/${id}/file/${body[0].track_id}`
+  expect((await program.ask('GET', body[0].download_url, { key: '' })).status).toBe(404)
+  await program.ask('PUT', song, { body: { path: 'https://example.com/3.mp3' } })
+  const answer = await fetch(program.baseUrl + body[0].download_url, { redirect: 'manual' })
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, 'https://example.com/3.mp3'])
+})
