@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { dayMs, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
+import { dayOf, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
 import { parseConfig } from '../config.ts'
 import { openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
@@ -9,7 +9,7 @@ import { OperatorError } from '../errors.ts'
 import { checkPostgres, reasonOf } from '../store-checks.ts'
 import { help, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
 import { benchPicks } from './bench.ts'
-import { readStation } from './database-station.ts'
+import { readDatabaseStation } from './database-station.ts'
 import { exampleStation } from './example-station.ts'
 import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
@@ -48,7 +48,7 @@ async function main(): Promise<number> {
 
 function example({ zone: wished, seed, fromDay }: SimulateArguments): SimulatedStation {
   const zone = wished ?? openZone(exampleZone)
-  const day = fromDay ?? Date.parse(exampleFrom) / dayMs
+  const day = fromDay ?? dayOf(exampleFrom)
   return exampleStation(zone, seed ?? 1, zone.instant(day, 0, 'first'))
 }
 
@@ -60,7 +60,7 @@ async function stationOf(name: string, request: SimulateArguments): Promise<Simu
   const sql = openSql(url, { max: 1, name: 'simulate' })
   try {
     await checkPostgres(sql)
-    return await readStation(sql, name, Date.now(), request)
+    return await readDatabaseStation(sql, name, Date.now(), request)
   } finally {
     await sql.end({ timeout: 5 })
   }
