@@ -4,7 +4,7 @@ import { dueInterrupts } from './interrupt.ts'
 import { interrupts, lastBefore, type Play, type Playlist } from './library.ts'
 import type { LogEntry, SlotReason } from './log-entry.ts'
 import { pick, pickFrom } from './pick.ts'
-import { dueRequest, isRunFull, requested } from './requests.ts'
+import { dueRequest, isEarly, isRunFull, requested } from './requests.ts'
 import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {
   type Moved,
@@ -92,14 +92,15 @@ function rankOfPlay(walk: Walk, play: Pick<Play, 'playlistId' | 'isInterrupt'>):
 }
 
 /**
- * Places a request that is next, but not behind so many others that something else has to be played first, nor behind its own
- * song: both come about when what was between them leaves. Where nothing else is left it waits again.
+ * Places a request that is next; but not before its time, nor behind as many others as may follow each other, nor behind its own
+ * song. All that comes about when something before it leaves. Then something else is put in front, and where nothing is left, it waits
+ * again for a slot.
  */
 export function placeRequest(walk: Walk, row: Row): void {
   const slot = slotOf(walk)
   const { song } = row.song
-  const isFull = isRunFull(slot)
-  if (!isFull && song !== lastBefore(slot)?.song.song) return placeAll(walk, takeOut(walk, row))
+  const mustWait = isEarly(slot, row.requestId) || isRunFull(slot)
+  if (!mustWait && song !== lastBefore(slot)?.song.song) return placeAll(walk, takeOut(walk, row))
   const between = walk.left.find(each => each.song.song !== song && mayPart(walk, each))
   if (between) {
     walk.left = [...takeOut(walk, between), ...walk.left]
@@ -107,7 +108,7 @@ export function placeRequest(walk: Walk, row: Row): void {
   }
   const decision = pick(slot, randomFor(walk))
   if (decision && decision.tracks[0].song.song !== song) placeNew(walk, decision)
-  else if (isFull) withdraw(walk, row)
+  else if (mustWait) withdraw(walk, row)
   else placeAll(walk, takeOut(walk, row))
 }
 

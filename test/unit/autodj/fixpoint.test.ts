@@ -6,13 +6,9 @@ import { type Plan, refill, type Situation } from '../../../src/autodj/refill.ts
 import { actionLists, dayOf, everyDoing, stationSpecs } from '../../support/autodj/days.ts'
 
 function afterPlan(situation: Situation, plan: Plan): Situation {
-  const queue = applyPlan(situation.queue, plan)
-  const queued = new Set(queue.map(row => row.requestId))
-  const requests = situation.library.requests.filter(({ id }) => !queued.has(id))
   return {
     ...situation,
-    queue,
-    library: { ...situation.library, requests },
+    queue: applyPlan(situation.queue, plan),
     nextSeq: situation.nextSeq + plan.insert.length
   }
 }
