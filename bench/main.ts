@@ -6,6 +6,10 @@ const benches: Record<string, { about: string; load: () => Promise<() => Promise
     about: 'how well tracks end on time, up to 10,000 stations (five minutes)',
     load: async () => (await import('./playout.ts')).playout
   },
+  refill: {
+    about: 'filling the queues of 1,000 stations whose libraries nobody knows yet',
+    load: async () => (await import('./refill.ts')).refill
+  },
   crud: {
     about: 'reading and writing records at 1,000 requests a second (k6)',
     load: async () => (await import('./crud.ts')).crud
@@ -21,6 +25,10 @@ const benches: Record<string, { about: string; load: () => Promise<() => Promise
   mixed: {
     about: 'polls, sockets and changes at once (k6)',
     load: async () => (await import('./mixed.ts')).mixed
+  },
+  autodj: {
+    about: 'one choice of the AutoDJ among 10,000 tracks, and a simulated week',
+    load: async () => (await import('./autodj.ts')).autodj
   },
   peers: {
     about:

@@ -1,6 +1,7 @@
 import { schedule } from 'node-cron'
 
 import { clearTombstones } from '../src/playout/gone.ts'
+import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
@@ -42,6 +43,12 @@ const tasks: readonly Task[] = [
     at: '* * * * *',
     maxRandomDelay: 20_000,
     run: ({ sql }) => expireRequests(sql, Date.now())
+  },
+  {
+    name: 'remains of remote playlists',
+    at: '41 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => tidyRemoteLists(sql)
   },
   { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {

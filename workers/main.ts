@@ -8,6 +8,7 @@ import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
+import { startRemoteLists } from './remote-lists.ts'
 import { startStorage } from './storage.ts'
 import { startSweep } from './sweep.ts'
 
@@ -22,6 +23,8 @@ await runService('workers', async ({ config, log, opened }) => {
   opened.defer('sweep', () => sweep.stop())
   const storage = startStorage({ ...services, config, secrets: await openKeptSecrets(services.sql, config) })
   opened.defer('storage', () => storage.stop())
+  const remoteLists = startRemoteLists({ ...services, config })
+  opened.defer('remote lists', () => remoteLists.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)
   opened.defer('advance worker', () => advances.close())
   tellReady()

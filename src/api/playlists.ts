@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import * as v from 'valibot'
 
+import type { ScheduleItem } from '../autodj/schedule.ts'
 import {
   choice,
   custom,
@@ -15,9 +16,11 @@ import {
 } from '../fields/field.ts'
 import { startNewPass } from '../playout/passes.ts'
 import { markPlaylist, refillQueue } from '../playout/queue.ts'
+import { keepEntries } from '../playout/remote-entries.ts'
+import { followSource } from '../playout/remote-source.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, type Stored, resource } from './resource.ts'
-import { type ScheduleItem, scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
+import { scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
 import { targetProblems } from './target-problems.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
@@ -163,10 +166,14 @@ const rules: Rules<PlaylistFields> = {
     ]
   },
   async wrote({ tx, station, before, values }, id) {
-    if (!station || !before) return
-    if (before.name !== values.name) await markPlaylist(tx, station.id, id)
-    if (before.order !== values.order) await startNewPass(tx, station.id, id)
-    if (isPlayedOtherwise(before, values)) await refillQueue(tx, station.id)
+    if (!station) return
+    const areOthers = await followSource(tx, { id, stationId: station.id }, before, values)
+    if (before && before.name !== values.name) await markPlaylist(tx, station.id, id)
+    if (before && before.order !== values.order) await startNewPass(tx, station.id, id)
+    if (areOthers || (before && isPlayedOtherwise(before, values))) await refillQueue(tx, station.id)
+  },
+  async deleting({ tx, station, before }) {
+    if (station) await keepEntries(tx, { id: before.id, stationId: station.id }, [])
   },
   async deleted({ tx, station }) {
     if (station) await refillQueue(tx, station.id)

@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import type { Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
 import { integer, type JsonSchema, problem } from '../fields/field.ts'
-import { addToQueue } from '../playout/hand-queue.ts'
+import { addToQueue, moveInQueue } from '../playout/hand-queue.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { clearQueue } from '../playout/queue.ts'
 import { lockStation } from '../playout/rows.ts'
 import { recordAudit } from './audit.ts'
-import { parseBody } from './parse.ts'
+import { parseBody, parseId } from './parse.ts'
 import { type QueueRow, renderRow, selectRows } from './queue-row.ts'
 import { refuse } from './resource-store.ts'
 import { actionResult, type ApiRoute, json, stationOf } from './route.ts'
@@ -17,9 +17,12 @@ import { oneOf } from './schemas.ts'
 const mostAtOnce = 100
 const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
 
+const place = integer({ min: 1, max: 500, about: 'A place in the queue.' })
+
 const songs = v.pipe(
   v.object(
     {
+      position: v.nullish(place.input),
       media_id: v.nullish(id.input),
       media_ids: v.nullish(
         v.pipe(
@@ -56,18 +59,28 @@ const songs = v.pipe(
 )
 
 const item = { $ref: '#/components/schemas/QueueItem' }
+const placeSchema: JsonSchema = {
+  ...place.schema,
+  description:
+    'The place in the queue, counted from what is not on its way to the air; beyond the end is the end.'
+}
+
 const body: JsonSchema = {
-  ...oneOf({
-    media_id: { ...id.schema, description: 'A song of the library; answered with its row.' },
-    media_ids: {
-      type: 'array',
-      items: id.schema,
-      minItems: 1,
-      maxItems: mostAtOnce,
-      description: 'Several songs, instead; answered with their rows in the same order.'
-    }
-  }),
-  examples: [{ media_id: 12 }]
+  ...oneOf(
+    {
+      media_id: { ...id.schema, description: 'A song of the library; answered with its row.' },
+      media_ids: {
+        type: 'array',
+        items: id.schema,
+        minItems: 1,
+        maxItems: mostAtOnce,
+        description: 'Several songs, instead; answered with their rows in the same order.'
+      }
+    },
+    {},
+    { position: placeSchema }
+  ),
+  examples: [{ media_id: 12 }, { media_id: 12, position: 1 }]
 }
 
 const add: ApiRoute = {
@@ -83,12 +96,12 @@ const add: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    const { media_id: single, media_ids: several } = parseBody(songs, request.body)
+    const { media_id: single, media_ids: several, position } = parseBody(songs, request.body)
     const wanted = several ?? [single ?? 0]
     const ids = await services.sql.begin(async tx => {
       await lockStation(tx, station.id)
       refuse(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
-      const added = await addToQueue(tx, station.id, wanted)
+      const added = await addToQueue(tx, station.id, wanted, position ?? null)
       await Promise.all(
         added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))
       )
@@ -143,4 +156,36 @@ const clear: ApiRoute = {
   }
 }
 
-export const queueWriteRoutes = [add, clear]
+const move: ApiRoute = {
+  method: 'PUT',
+  path: '/api/station/:station_id/queue/:id/move',
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'moveQueueItem',
+    tag: 'Queue',
+    summary: 'Move a song to another place in the queue, where it stays until a person takes it away',
+    body: {
+      type: 'object',
+      properties: { position: placeSchema },
+      required: ['position'],
+      examples: [{ position: 1 }]
+    },
+    answer: { $ref: '#/components/schemas/ActionResult' },
+    errors: [409]
+  },
+  async handle(request, services) {
+    const station = stationOf(request)
+    const queueId = parseId(request.params['id'])
+    const { position: wanted } = parseBody(movement, request.body)
+    await services.sql.begin(async tx => {
+      await moveInQueue(tx, station.id, queueId, wanted)
+      await recordAudit(tx, request, { record: 'QueueItem', id: queueId, fields: ['position'] })
+    })
+    await publishEventually(services, station.id)
+    return actionResult('Changes saved successfully.')
+  }
+}
+
+const movement = v.object({ position: place.input }, problem('invalid_type', 'must be an object.'))
+
+export const queueWriteRoutes = [add, clear, move]

@@ -12,10 +12,13 @@ import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
+import { onDemandRoutes } from './on-demand.ts'
 import { describeApi } from './openapi.ts'
+import { playlistActionRoutes } from './playlist-actions.ts'
 import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutRoutes } from './playout.ts'
+import { queuePreviewRoutes } from './queue-preview.ts'
 import { queueWriteRoutes } from './queue-write.ts'
 import { queueRoutes } from './queue.ts'
 import { requestReportRoutes } from './request-reports.ts'
@@ -23,6 +26,7 @@ import { requestRoutes } from './requests.ts'
 import { recordSchema } from './resource-routes.ts'
 import type { DeclaredResource } from './resource.ts'
 import type { ApiRoute, Route } from './route.ts'
+import { scheduleRoutes } from './schedule.ts'
 import { schemas } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 import { sftpAuthRoutes } from './sftp-auth.ts'
@@ -48,6 +52,10 @@ const documented: readonly ApiRoute[] = [
   ...historyRoutes,
   ...requestRoutes,
   ...requestReportRoutes,
+  ...onDemandRoutes,
+  ...scheduleRoutes,
+  ...playlistActionRoutes,
+  ...queuePreviewRoutes,
   ...playoutRoutes,
   ...webhookRoutes,
   ...customFieldRoutes,

@@ -1,22 +1,9 @@
 import * as v from 'valibot'
 
+import type { ScheduleItem } from '../autodj/schedule.ts'
 import type { Tx } from '../db/sql.ts'
 import { flag, integer, type JsonSchema, noLonger, problem } from '../fields/field.ts'
 import { formOf } from '../fields/form.ts'
-
-/** When a playlist is on, in the station's time zone. */
-export interface ScheduleItem {
-  readonly id: number
-  /** HHMM as a number: 930 is 09:30. Start after end goes over midnight; equal times mean once at that time. */
-  readonly start_time: number
-  readonly end_time: number
-  /** `YYYY-MM-DD`, or empty for no limit. */
-  readonly start_date: string
-  readonly end_date: string
-  /** ISO days, 1 is Monday; empty means every day. */
-  readonly days: number[]
-  readonly loop_once: boolean
-}
 
 const timeOfDay = {
   ...integer({ min: 0, max: 2359, about: 'HHMM' }),

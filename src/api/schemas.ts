@@ -11,15 +11,16 @@ export function exactly(properties: Readonly<Record<string, JsonSchema>>): JsonS
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** An object with exactly one of these, beside what all have. */
+/** An object with exactly one of these, beside what all have, and what all may have. */
 export function oneOf(
   alternatives: Readonly<Record<string, JsonSchema>>,
-  common: Readonly<Record<string, JsonSchema>> = {}
+  common: Readonly<Record<string, JsonSchema>> = {},
+  optional: Readonly<Record<string, JsonSchema>> = {}
 ): JsonSchema {
   return {
     oneOf: Object.entries(alternatives).map(([name, schema]) => ({
       type: 'object',
-      properties: { ...common, [name]: schema },
+      properties: { ...common, ...optional, [name]: schema },
       required: [...Object.keys(common), name]
     }))
   }
@@ -203,6 +204,37 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     is_played: truth,
     autodj_custom_uri: text,
     log: { type: 'array', items: {}, description: 'Why the AutoDJ chose it.' }
+  }),
+  PreviewItem: exactly({
+    played_at: { ...whole, description: 'Unix seconds of its start.' },
+    ends_at: whole,
+    duration: { ...whole, description: 'Seconds; 0: not known.' },
+    playlist: text,
+    is_request: truth,
+    is_jingle: truth,
+    song: { oneOf: [ref('Song'), { type: 'null' }], description: 'Null: silence.' },
+    log: { type: 'array', items: {}, description: 'Why; empty for what stands in the queue already.' }
+  }),
+  ScheduleEntry: exactly({
+    id: { ...whole, description: 'The id of the schedule item.' },
+    type: { ...text, enum: ['playlist'] },
+    name: text,
+    title: text,
+    description: text,
+    start_timestamp: whole,
+    start: { ...text, format: 'date-time', description: 'On the clock of the station.' },
+    end_timestamp: whole,
+    end: { ...text, format: 'date-time' },
+    is_now: truth
+  }),
+  OnDemandSong: exactly({
+    track_id: { ...text, description: 'The id of the song.' },
+    media: ref('Song'),
+    download_url: {
+      ...text,
+      description: 'Where the song is.',
+      examples: ['/api/station/1/ondemand/download/12']
+    }
   }),
   RequestableSong: exactly({
     request_id: { ...text, description: 'The id of the song.', examples: ['12'] },

@@ -1,4 +1,4 @@
-import { dateOf, dayMs, hourMs, minuteMs, weekday, type Zone } from './zone.ts'
+import { dayMs, dayOf, hourMs, minuteMs, weekday, type Zone } from './zone.ts'
 
 /** When a playlist is on, in the station's time zone. */
 export interface ScheduleItem {
@@ -48,11 +48,30 @@ function closing(zone: Zone, item: ScheduleItem, day: number, startMs: number): 
 function opensOn(item: ScheduleItem, day: number): boolean {
   if (item.days.length > 0 && !item.days.includes(weekday(day))) return false
   if (item.start_date === '' && item.end_date === '') return true
-  const date = dateOf(day)
-  // A night counts to the day on which it ends, unless only one day is named: then it is the night after that day.
-  const isNight = item.end_time > 0 && item.end_time < item.start_time && item.start_date !== item.end_date
-  const lastDate = isNight ? dateOf(day + 1) : date
-  return item.start_date <= date && (item.end_date === '' || lastDate <= item.end_date)
+  const { first, last } = datesOf(item)
+  return first <= day && day <= last
+}
+
+interface Dates {
+  readonly first: number
+  readonly last: number
+}
+
+const knownDates = new WeakMap<ScheduleItem, Dates>()
+
+/** The dates between which an item opens; read once for each item, since they are asked for much more often. */
+function datesOf(item: ScheduleItem): Dates {
+  const known = knownDates.get(item)
+  if (known) return known
+  const { start_time, end_time, start_date, end_date } = item
+  // A night counts to the date on which it ends, unless only one date is named: then it is the night after that.
+  const endsNextDay = 0 < end_time && end_time < start_time && start_date !== end_date
+  const dates = {
+    first: start_date === '' ? -Infinity : dayOf(start_date),
+    last: end_date === '' ? Infinity : dayOf(end_date) - (endsNextDay ? 1 : 0)
+  }
+  knownDates.set(item, dates)
+  return dates
 }
 
 /** The dates of all windows that may touch a range. Those on the edges are for a clock that goes back over midnight. */

@@ -48,7 +48,7 @@ function makeZone(name: string): Zone {
 
   const span = (atMs: number): Span => {
     const spans = spansNear(atMs)
-    return spans.findLast(({ fromMs }) => fromMs <= atMs) ?? spans[0]
+    return spans.find(({ untilMs }) => atMs < untilMs) ?? spans[0]
   }
   const localMs = (atMs: number) => atMs + span(atMs).offsetMs
 
@@ -70,20 +70,23 @@ function makeZone(name: string): Zone {
 
 type Spans = readonly [Span, ...Span[]]
 
-/** The first instant at which the clock shows a time or, having jumped, a later one. */
+/** The first instant at which the clock shows a time; the instant of the jump if it skips it. */
 function firstShown(spans: Spans, shownMs: number): number {
   const span = spans.find(({ untilMs, offsetMs }) => shownMs - offsetMs < untilMs) ?? spans[0]
   return Math.max(shownMs - span.offsetMs, span.fromMs)
 }
 
-/** The last instant at which the clock shows a time or, about to jump, the end of all earlier ones. */
+/** The last instant at which the clock shows a time; the instant of the jump if it skips it. */
 function lastShown(spans: Spans, shownMs: number): number {
-  const span = spans.findLast(({ fromMs, offsetMs }) => fromMs <= shownMs - offsetMs) ?? spans[0]
-  return Math.min(shownMs - span.offsetMs, span.untilMs)
+  let lastMs = -Infinity
+  for (const { fromMs, untilMs, offsetMs } of spans) {
+    if (fromMs <= shownMs - offsetMs) lastMs = Math.min(shownMs - offsetMs, untilMs)
+  }
+  return lastMs
 }
 
-/** Weeks are short enough: a clock that is changed is not changed back within one. */
-const sampleMs = 7 * dayMs
+/** Less than lies between two changes of a clock: never under an hour less than a week, from 1970 to 2100. */
+const sampleMs = 5 * dayMs
 
 function spansBetween(offsetAt: (atMs: number) => number, fromMs: number, toMs: number): Spans {
   let last = { fromMs: -Infinity, untilMs: Infinity, offsetMs: offsetAt(fromMs) }
@@ -140,7 +143,12 @@ export function weekday(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1
 }
 
-/** A date as text: `YYYY-MM-DD`. */
+/** The local date of a text (`YYYY-MM-DD`). */
+export function dayOf(date: string): number {
+  return Date.parse(date) / dayMs
+}
+
+/** A local date as text: `YYYY-MM-DD`. */
 export function dateOf(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10)
 }

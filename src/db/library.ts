@@ -1,5 +1,6 @@
 import type { Order, Option, Play, Playlist, PlaylistType } from '../autodj/library.ts'
 import type { ScheduleItem } from '../autodj/schedule.ts'
+import { type Tracks, tracksOf } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 import { packedTrack, songKey, unpackTracks } from './tracks.ts'
 
@@ -20,6 +21,10 @@ interface PlaylistRow {
   options: string
   schedule: ScheduleItem[]
   pass: number
+}
+
+interface TracksRow {
+  playlistId: number
   tracks: Buffer
   uris: string[]
 }
@@ -29,44 +34,48 @@ export async function readPlaylists(
   sql: Sql | Tx,
   stationIds: readonly number[]
 ): Promise<Map<number, Playlist[]>> {
-  const rows = await sql<PlaylistRow[]>`
-    select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
-      p.weight, p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
-      p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
-      p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass,
-      coalesce(string_agg(${packedTrack(sql)}, ''::bytea order by t.position, t.id) filter (where m.id is not null), '')
-        as tracks,
-      case when p.source = 'remote_url'
-        then coalesce(array_agg(m.path order by t.position, t.id) filter (where m.id is not null), '{}')
-        else '{}' end as uris
-    from playlists p left join playlist_tracks t on t.playlist_id = p.id
-      left join media m on m.id = t.media_id and (m.remote_playlist_id is not null) = (p.source = 'remote_url')
-    where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
-    group by p.id order by p.id`
+  const [rows, lists] = await Promise.all([
+    sql<PlaylistRow[]>`
+      select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
+        p.weight, p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
+        p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
+        p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass
+      from playlists p
+      where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
+      order by p.id`,
+    // A station at a time, which lets Postgres join what it has of one.
+    sql<TracksRow[]>`
+      select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
+        select p.id as "playlistId", string_agg(${packedTrack(sql)}, ''::bytea order by t.position, t.id) as tracks,
+          coalesce(array_agg(m.path order by t.position, t.id) filter (where p.source = 'remote_url'), '{}') as uris
+        from playlists p join playlist_tracks t on t.playlist_id = p.id join media m on m.id = t.media_id
+        where p.station_id = s.id and m.station_id = s.id and p.is_enabled and p.type <> 'custom'
+          and (m.remote_playlist_id is not null) = (p.source = 'remote_url')
+        group by p.id
+      ) list`
+  ])
+  const tracks = new Map(lists.map(list => [list.playlistId, unpackTracks(list.tracks, list.uris)]))
   const byStation = new Map<number, Playlist[]>()
   for (const row of rows) {
     const playlists = byStation.get(row.stationId) ?? []
     byStation.set(row.stationId, playlists)
-    playlists.push(playlistOf(row))
+    playlists.push(playlistOf(row, tracks.get(row.id) ?? noTracks))
   }
   return byStation
 }
 
-function playlistOf({
-  stationId: _station,
-  source,
-  remoteType,
-  options,
-  uris,
-  tracks,
-  ...row
-}: PlaylistRow): Playlist {
+const noTracks = tracksOf([])
+
+function playlistOf(
+  { stationId: _station, source, remoteType, options, ...row }: PlaylistRow,
+  tracks: Tracks
+): Playlist {
   return {
     ...row,
     isEnabled: true,
     source: source === 'songs' ? 'songs' : remoteType === 'playlist' ? 'list' : 'stream',
     options: new Set(options.split(',').filter(isOption)),
-    tracks: unpackTracks(tracks, uris)
+    tracks
   }
 }
 

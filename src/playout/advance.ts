@@ -143,7 +143,8 @@ function startPlay(tx: Tx, station: LockedStation, row: First, inserted: number,
       update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId}
     )
     update stations set revision = revision + 1, playback_revision = revision + 1, queue_revision = revision + 1,
-      next_seq = next_seq + ${inserted}, wake_at_ms = null
+      next_seq = next_seq + ${inserted}, wake_at_ms = null,
+      filled_version = ${station.libraryVersion}
     where id = ${station.id}`
 }
 

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { type Libraries, librariesOf } from './libraries.ts'
 import { isEmptyPlan, markQueue, planStatements } from './plan-statements.ts'
 import { publishEventually, publishMany } from './publish.ts'
-import { type LiveRow, naturalEndMs } from './rows.ts'
+import { type LiveRow, type LockedStation, naturalEndMs } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { type HeldStation, holdStation, holdStations } from './situation.ts'
 
@@ -135,6 +135,10 @@ async function topUp(
     .filter(({ station }) => station.hasAutodj)
     .map(held => ({ held, stationId: held.station.id, plan: planOf(held, nowMs, rejected) }))
   const changed = planned.filter(({ held, plan }) => !isEmptyPlan(plan) || isMoved(held, plan))
+  const stale = stations
+    .map(({ station }) => station)
+    .filter(each => each.filledVersion !== each.libraryVersion)
+  if (stale.length > 0) await markFilled(tx, stale)
   if (changed.length === 0) return []
   const ids = changed.map(({ stationId }) => stationId)
   const inserted = changed.map(({ plan }) => plan.insert.length)
@@ -147,6 +151,14 @@ async function topUp(
     ...(cut.length > 0 ? [moveEnds(tx, cut)] : [])
   ])
   return ids
+}
+
+function markFilled(tx: Tx, stations: readonly LockedStation[]) {
+  return tx`
+    update stations s set filled_version = x.version
+    from unnest(${stations.map(({ id }) => id)}::bigint[],
+      ${stations.map(({ libraryVersion }) => libraryVersion)}::bigint[]) as x (id, version)
+    where s.id = x.id`
 }
 
 function planOf(

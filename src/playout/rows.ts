@@ -17,6 +17,8 @@ export interface LockedStation {
   readonly listenersTotal: number
   readonly listenersUnique: number
   readonly libraryVersion: number
+  /** The version that the queue was last brought in line with. */
+  readonly filledVersion: number
   readonly duplicateRangeMs: number
   readonly requestThresholdMs: number
   readonly randomSeed: number
@@ -32,19 +34,26 @@ export interface LockedStation {
  * after it is read under the lock.
  */
 export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
-  return tx<LockedStation[]>`
-    select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
-      s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
-      s.random_seed as "randomSeed", s.next_seq as "nextSeq", s.listeners_total as "listenersTotal",
-      s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.timezone,
-      s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
-      s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
-      s.max_overrun * 1000 as "overrunMs",
-      case when s.backend <> 'liquidsoap' or s.crossfade_type = 'none' or s.enable_auto_cue then 0
-        else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
-    from stations s left join libraries l on l.station_id = s.id
-    where s.id = any(${[...stationIds]}::bigint[]) order by s.id for no key update of s`.execute()
+  return tx<LockedStation[]>`${selectStations(tx, stationIds)} for no key update of s`.execute()
 }
+
+/** The settings of stations that are only looked at. */
+export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
+  return tx<LockedStation[]>`${selectStations(tx, stationIds)}`.execute()
+}
+
+const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
+  select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
+    s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
+    s.random_seed as "randomSeed", s.next_seq as "nextSeq", s.listeners_total as "listenersTotal",
+    s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.filled_version as "filledVersion", s.timezone,
+    s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
+    s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
+    s.max_overrun * 1000 as "overrunMs",
+    case when s.backend <> 'liquidsoap' or s.crossfade_type = 'none' or s.enable_auto_cue then 0
+      else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
+  from stations s left join libraries l on l.station_id = s.id
+  where s.id = any(${[...stationIds]}::bigint[]) order by s.id`
 
 /** The same for one; null if it is unknown. */
 export async function lockStation(tx: Tx, stationId: number): Promise<LockedStation | null> {

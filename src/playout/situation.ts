@@ -7,6 +7,7 @@ import {
   type LiveRow,
   type LockedStation,
   lockStations,
+  readStations,
   type OpenPlay,
   readOpenPlays,
   readQueues,
@@ -37,12 +38,28 @@ export async function holdStations(
 ): Promise<HeldStation[]> {
   // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
   if (libraries === null) await tx`set constraints all immediate`
+  return readSituations(tx, stationIds, nowMs, libraries, lockStations)
+}
+
+/** The same for one that is only looked at; null if it is unknown. */
+export async function readStation(tx: Tx, stationId: number, nowMs: number): Promise<HeldStation | null> {
+  const [station] = await readSituations(tx, [stationId], nowMs, null, readStations)
+  return station ?? null
+}
+
+async function readSituations(
+  tx: Tx,
+  stationIds: readonly number[],
+  nowMs: number,
+  libraries: Libraries | null,
+  takeStations: typeof lockStations
+): Promise<HeldStation[]> {
   const known = stationIds.flatMap(id => {
     const upTo = libraries && seenUpTo(libraries, id)
     return upTo === null ? [] : [{ id, upTo }]
   })
   const [stations, plays, queue, requests, refused, newPlays] = await Promise.all([
-    lockStations(tx, stationIds),
+    takeStations(tx, stationIds),
     readOpenPlays(tx, stationIds),
     readQueues(tx, stationIds),
     readRequests(tx, stationIds),

@@ -4,6 +4,7 @@ import { advance, type AdvanceRequest } from './advance.ts'
 import { markEverywhere } from './everywhere.ts'
 import { forgetGone } from './gone.ts'
 import { publishMany } from './publish.ts'
+import { refillQueues } from './queue.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** A play is overdue when its job should long have ended it. */
@@ -28,6 +29,7 @@ export async function sweep(
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await wakeSilent(services, signal)
+  for (let round = 0; round < rounds && (await refillStale(services, signal)) > 0; round++);
   for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
@@ -62,19 +64,43 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
   )
 }
 
+/** How many queues are brought in line in one transaction. */
+const stationsAtOnce = 25
+
+/** Brings queues in line with libraries that have changed since, whoever changed them. */
+async function refillStale(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
+  const rows = await services.sql<{ id: number }[]>`
+    select s.id from stations s join libraries l on l.station_id = s.id
+    where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' order by s.id limit ${chunk}`
+  const batches = Array.from({ length: Math.ceil(rows.length / stationsAtOnce) }, (_, index) =>
+    rows.slice(index * stationsAtOnce, (index + 1) * stationsAtOnce).map(({ id }) => id)
+  )
+  await inLanes(batches, 2, batch => refillQueues(services, batch), signal)
+  return rows.length
+}
+
+async function inLanes<Item>(
+  items: readonly Item[],
+  count: number,
+  work: (item: Item) => Promise<unknown>,
+  signal?: AbortSignal
+): Promise<void> {
+  const next = items.values()
+  const lane = async () => {
+    for (const item of next) {
+      signal?.throwIfAborted()
+      await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: count }, lane))
+}
+
 async function advanceAll(
   services: PlayoutServices,
   requests: AdvanceRequest[],
   signal?: AbortSignal
 ): Promise<void> {
-  const next = requests.values()
-  const lane = async () => {
-    for (const request of next) {
-      signal?.throwIfAborted()
-      await advance(services, request)
-    }
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await inLanes(requests, lanes, request => advance(services, request), signal)
 }
 
 /**

@@ -15,6 +15,11 @@ export function songId(text: string): string {
   return createHash('md5').update(bare.toLowerCase()).digest('hex')
 }
 
+/** The song id of what is behind an address: two addresses are two songs, whatever they are called. */
+export function addressSongId(address: string): string {
+  return createHash('md5').update(address).digest('hex')
+}
+
 /** `Artist - Title`; a part that is empty is left out together with the hyphen. */
 export function songText(artist: string, title: string): string {
   return [artist, title].filter(part => part !== '').join(' - ')

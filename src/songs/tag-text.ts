@@ -26,5 +26,7 @@ export function cleanLines(text: string, limit: number): string {
 
 function cut(text: string, limit: number): string {
   const whole = text.replace(/\p{Cs}/gu, '\uFFFD').trim()
+  // Nearly always. A list has thousands of lines, and taking each apart takes its time.
+  if (whole.length <= limit) return whole
   return Array.from(whole).slice(0, limit).join('').trimEnd()
 }

@@ -1,9 +1,9 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { type BlockList, isIP } from 'node:net'
 
 import pLimit from 'p-limit'
 
-import { withDeadline } from '../deadline.ts'
 import { checkUrl, forbiddenAddress, hostOf, isForbiddenAddress, type UrlProblem } from './guard.ts'
 
 const patienceMs = 1_000
@@ -17,18 +17,23 @@ const atOnce = pLimit(2)
 export async function checkTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)
   if (problem || isIP(hostOf(url)) !== 0) return problem
-  const addresses = await addressesOf(hostOf(url))
-  return addresses.some(address => isForbiddenAddress(address, allowed)) ? forbiddenAddress : null
+  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(patienceMs)).catch(() => [])
+  return addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddress : null
 }
 
-/** Never rejects: an unknown name has no addresses. */
-async function addressesOf(name: string): Promise<string[]> {
-  const tooLateAtMs = Date.now() + patienceMs
-  const ask = () => (Date.now() < tooLateAtMs ? lookup(name, { all: true }) : Promise.resolve([]))
-  try {
-    const answers = await withDeadline(patienceMs, 'looking a name up', () => atOnce(ask))
-    return answers.map(({ address }) => address)
-  } catch {
-    return []
-  }
+/**
+ * All addresses that a name has now. Rejects for a name that is not known, and as soon as the signal is aborted: the
+ * system's look-up, which cannot be ended, then goes on unheard.
+ */
+export async function addressesOf(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  signal.throwIfAborted()
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  const asked = atOnce(() => {
+    // Nobody waits any more for a look-up whose turn came too late.
+    signal.throwIfAborted()
+    return lookup(name, { all: true })
+  })
+  return Promise.race([asked, aborted])
 }

@@ -16,26 +16,44 @@ alter table stations
   -- When a station that is silent may have something to play; null: only a change of its library can tell.
   add wake_at_ms bigint,
   -- The version of the library in which nothing was found.
-  add wake_version bigint not null default -1;
+  add wake_version bigint not null default -1,
+  -- The version of the library that the queue was last brought in line with.
+  add filled_version bigint not null default -1;
 
 -- What makes two songs clash: 52 bits of a hash of the song's id, of its title and of each of its artists. No title
 -- and no artist is 0 and none.
 alter table media
   add title_key bigint,
   add artist_keys bigint[],
-  -- The playlist with a remote_url that this is an entry of; such media are in no file list.
-  add remote_playlist_id bigint references playlists on delete cascade;
-create index media_of_remote on media (remote_playlist_id);
+  -- The playlist with a remote_url that this is an entry of; such media are in no file list. A plain id: an entry may be
+  -- on its way to the air when its playlist goes. What nothing refers to any more, the workers remove.
+  add remote_playlist_id bigint;
 -- Finds the media whose keys are still to be made: none, after the first start.
 create index media_without_keys on media (id) where title_key is null or artist_keys is null;
 alter table media drop constraint media_station_id_path_key;
+create index media_of_station on media (station_id);
 create unique index media_station_id_path_key on media (station_id, path) where remote_playlist_id is null;
-create unique index media_remote_path on media (remote_playlist_id, path);
+-- The song id of an entry is the hash of its address, which may be too long for an index.
+create unique index media_entries on media (remote_playlist_id, song_id) where remote_playlist_id is not null;
 
 alter table playlists
-  -- When the list at remote_url was last fetched, and what went wrong; empty: nothing.
+  -- When the list at remote_url was last read (0: not yet), and when the workers ask for it next.
   add fetched_at_ms bigint not null default 0,
-  add fetch_problem text not null default '';
+  add fetch_at_ms bigint not null default 0,
+  -- What is wrong with it, and since when; empty and null: nothing.
+  add fetch_problem text not null default '',
+  add failing_since_ms bigint;
+create index playlists_to_fetch on playlists (fetch_at_ms)
+  where source = 'remote_url' and remote_type = 'playlist' and is_enabled;
+
+-- What is behind a single address is the one entry of its playlist.
+with entries as (
+  insert into media (station_id, unique_id, path, song_id, title, remote_playlist_id)
+  select station_id, left(replace(gen_random_uuid()::text, '-', ''), 24), remote_url, md5(remote_url), name, id
+  from playlists where source = 'remote_url' and remote_type <> 'playlist'
+  returning id, remote_playlist_id
+)
+insert into playlist_tracks (playlist_id, media_id, position) select remote_playlist_id, id, 1 from entries;
 
 create table requests (
   id bigint generated always as identity primary key,
@@ -81,6 +99,7 @@ alter table song_history
   add occurrence_ms bigint,
   add title_key bigint,
   add artist_keys bigint[];
+create index song_history_of_time on song_history (station_id, started_at_ms);
 create index song_history_of_playlist on song_history (station_id, playlist_id, id desc) where playlist_id is not null;
 
 -- Counts the changes of what the AutoDJ of a station may choose from, so that a copy in memory can be told from the truth.

@@ -1,0 +1,59 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import postgres from 'postgres'
+
+import { nowMs } from './clock.ts'
+import { cpuOf, memoryOf, pidOf } from './cpu.ts'
+import { startProgram } from './program.ts'
+import { seedLibraries } from './seed-libraries.ts'
+import { runs, whole } from './settings.ts'
+import { spread } from './statistics.ts'
+import { printTable } from './table.ts'
+
+const port = 18_260
+const stations = whole('STATIONS', 1_000)
+const shape = { playlists: 5, tracks: 200, played: 200, songMs: 7_200_000 }
+const queueLength = 3
+const patienceMs = 120_000
+
+/**
+ * From rows in Postgres to committed queues: all stations are switched on at once with empty queues, and the workers, which know
+ * none of their libraries, fill them. `STATIONS` and `RUNS` change it; each run begins with workers that know nothing.
+ */
+export async function refill(): Promise<void> {
+  const measured: { seconds: number; workers: number; memoryMb: number }[] = []
+  for (let run = 0; run < runs; run++) measured.push(await measure())
+  const of = (field: 'seconds' | 'workers' | 'memoryMb') => measured.map(each => each[field])
+  console.log(
+    `\n${stations} stations: ${shape.playlists} playlists of ${shape.tracks} songs, ${shape.played} plays, ${queueLength} rows each; ${runs} runs`
+  )
+  printTable(
+    ['all queues filled after, s', 'CPU of the workers, s', 'memory of the workers, MB'],
+    [[spread(of('seconds'), 2), spread(of('workers'), 2), spread(of('memoryMb'))]]
+  )
+}
+
+async function measure() {
+  const program = await startProgram(port)
+  const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
+  try {
+    await seedLibraries(sql, { stations, ...shape, dueMs: Date.now() + shape.songMs })
+    const workers = pidOf(program.pid, 'workers')
+    // The sweep has seen that there is nothing to do.
+    await wait(2_000)
+    const cpuBefore = cpuOf(workers)
+    const fromMs = nowMs()
+    await sql`update stations set is_enabled = true`
+    for (;;) {
+      const [{ rows } = { rows: 0 }] = await sql<{ rows: number }[]>`select count(*)::int as rows from queue`
+      if (rows >= stations * queueLength) break
+      if (nowMs() - fromMs > patienceMs) throw new Error(`${rows} rows after ${patienceMs} ms`)
+      await wait(20)
+    }
+    const seconds = (nowMs() - fromMs) / 1_000
+    return { seconds, workers: cpuOf(workers) - cpuBefore, memoryMb: memoryOf(workers) / 2 ** 20 }
+  } finally {
+    await sql.end()
+    await program.stop()
+  }
+}

@@ -1,0 +1,107 @@
+import { readFile, stat } from 'node:fs/promises'
+import { extname, resolve, sep } from 'node:path'
+
+import pLimit from 'p-limit'
+
+import type { Fragment, Sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { renderSong } from '../station/now-playing.ts'
+import { listSchema } from './list.ts'
+import { mediaFolderOf } from './media-folder.ts'
+import { parseId } from './parse.ts'
+import type { ApiRoute, Reply } from './route.ts'
+import type { ApiServices } from './services.ts'
+import { listSongs, songListParameters } from './song-list.ts'
+import { visitedStation, visitOf } from './visit.ts'
+
+/** The condition that the media `m` may be heard on demand. */
+const isOnDemand = (sql: Sql, stationId: number): Fragment => sql`
+  m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
+    select from playlist_tracks t join playlists p on p.id = t.playlist_id
+    where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
+      and p.include_in_on_demand)`
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/ondemand',
+  access: 'public',
+  needsAddress: true,
+  operation: {
+    id: 'listOnDemandSongs',
+    tag: 'On demand',
+    summary: 'The songs that listeners may hear whenever they like',
+    query: songListParameters,
+    answer: listSchema({ $ref: '#/components/schemas/OnDemandSong' }),
+    errors: [429]
+  },
+  async handle(request, services) {
+    const { stationId, profile } = await visitedStation(visitOf(request), services)
+    const { BASE_URL: baseUrl } = services.config
+    return listSongs(
+      request,
+      services,
+      sql => isOnDemand(sql, stationId),
+      ({ id, song }) => ({
+        track_id: String(id),
+        media: renderSong(song, profile, 'rest', baseUrl),
+        download_url: `/api/station/${stationId}/ondemand/download/${id}`
+      })
+    )
+  }
+}
+
+const bytesAtMost = 256 * 2 ** 20
+/** Files are in memory while they are sent. */
+const atOnce = pLimit(4)
+
+const types: Readonly<Record<string, string>> = {
+  '.mp3': 'audio/mpeg',
+  '.flac': 'audio/flac',
+  '.ogg': 'audio/ogg',
+  '.opus': 'audio/ogg',
+  '.m4a': 'audio/mp4',
+  '.aac': 'audio/aac',
+  '.wav': 'audio/wav'
+}
+
+const download: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/ondemand/download/:media_id',
+  access: 'public',
+  needsAddress: true,
+  operation: {
+    id: 'downloadOnDemandSong',
+    tag: 'On demand',
+    summary: 'A song that listeners may hear whenever they like: the file, or a redirect to its address',
+    answer: { type: 'string', format: 'binary' },
+    contentTypes: ['audio/mpeg'],
+    redirectsTo: 'The address of the song.'
+  },
+  async handle(request, services) {
+    const { stationId } = await visitedStation(visitOf(request), services)
+    const { reads: sql } = services
+    const [media] = await sql<{ path: string }[]>`
+      select m.path from media m
+      where ${isOnDemand(sql, stationId)} and m.id = ${parseId(request.params['media_id'])}`
+    if (!media) throw new ApiError('not-found')
+    if (/^https?:\/\//i.test(media.path)) return { status: 302, headers: { Location: media.path } }
+    return atOnce(() => readSong(services, stationId, media.path))
+  }
+}
+
+/** Throws 404 for a file that is not there, lies elsewhere or is too large to be sent by us. */
+async function readSong({ sql, config }: ApiServices, stationId: number, path: string): Promise<Reply> {
+  const folder = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
+  if (folder === null) throw new ApiError('not-found')
+  const file = resolve(folder, path)
+  if (!file.startsWith(resolve(folder) + sep)) throw new ApiError('not-found')
+  const found = await stat(file).catch(() => null)
+  if (!found?.isFile() || found.size > bytesAtMost) throw new ApiError('not-found')
+  const type = types[extname(file).toLowerCase()] ?? 'application/octet-stream'
+  return {
+    body: await readFile(file),
+    headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' }
+  }
+}
+
+export const onDemandRoutes = [list, download]

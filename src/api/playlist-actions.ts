@@ -1,0 +1,203 @@
+import * as v from 'valibot'
+
+import type { Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { integer, problem } from '../fields/field.ts'
+import { startNewPass } from '../playout/passes.ts'
+import { publishEventually } from '../playout/publish.ts'
+import { refillQueue } from '../playout/queue.ts'
+import { lockStation } from '../playout/rows.ts'
+import { recordAudit } from './audit.ts'
+import { parseBody, parseId } from './parse.ts'
+import { actionResult, type ApiRequest, type ApiRoute, json, stationOf } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+const done = { $ref: '#/components/schemas/ActionResult' }
+const tracksAtMost = 100_000
+
+interface Playlist {
+  readonly id: number
+  readonly isEnabled: boolean
+  readonly order: string
+}
+
+/** One change of a playlist with what follows from it: the queue is brought in line and shown. */
+async function change(
+  request: ApiRequest,
+  { sql, redis, advances, log }: ApiServices,
+  fields: readonly string[],
+  write: (tx: Tx, playlist: Playlist) => Promise<string>
+) {
+  const station = stationOf(request)
+  const id = parseId(request.params['id'])
+  const message = await sql.begin(async tx => {
+    await lockStation(tx, station.id)
+    const [playlist] = await tx<Playlist[]>`
+      select id, is_enabled as "isEnabled", "order" from playlists
+      where id = ${id} and station_id = ${station.id} for update`
+    if (!playlist) throw new ApiError('not-found')
+    const told = await write(tx, playlist)
+    await refillQueue(tx, station.id)
+    await recordAudit(tx, request, { record: 'Playlist', id, fields: [...fields] })
+    return told
+  })
+  await publishEventually({ sql, redis, advances, log }, station.id)
+  return actionResult(message)
+}
+
+const toggle: ApiRoute = {
+  method: 'PUT',
+  path: '/api/station/:station_id/playlist/:id/toggle',
+  access: 'manage station media',
+  operation: {
+    id: 'togglePlaylist',
+    tag: 'Playlists',
+    summary: 'Enable a disabled playlist, disable an enabled one; the queue follows at once',
+    answer: done
+  },
+  handle: (request, services) =>
+    change(request, services, ['is_enabled'], async (tx, { id, isEnabled }) => {
+      await tx`update playlists set is_enabled = ${!isEnabled} where id = ${id}`
+      return isEnabled ? 'Playlist disabled.' : 'Playlist enabled.'
+    })
+}
+
+const reshuffle: ApiRoute = {
+  method: 'PUT',
+  path: '/api/station/:station_id/playlist/:id/reshuffle',
+  access: 'manage station media',
+  operation: {
+    id: 'reshufflePlaylist',
+    tag: 'Playlists',
+    summary: 'Begin a new run through all songs of a playlist, in another order if it is shuffled',
+    answer: done
+  },
+  handle: (request, services) =>
+    change(request, services, ['tracks'], async (tx, { id }) => {
+      await startNewPass(tx, stationOf(request).id, id)
+      return 'Playlist reshuffled.'
+    })
+}
+
+const empty: ApiRoute = {
+  method: 'DELETE',
+  path: '/api/station/:station_id/playlist/:id/empty',
+  access: 'manage station media',
+  operation: {
+    id: 'emptyPlaylist',
+    tag: 'Playlists',
+    summary: 'Take all songs out of a playlist; they stay in the library',
+    answer: done
+  },
+  handle: (request, services) =>
+    change(request, services, ['tracks'], async (tx, { id }) => {
+      await tx`
+        delete from playlist_tracks t using media m
+        where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null`
+      return 'Playlist emptied.'
+    })
+}
+
+const entry = {
+  type: 'object',
+  properties: {
+    media_id: { type: 'integer', format: 'int64' },
+    position: { type: 'integer' },
+    path: { type: 'string' },
+    artist: { type: 'string' },
+    title: { type: 'string' },
+    length: { type: 'integer', description: 'Seconds.' }
+  },
+  required: ['media_id', 'position', 'path', 'artist', 'title', 'length'],
+  additionalProperties: false
+}
+
+const readOrder: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/playlist/:id/order',
+  access: 'view station management',
+  operation: {
+    id: 'getPlaylistOrder',
+    tag: 'Playlists',
+    summary: 'The songs of a playlist in their order',
+    answer: { type: 'array', items: entry }
+  },
+  async handle(request, { reads: sql }) {
+    const station = stationOf(request)
+    const id = parseId(request.params['id'])
+    const [playlist] = await sql`select from playlists where id = ${id} and station_id = ${station.id}`
+    if (!playlist) throw new ApiError('not-found')
+    return json(
+      await sql`
+        select m.id as media_id, row_number() over (order by t.position, t.id)::integer as position, m.path, m.artist,
+          m.title, m.duration_ms / 1000 as length
+        from playlist_tracks t join media m on m.id = t.media_id
+        where t.playlist_id = ${id} and m.remote_playlist_id is null
+        order by t.position, t.id limit ${tracksAtMost}`
+    )
+  }
+}
+
+const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+const order = v.pipe(
+  v.object(
+    {
+      order: v.pipe(
+        v.unknown(),
+        v.check(Array.isArray, problem('invalid_type', 'must be a list.')),
+        v.check(
+          list => Array.isArray(list) && list.length <= tracksAtMost,
+          problem('too_long', `must have at most ${tracksAtMost} elements.`)
+        ),
+        v.array(id.input),
+        v.check(list => new Set(list).size === list.length, problem('duplicate', 'names a song twice.'))
+      )
+    },
+    problem('invalid_type', 'must be an object.')
+  )
+)
+
+const writeOrder: ApiRoute = {
+  method: 'PUT',
+  path: '/api/station/:station_id/playlist/:id/order',
+  access: 'manage station media',
+  operation: {
+    id: 'reorderPlaylist',
+    tag: 'Playlists',
+    summary: 'Put the songs of a playlist in order; those that are not named follow behind, as they were',
+    body: {
+      type: 'object',
+      properties: { order: { type: 'array', items: id.schema, maxItems: tracksAtMost } },
+      required: ['order'],
+      examples: [{ order: [12, 7, 9] }]
+    },
+    answer: done
+  },
+  handle(request, services) {
+    const { order: wanted } = parseBody(order, request.body)
+    return change(request, services, ['tracks'], async (tx, { id: playlistId }) => {
+      const known = await tx<{ mediaId: number }[]>`
+        select media_id as "mediaId" from playlist_tracks where playlist_id = ${playlistId}`
+      const ids = new Set(known.map(({ mediaId }) => mediaId))
+      const [first, ...others] = wanted.flatMap((each, index) => {
+        const field = `order.${index}`
+        return ids.has(each)
+          ? []
+          : [{ field, code: 'not_found', message: `${field} is no song of the playlist.` }]
+      })
+      if (first) throw ApiError.ofFields([first, ...others])
+      await tx`
+        update playlist_tracks t set position = x.position
+        from (
+          select t.id, row_number() over (order by w.place nulls last, t.position, t.id) as position
+          from playlist_tracks t
+          left join unnest(${wanted}::bigint[]) with ordinality as w (media_id, place) on w.media_id = t.media_id
+          where t.playlist_id = ${playlistId}
+        ) x
+        where x.id = t.id and t.position <> x.position`
+      return 'Changes saved successfully.'
+    })
+  }
+}
+
+export const playlistActionRoutes = [toggle, reshuffle, empty, readOrder, writeOrder]

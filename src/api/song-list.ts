@@ -1,0 +1,52 @@
+import { songOf } from '../db/facts.ts'
+import type { Fragment, Sql } from '../db/sql.ts'
+import { TooManyRequests } from '../errors.ts'
+import { ownerOf } from '../networks.ts'
+import type { Song } from '../station/state.ts'
+import { likePattern, limitOf, listParameters, listReply, parseListQuery, wholeCount } from './list.ts'
+import type { ApiRequest, Reply } from './route.ts'
+import type { ApiServices } from './services.ts'
+import { openTokenBuckets } from './token-buckets.ts'
+
+const sortKeys = ['artist', 'title', 'album', 'genre']
+
+export const songListParameters = listParameters(sortKeys)
+
+/** By address. A page that searches while one types asks often; nobody needs the whole list all the time. */
+const looks = openTokenBuckets(10, 100)
+
+export interface SongRow {
+  readonly id: number
+  readonly song: Song
+}
+
+/**
+ * A list of songs for listeners, searchable and paged: of the media `m` that meet a condition. Throws 429 where one
+ * address asks too often.
+ */
+export async function listSongs(
+  request: ApiRequest,
+  { reads: sql, config }: ApiServices,
+  condition: (sql: Sql) => Fragment,
+  render: (row: SongRow) => object
+): Promise<Reply> {
+  const wait = looks.take(ownerOf(request.address))
+  if (wait > 0) throw new TooManyRequests(wait)
+  const query = parseListQuery(request.query, sortKeys)
+  const pattern = likePattern(query.search)
+  const searched = sql`and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.album ilike ${pattern}
+    or m.artist || ' - ' || m.title ilike ${pattern})`
+  const found = sql`${condition(sql)} ${query.search === '' ? sql`` : searched}`
+  const order =
+    query.sort === null
+      ? sql`m.artist, m.title`
+      : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
+  const rows = await sql<SongRow[]>`
+    select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id ${limitOf(sql, query)}`
+  const total =
+    wholeCount(query, rows.length) ??
+    (await sql<{ total: number }[]>`select count(*) as total from media m where ${found}`)[0]?.total ??
+    0
+  const reply = listReply(rows.map(render), total, query, request, config.BASE_URL)
+  return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
+}

@@ -1,0 +1,34 @@
+import { libraryPath } from './library-path.ts'
+import { parsePlaylist } from './playlist-file.ts'
+import { remoteSong } from './remote-song.ts'
+import type { Song } from './song.ts'
+
+/** A list that was fetched: a song for each of its addresses, in its order; or a sentence on why there are none. */
+export type RemoteList = { readonly songs: readonly Song[] } | { readonly problem: string }
+
+/** The largest number of entries that is taken from one list. */
+const most = 5_000
+
+/**
+ * Reads M3U, M3U8 or PLS that was found at `address`, which relative entries start from. An entry that leads to no http(s)
+ * address, or to one with a password, is passed over; so is an address that the list has named before.
+ */
+export function readRemoteList(bytes: Uint8Array, address: string): RemoteList {
+  const { entries, problems } = parsePlaylist(bytes)
+  if (entries.length === 0) return { problem: `The list cannot be used: ${problems[0]}.` }
+  const songs = new Map<string, Song>()
+  for (const entry of entries) {
+    if (songs.size === most) break
+    const path = resolve(entry.location, address)
+    if (path !== null && !songs.has(path))
+      songs.set(path, remoteSong({ ...entry, location: path }, undefined))
+  }
+  if (songs.size === 0) return { problem: 'The list cannot be used: it names no http(s) address.' }
+  return { songs: [...songs.values()] }
+}
+
+function resolve(location: string, base: string): string | null {
+  if (!URL.canParse(location, base)) return null
+  const found = libraryPath(new URL(location, base).href, null)
+  return 'path' in found ? found.path : null
+}

@@ -1,0 +1,137 @@
+import type { LookupAddress } from 'node:dns'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { type BlockList, isIP } from 'node:net'
+
+import { version } from '../version.ts'
+import { FetchFault, faultOf } from './fetch-fault.ts'
+import { checkUrl, hostOf, isForbiddenAddress } from './guard.ts'
+import { addressesOf } from './look-up.ts'
+
+export interface GuardedRequest {
+  /** Private networks that may be reached all the same. */
+  readonly allowed: BlockList
+  readonly method?: string
+  /** Other names than `Host` and `Accept-Encoding`. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** For all of it, from the name to the last byte; 10 seconds unless told. */
+  readonly timeoutMs?: number
+  /** The longest body that is read; 1 MiB unless told. */
+  readonly maxBytes?: number
+  /** Whether a longer one is refused, or cut off there. */
+  readonly whenLonger?: 'refuse' | 'cut'
+  readonly signal?: AbortSignal
+}
+
+export interface GuardedAnswer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Node's 250 ms would give up addresses on the other side of the world. */
+const perAddressMs = 2_500
+
+/**
+ * Sends a request to an address that an operator gave, and to no host that `checkUrl` and the guard forbid: the name is
+ * looked up once, all its addresses are judged, and only these are connected to. Redirects are not followed, and no
+ * proxy is used. Gives the answer whatever its status, but for a redirect; throws a `FetchFault` where there is none, and
+ * the signal's own reason once that is aborted.
+ */
+export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedAnswer> {
+  const { allowed, timeoutMs = 10_000, signal } = request
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(new FetchFault('timeout')), timeoutMs)
+  const stop = () => ending.abort(signal?.reason)
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    const addresses = await judgedAddresses(url, allowed, ending.signal)
+    return await exchange(url, addresses, request, ending.signal)
+  } catch (error) {
+    ending.signal.throwIfAborted()
+    throw faultOf(error)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+async function judgedAddresses(
+  url: string,
+  allowed: BlockList,
+  signal: AbortSignal
+): Promise<LookupAddress[]> {
+  const problem = checkUrl(url, allowed)
+  if (problem) throw new FetchFault('blocked', { message: `The address ${problem.sentence}` })
+  const host = hostOf(url)
+  const family = isIP(host)
+  if (family !== 0) return [{ address: host, family }]
+  const addresses = await addressesOf(host, signal)
+  if (addresses.some(({ address }) => isForbiddenAddress(address, allowed))) throw new FetchFault('blocked')
+  return addresses
+}
+
+function exchange(
+  url: string,
+  addresses: readonly LookupAddress[],
+  request: GuardedRequest,
+  signal: AbortSignal
+): Promise<GuardedAnswer> {
+  const { protocol, host } = new URL(url)
+  const name = hostOf(url)
+  const { Agent, request: ask } = protocol === 'https:' ? https : http
+  const agent = new Agent({
+    // What was judged, so that nothing is asked for a second time.
+    lookup: (_name, { all }, give) => {
+      const [first] = addresses
+      if (all) process.nextTick(give, null, [...addresses])
+      else process.nextTick(give, null, first?.address ?? '', first?.family)
+    },
+    autoSelectFamilyAttemptTimeout: perAddressMs,
+    servername: isIP(name) === 0 ? name : ''
+  })
+  const headers = {
+    'user-agent': `Cuewire/${version}`,
+    ...request.headers,
+    'accept-encoding': 'identity',
+    host
+  }
+  return new Promise((resolve, reject) => {
+    const asked = ask(url, { method: request.method ?? 'GET', headers, agent, signal })
+    asked.on('error', reject)
+    // Node gives up a request without an error when it is answered by a change of protocol.
+    const refuse = () => reject(new FetchFault('http'))
+    asked.on('close', refuse)
+    asked.on('response', answer => {
+      asked.off('close', refuse)
+      void readAnswer(answer, request)
+        .then(resolve, reject)
+        .finally(() => asked.destroy())
+    })
+    asked.end(request.body)
+  })
+}
+
+async function readAnswer(answer: http.IncomingMessage, request: GuardedRequest): Promise<GuardedAnswer> {
+  const { maxBytes = 1_048_576, whenLonger = 'refuse' } = request
+  const { statusCode: status = 0, headers } = answer
+  if (status >= 300 && status < 400) throw new FetchFault('redirect', { status })
+  const refuseLonger = (bytes: number) => {
+    if (whenLonger === 'refuse' && bytes > maxBytes) throw new FetchFault('too_large', { status })
+  }
+  refuseLonger(Number(headers['content-length'] ?? 0))
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of bytesOf(answer)) {
+    bytes += chunk.length
+    refuseLonger(bytes)
+    chunks.push(chunk)
+    if (bytes >= maxBytes && whenLonger === 'cut') break
+  }
+  return { status, headers, body: Buffer.concat(chunks).subarray(0, maxBytes) }
+}
+
+/** A stream without an encoding gives buffers. */
+const bytesOf = (stream: http.IncomingMessage): AsyncIterable<Buffer> => stream

@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import * as v from 'valibot'
+import { expect } from 'vitest'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { announceServices } from '../../src/embedded/data-dir.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { test } from '../support/fixtures.ts'
+import { openPlayout } from '../support/playout.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
+import { seedStation, seedStations } from '../support/stations.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Runs the command to its end. */
+async function run(env: Record<string, string>, ...args: string[]) {
+  const { PATH = '', HOME = '' } = process.env
+  const words = ['--import', 'tsx', 'src/simulate/main.ts', ...args]
+  return new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
+    const options = { cwd: root, env: { PATH, HOME, ...env }, timeout: 60_000 }
+    execFile(process.execPath, words, options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
+    })
+  })
+}
+
+const written = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    station: v.string(),
+    timezone: v.string(),
+    seed: v.number(),
+    fromMs: v.number(),
+    untilMs: v.number(),
+    aims: v.array(v.object({ name: v.string(), isMet: v.boolean() })),
+    plays: v.array(
+      v.object({
+        startsAtMs: v.number(),
+        playlist: v.string(),
+        song: v.string(),
+        play: v.nullable(v.object({ mediaId: v.nullable(v.number()), trackId: v.nullable(v.number()) }))
+      })
+    )
+  })
+)
+
+const readWritten = async (file: string) => v.parse(written, await readFile(file, 'utf8'))
+
+/** Everything a step of the engine could change. */
+async function factsOf(sql: Sql) {
+  const [facts] = await sql`
+    select (select json_agg(q order by id) from queue q) as queue, (select json_agg(h order by id) from song_history h) as plays,
+      (select json_agg(t order by id) from playlist_tracks t) as tracks, (select json_agg(p order by id) from playlists p) as playlists,
+      (select json_agg(s order by id) from stations s) as stations, (select json_agg(r order by id) from requests r) as requests`
+  return facts
+}
+
+test('a station goes on from what it has on air and in its queue, and nothing of it changes', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  const stationId = await seedStation(sql, { tracks: 40, queueLength: 4 })
+  await sql`update stations set name = 'Harbour FM', short_name = 'harbour_fm', timezone = 'Asia/Kathmandu'`
+  {
+    await using playout = await openPlayout(sql, redisUrl)
+    await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
+  }
+  const queue = await sql<{ title: string; atMs: number }[]>`
+    select m.title, plays_at_ms as "atMs" from queue q join media m on m.id = q.media_id
+    where played_at_ms is null order by q.position`
+  const before = await factsOf(sql)
+  const folder = await scratchFolder()
+  const files = ['--svg', 'days.svg', '--json', 'days.json']
+  const env = { DATABASE_URL: databaseUrl, INIT_CWD: folder }
+  const { code, stdout, stderr } = await run(env, '--station', 'harbour_fm', '--days', '2', ...files, '--log')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('Harbour FM, Asia/Kathmandu, seed ')
+  expect(stdout).toContain('tier 1 of pass 1')
+  expect(stdout.endsWith('All aims are met.\n')).toBe(true)
+  expect(await factsOf(sql)).toEqual(before)
+
+  const { plays, fromMs, untilMs } = await readWritten(join(folder, 'days.json'))
+  expect(untilMs - fromMs).toBe(2 * 24 * 3_600_000)
+  expect(queue).toHaveLength(4)
+  expect(plays.slice(0, 4).map(each => [each.song.split(' - ')[1], each.startsAtMs])).toEqual(
+    queue.map(({ title, atMs }) => [title, atMs])
+  )
+  // A pass of forty: one was on air, four stood in the queue.
+  expect(new Set(plays.slice(0, 39).map(each => each.play?.mediaId)).size).toBe(39)
+  const svg = await readFile(join(folder, 'days.svg'), 'utf8')
+  expect(svg).toContain('Harbour FM: ')
+})
+
+test('a date, a time zone and a seed take the place of the station’s own', async ({ sql, databaseUrl }) => {
+  const stationId = await seedStation(sql, { tracks: 60, songMs: 240_000 })
+  await sql`insert into playlists (station_id, name, schedule_items) select ${stationId}, 'Late show',
+    ${sql.json([{ id: 1, start_time: 2300, end_time: 100, start_date: '', end_date: '', days: [6], loop_once: false }])}`
+  await sql`
+    insert into playlist_tracks (playlist_id, media_id, position)
+    select p.id, m.id, m.id from playlists p, media m where p.name = 'Late show'`
+  const folder = await scratchFolder()
+  const file = join(folder, 'day.json')
+  const args = ['--station', String(stationId), '--days', '2', '--from', '2026-03-28', '--json', file]
+  const env = { DATABASE_URL: databaseUrl }
+  const { code, stdout } = await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '5')
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Sat 2026-03-28 23:00:00  Late show')
+  })
+  const first = await readWritten(file)
+  expect(first).toMatchObject({ timezone: 'Europe/Berlin', seed: 5, fromMs: Date.UTC(2026, 2, 27, 23) })
+  // The clock jumps in the second night.
+  expect(first.untilMs - first.fromMs).toBe(47 * 3_600_000)
+  const late = first.plays.filter(({ playlist }) => playlist === 'Late show')
+  expect(late).toHaveLength(30)
+  expect(late[0]?.startsAtMs).toBe(Date.UTC(2026, 2, 28, 22))
+
+  await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '5')
+  expect(await readWritten(file)).toEqual(first)
+  await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '6')
+  expect((await readWritten(file)).plays).not.toEqual(first.plays)
+})
+
+test('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl }) => {
+  const stationId = await seedStation(sql)
+  await sql`insert into playlists (station_id, name, schedule_items) select ${stationId}, 'Nothing in it',
+    ${sql.json([{ id: 1, start_time: 900, end_time: 1000, start_date: '', end_date: '', days: [], loop_once: false }])}`
+  const missed = await run(
+    { DATABASE_URL: databaseUrl },
+    '--station',
+    String(stationId),
+    '--days',
+    '1',
+    '--from',
+    '2026-01-12'
+  )
+  expect(missed).toMatchObject({ code: 1, stderr: '' })
+  expect(missed.stdout).toMatch(/09:00:00 {2}Nothing in it +never +Rotation\n/)
+  expect(missed.stdout.endsWith('\nMISSED: programmes start within the track that is on air.\n')).toBe(true)
+})
+
+test('without DATABASE_URL it is the database of the Cuewire that runs here, if one does', async ({
+  sql,
+  databaseUrl
+}) => {
+  const folder = await scratchFolder()
+  const stationId = await seedStation(sql)
+  const env = { DATA_DIR: folder }
+  const args = ['--station', String(stationId), '--days', '1']
+  expect(await run(env, ...args)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'no Cuewire runs here: start it (npm start), or set DATABASE_URL to its database\n'
+  })
+  await announceServices(folder, { databaseUrl, redisUrl: 'redis://127.0.0.1:1' })
+  expect(await run(env, ...args)).toMatchObject({
+    stdout: expect.stringContaining('Station 1, UTC'),
+    stderr: ''
+  })
+})
+
+test('what stands in the way is told in words, with exit code 2', async ({ sql, databaseUrl }) => {
+  await seedStations(sql, { stations: 2 })
+  const [first, second] = await sql<{ name: string }[]>`select short_name as name from stations order by id`
+  const env = { DATABASE_URL: databaseUrl }
+  expect(await run(env, '--station', 'other')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `there is no station "other"; known: ${first?.name}, ${second?.name}\n`
+  })
+  expect(await run(env, '--days', 'x', '--bogus')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'there is no option --bogus\n--days "x" is not a number of days from 1 to 31\nnpm run simulate -- --help tells what there is\n'
+  })
+  const away = await run({ DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' }, '--station', 'demo')
+  expect(away).toMatchObject({ code: 2, stdout: '' })
+  expect(away.stderr).toMatch(/^Postgres does not answer at DATABASE_URL \(.*ECONNREFUSED/)
+  expect(away.stderr).not.toContain('secret')
+  const nowhere = await run({}, '--days', '1', '--svg', '/nowhere at all/a.svg')
+  expect(nowhere).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^cannot write "\/nowhere at all\/a.svg": ENOENT/)
+  })
+  await sql`alter table stations drop column max_overrun`
+  expect(await run(env, '--station', first?.name ?? '')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'the database belongs to another version of Cuewire: start this one on it first\n'
+  })
+})
+
+test('help says what there is', async () => {
+  expect(await run({}, '--help')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('--timezone'),
+    stderr: ''
+  })
+})

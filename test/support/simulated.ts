@@ -1,0 +1,132 @@
+import type { Library, Play, Playlist, Rules } from '../../src/autodj/library.ts'
+import type { LogEntry } from '../../src/autodj/log-entry.ts'
+import type { ScheduleItem } from '../../src/autodj/schedule.ts'
+import type { SimulatedPlay } from '../../src/autodj/simulate.ts'
+import { type TrackRow, tracksOf } from '../../src/autodj/tracks.ts'
+import { hourMs, minuteMs, openZone } from '../../src/autodj/zone.ts'
+import type { Run } from '../../src/simulate/run.ts'
+
+/** A Monday, 00:00 in UTC. */
+export const monday = Date.UTC(2026, 0, 12)
+
+/** Some minutes later than the Monday. */
+export const at = (hours: number, minutes = 0) => monday + hours * hourMs + minutes * minuteMs
+
+export const aTrack = (id: number, parts: Partial<TrackRow> = {}): TrackRow => ({
+  id,
+  media: id,
+  song: id,
+  title: 1_000_000 + id,
+  artists: [2_000_000 + id],
+  durationMs: 3 * minuteMs,
+  lastPass: 0,
+  lastAiredMs: 0,
+  ...parts
+})
+
+/** A rotation of ten tracks that are its id times 100 and what follows. */
+export function aPlaylist(
+  id: number,
+  parts: Partial<Omit<Playlist, 'tracks' | 'schedule' | 'options'>> & {
+    tracks?: readonly TrackRow[]
+    schedule?: readonly Partial<ScheduleItem>[]
+    options?: Iterable<'interrupt' | 'single_track' | 'merge' | 'prioritize' | 'loop_once'>
+  } = {}
+): Playlist {
+  const { tracks, schedule = [], options = [], ...rest } = parts
+  return {
+    id,
+    name: `List ${id}`,
+    type: 'default',
+    source: 'songs',
+    order: 'shuffle',
+    weight: 3,
+    isEnabled: true,
+    isJingle: false,
+    avoidsDuplicates: true,
+    everySongs: 0,
+    everyMinutes: 0,
+    hourMinute: 0,
+    pass: 1,
+    ...rest,
+    options: new Set(options),
+    schedule: schedule.map((item, index) => ({
+      id: id * 10 + index,
+      start_time: 0,
+      end_time: 0,
+      start_date: '',
+      end_date: '',
+      days: [],
+      loop_once: false,
+      ...item
+    })),
+    tracks: tracksOf(tracks ?? Array.from({ length: 10 }, (_, index) => aTrack(id * 100 + index)))
+  }
+}
+
+export function aLibrary(playlists: readonly Playlist[], rules: Partial<Rules> = {}): Library {
+  return {
+    rules: {
+      zone: openZone('UTC'),
+      seed: 1,
+      queueLength: 3,
+      duplicateRangeMs: 2 * hourMs,
+      overlapMs: 0,
+      requestThresholdMs: 0,
+      consecutiveRequests: 2,
+      overrunMs: 10 * minuteMs,
+      ...rules
+    },
+    playlists,
+    past: { plays: [], older: new Map(), refused: [] },
+    requests: []
+  }
+}
+
+/** One that follows another: of a playlist (0: silence), so many minutes long. */
+export interface Heard extends Partial<Play> {
+  readonly of: number
+  readonly minutes: number
+  readonly log?: readonly LogEntry[]
+}
+
+/** Plays one after the other; each track of a playlist in turn. */
+export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPlay[] {
+  let atMs = startsAtMs
+  return heard.map(({ of, minutes, log = [], ...parts }, index) => {
+    const endsAtMs = atMs + minutes * minuteMs
+    const song = { song: of * 100 + index, title: 0, artists: [] }
+    const play: Play = {
+      playlistId: of,
+      trackId: song.song,
+      mediaId: song.song,
+      pass: 1,
+      requestId: null,
+      occurrenceMs: null,
+      song,
+      isVisible: true,
+      isInterrupt: false,
+      durationMs: endsAtMs - atMs,
+      ...parts,
+      startsAtMs: atMs
+    }
+    const each = { startsAtMs: atMs, endsAtMs, play: of === 0 ? null : play, log }
+    atMs = endsAtMs
+    return each
+  })
+}
+
+/** A run from the Monday on, as long as its plays. */
+export function aRun(
+  playlists: readonly Playlist[],
+  heard: readonly Heard[],
+  rules: Partial<Rules> = {}
+): Run {
+  const plays = inARow(monday, heard)
+  return {
+    library: aLibrary(playlists, rules),
+    fromMs: monday,
+    untilMs: plays.at(-1)?.endsAtMs ?? monday,
+    plays
+  }
+}

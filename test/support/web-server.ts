@@ -1,0 +1,48 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+/** A request as it came. */
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** A web server of a test's own, on 127.0.0.1. */
+export interface WebServer extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  /** What it was asked, in order. */
+  readonly asked: readonly Asked[]
+  /** From now on answers with this: status 200 and a body, or whatever a function does. */
+  readonly answer: (next: string | Buffer | RequestListener) => void
+}
+
+export async function startWebServer(): Promise<WebServer> {
+  const asked: Asked[] = []
+  let answer: RequestListener = (_, response) => void response.end()
+  const server = createServer((request, response) => {
+    void record(request, asked).then(() => answer(request, response))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    answer: next => {
+      answer = typeof next === 'function' ? next : (_, response) => void response.end(next)
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
+
+async function record(request: IncomingMessage, asked: Asked[]): Promise<void> {
+  const { method = '', url: path = '', headers } = request
+  asked.push({ method, path, headers, body: await text(request) })
+}

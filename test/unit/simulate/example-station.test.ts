@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+
+import { openZone } from '../../../src/autodj/zone.ts'
+import { exampleStation } from '../../../src/simulate/example-station.ts'
+import { monday } from '../../support/simulated.ts'
+
+const zone = openZone('Europe/Berlin')
+const playlistsOf = (seed: number) => exampleStation(zone, seed, monday).beginning.library.playlists
+
+test('it has 5,000 tracks in 12 playlists, each with an id of its own', () => {
+  const playlists = playlistsOf(1)
+  const ids = playlists.flatMap(({ tracks }) => [...tracks.ids])
+  expect(playlists).toHaveLength(12)
+  expect(ids).toHaveLength(5_000)
+  expect(new Set(ids).size).toBe(5_000)
+})
+
+test('the same seed makes the same station, another one another', () => {
+  expect(playlistsOf(3)).toEqual(playlistsOf(3))
+  expect(playlistsOf(3)).not.toEqual(playlistsOf(4))
+})
+
+test('songs have names and plausible lengths; the countdown has songs of the hits', () => {
+  const { beginning, songName } = exampleStation(zone, 1, monday)
+  const named = (name: string) => beginning.library.playlists.find(playlist => playlist.name === name)?.tracks
+  expect(songName(named('Hits')?.media[0] ?? 0)).toMatch(/^\w+ \w+( feat\. \w+ \w+)? - \w+ \w+$/)
+  expect(songName(named('Jingles')?.media[39] ?? 0)).toBe('Jingles 40')
+  expect(songName(null)).toBe('')
+  expect(named('Countdown')?.songs).toEqual(named('Hits')?.songs.slice(0, 20))
+  for (const lengthMs of named('Gold')?.durations ?? []) {
+    expect(lengthMs).toBeGreaterThanOrEqual(150_000)
+    expect(lengthMs).toBeLessThan(300_000)
+  }
+})

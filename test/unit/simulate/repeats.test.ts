@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+
+import type { LogEntry } from '../../../src/autodj/log-entry.ts'
+import type { TrackRow } from '../../../src/autodj/tracks.ts'
+import { repeatsOf } from '../../../src/simulate/repeats.ts'
+import { aPlaylist, aRun, aTrack, type Heard } from '../../support/simulated.ts'
+
+const chosen = (tier: number, ...from: number[]): LogEntry[] => [
+  { step: 'bucket', bucket: 'default/unscheduled', order: from.map(id => ({ id, weight: 3 })) },
+  { step: 'picked', id: from[0] ?? 0, media: 0, tier, pass: 1, overrun: 0 }
+]
+
+/** A play of a track, chosen from its playlist. */
+const heard = (of: number, row: TrackRow, parts: Partial<Heard> = {}): Heard => ({
+  of,
+  minutes: 60,
+  trackId: row.id,
+  song: row,
+  log: chosen(1, of),
+  ...parts
+})
+
+const [one, two, three] = [aTrack(1), aTrack(2), aTrack(3)]
+
+function countsOf(playlists: Parameters<typeof aRun>[0], plays: readonly Heard[]) {
+  return repeatsOf(aRun(playlists, plays)).map(({ tier, plays: count, song, title, artist, avoidable }) => [
+    tier,
+    count,
+    song,
+    title,
+    artist,
+    avoidable
+  ])
+}
+
+describe('within two hours', () => {
+  const sameTitle = aTrack(2, { title: one.title })
+  const sameArtist = aTrack(2, { artists: [9, ...one.artists] })
+  test.for([
+    ['the song', one, 119, [1, 0, 0]],
+    ['a song of the title', sameTitle, 119, [0, 1, 0]],
+    ['a song of one of the artists', sameArtist, 119, [0, 0, 1]],
+    ['another song', two, 1, [0, 0, 0]],
+    ['the song, just when they are over,', one, 120, [0, 0, 0]]
+  ] as const)('%s is so often a repeat', ([, row, minutes, repeats]) => {
+    const [tier1] = countsOf([aPlaylist(1)], [heard(1, one, { minutes }), heard(1, row)])
+    expect(tier1?.slice(0, 5)).toEqual([1, 2, ...repeats])
+  })
+})
+
+test('no title and no artist clash with none', () => {
+  const bare = [aTrack(1, { title: 0, artists: [] }), aTrack(2, { title: 0, artists: [] })] as const
+  const [tier1] = countsOf(
+    [aPlaylist(1, { tracks: bare })],
+    bare.map(row => heard(1, row))
+  )
+  expect(tier1).toEqual([1, 2, 0, 0, 0, 0])
+})
+
+test('plays count by the tier of their choice; sequences, requests and lists that do not care are not checked', () => {
+  const lists = [
+    aPlaylist(1),
+    aPlaylist(2, { order: 'sequential' }),
+    aPlaylist(3, { avoidsDuplicates: false }),
+    aPlaylist(4, { options: ['merge'] })
+  ]
+  const plays = [
+    heard(1, one),
+    heard(1, two, { log: chosen(2, 1) }),
+    heard(1, three, { log: chosen(3, 1) }),
+    heard(1, aTrack(9), { log: [] }),
+    ...[2, 3, 4].map(of => heard(of, one)),
+    heard(1, one, { playlistId: null, log: [{ step: 'picked', request: 5 }] })
+  ]
+  expect(countsOf(lists, plays).map(([tier, count]) => [tier, count])).toEqual([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    ['unchecked', 5]
+  ])
+})
+
+describe('a repeat is avoidable while a list it was drawn from', () => {
+  const repeat = (log = chosen(3, 1)) => heard(1, one, { minutes: 1, log })
+  const avoidable = (list: Parameters<typeof aPlaylist>[1], log = chosen(3, 1), others = [aPlaylist(2)]) => {
+    const plays = [heard(1, one, { minutes: 1 }), repeat(log)]
+    return countsOf([aPlaylist(1, list), ...others], plays).map(count => count[5])
+  }
+
+  test('has a track that repeats nothing', () => {
+    expect(avoidable({ tracks: [one, two] })).toEqual([0, 0, 1, 0])
+  })
+
+  test('but not when all others clash', () => {
+    expect(
+      avoidable({ tracks: [one, aTrack(2, { artists: one.artists }), aTrack(3, { title: one.title })] })
+    ).toEqual([0, 0, 0, 0])
+  })
+
+  test('but not when the others have been played in this pass and the next', () => {
+    // The first play ends pass 1, so pass 2 is on and pass 3 may be borrowed from.
+    const after = (lastPass: number) => [one, aTrack(2, { lastPass })]
+    expect(avoidable({ tracks: after(2) })).toEqual([0, 0, 1, 0])
+    expect(avoidable({ tracks: after(3) })).toEqual([0, 0, 0, 0])
+    expect(avoidable({ tracks: after(3), order: 'random' })).toEqual([0, 0, 1, 0])
+  })
+
+  test('and another list in the same draw counts, one that was not drawn from does not', () => {
+    expect(avoidable({ tracks: [one] }, chosen(3, 1))).toEqual([0, 0, 0, 0])
+    expect(avoidable({ tracks: [one] }, chosen(3, 1, 2))).toEqual([0, 0, 1, 0])
+  })
+
+  test('but not when the others are too long for the window', () => {
+    const schedule = [{ start_time: 0, end_time: 10 }]
+    const lasting = (minutes: number) => aTrack(2, { durationMs: minutes * 60_000 })
+    // From 00:01 to 00:10, and ten minutes of overrun.
+    expect(avoidable({ tracks: [one, lasting(19)], schedule })).toEqual([0, 0, 1, 0])
+    expect(avoidable({ tracks: [one, lasting(20)], schedule })).toEqual([0, 0, 0, 0])
+  })
+
+  test('but not when each of its tracks is to be heard once in a window', () => {
+    const schedule = [{ start_time: 0, end_time: 10, loop_once: true }]
+    expect(avoidable({ tracks: [one, two], schedule })).toEqual([0, 0, 0, 0])
+  })
+})

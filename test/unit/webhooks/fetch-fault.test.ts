@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+
+import { FetchFault, faultOf } from '../../../src/webhooks/fetch-fault.ts'
+
+const thrown = (code: string) => Object.assign(new Error('to https://u:secret@example.com/'), { code })
+
+describe('a code of Node', () => {
+  test.for([
+    ['ENOTFOUND', 'dns'],
+    ['EAI_AGAIN', 'dns'],
+    ['ECONNREFUSED', 'refused'],
+    ['ECONNRESET', 'refused'],
+    ['EHOSTUNREACH', 'refused'],
+    ['ETIMEDOUT', 'refused'],
+    ['EPROTO', 'tls'],
+    ['CERT_HAS_EXPIRED', 'tls'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+    ['HPE_INVALID_CONSTANT', 'http'],
+    ['HPE_HEADER_OVERFLOW', 'http']
+  ] as const)('%s is called %s', ([code, word]) => {
+    const fault = faultOf(thrown(code))
+    expect(fault).toBeInstanceOf(FetchFault)
+    expect(fault).toMatchObject({ word, status: 0 })
+    expect(String(fault)).toMatch(new RegExp(`\\(${code}\\)\\.$`))
+    expect(String(fault)).not.toContain('secret')
+  })
+})
+
+test('what is no fault of the other side stays what it is', () => {
+  for (const error of [
+    thrown('ERR_INVALID_CHAR'),
+    thrown('ERR_HTTP_INVALID_HEADER_VALUE'),
+    new Error('x'),
+    7
+  ])
+    expect(faultOf(error)).toBe(error)
+  const known = new FetchFault('redirect', { status: 302 })
+  expect(faultOf(known)).toBe(known)
+})
