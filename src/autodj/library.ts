@@ -74,7 +74,7 @@ export interface Past {
   readonly refused: readonly Refused[]
 }
 
-/** A listener's request that is not in the queue. */
+/** A listener's request that has not been played, whether it is in the queue or not. */
 export interface PendingRequest {
   readonly id: number
   readonly mediaId: number

@@ -31,12 +31,11 @@ export function batchAt(playlist: Playlist, slot: Slot): Batch {
 }
 
 function runOf(playlist: Playlist, slot: Slot) {
-  const { id, pass, tracks } = playlist
+  const { pass, tracks } = playlist
   const { working, consumed } = passesOf(playlist, slot)
   const isBegun = tracks.ids.length > rowsAtMost && consumed.includes(working)
   if (isBegun) return { pass: working, isIn: (index: number) => at(consumed, index) < working }
   // A pass of its own: by it the rows of a batch are known that has begun.
-  const queued = slot.behind.map(row => (row.playlistId === id ? row.pass : 0))
-  const newest = [...consumed, ...queued].reduce((most, each) => Math.max(most, each), 0)
+  const newest = consumed.reduce((most, each) => Math.max(most, each), 0)
   return { pass: Math.max(pass, newest + 1), isIn: () => true }
 }

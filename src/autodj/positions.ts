@@ -1,17 +1,12 @@
 import type { Play } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import type { MovedRow, NewRow, QueuedRow } from './refill.ts'
-
-/** A row that has its place: one of the queue, or a new one. */
-export type Placed = QueuedRow | (NewRow & { readonly id: null })
-
-/** Why a row plays later than it was told. */
-export type Moved = 'request_inserted' | 'window_open'
+import type { Moved, Row } from './walk.ts'
 
 /** Places in the order of play: rows of the queue keep theirs unless something comes before them. */
 export function positioned(
   queue: readonly QueuedRow[],
-  placed: readonly Placed[],
+  placed: readonly Row[],
   moved: ReadonlyMap<number, Moved>,
   nextSeq: number
 ): { insert: NewRow[]; move: MovedRow[] } {
@@ -22,7 +17,7 @@ export function positioned(
   for (const row of placed) {
     if (row.id === null) {
       position++
-      const { id: _id, ...rest } = row
+      const { id: _id, isSent: _sent, isManual: _manual, ...rest } = row
       insert.push({ ...rest, position })
       continue
     }

@@ -1,4 +1,4 @@
-import type { PendingRequest, Play, Slot } from './library.ts'
+import { lastBefore, type PendingRequest, type Play, type Slot } from './library.ts'
 import type { SongKeys } from './song-keys.ts'
 
 /** When each song, title and artist was or will be heard last, Unix milliseconds, within the range of the station. */
@@ -50,14 +50,18 @@ const hourMs = 3_600_000
 
 /**
  * Whether a request would repeat what was just heard: the same song, title or artist within the threshold of the
- * station, or in the queue. An hour past its due time only the same song counts. A threshold of 0: only the row before.
+ * station, or in the queue. An hour past its due time only the same song counts. A threshold of 0: only the row before. The same song
+ * never follows itself, however long ago it began.
  */
-export function isTooRecent(request: PendingRequest, { library, ahead, behind, atMs }: Slot): boolean {
+export function isTooRecent(request: PendingRequest, slot: Slot): boolean {
+  const { library, ahead, behind, atMs } = slot
   const { requestThresholdMs } = library.rules
   const { plays } = library.past
+  const last = lastBefore(slot)
+  if (last?.song.song === request.song.song) return true
   const isLate = atMs - request.dueAtMs > hourMs
   const clashes = ({ song }: Play) => (isLate ? song.song === request.song.song : isClash(request.song, song))
-  if (requestThresholdMs === 0) return [...plays.slice(-1), ...ahead].slice(-1).some(clashes)
+  if (requestThresholdMs === 0) return last !== null && clashes(last)
   const isClose = (play: Play) => play.startsAtMs > atMs - requestThresholdMs && clashes(play)
   return plays.some(isClose) || ahead.some(clashes) || behind.some(clashes)
 }

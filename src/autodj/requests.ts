@@ -27,6 +27,12 @@ export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: Lo
   return picked ? { picked, log: [] } : none('too_recent')
 }
 
+/** Whether a request that stands in the queue has come to a slot before its time. */
+export function isEarly({ library, atMs }: Slot, requestId: number | null): boolean {
+  const request = library.requests.find(({ id }) => id === requestId)
+  return request !== undefined && request.dueAtMs > atMs
+}
+
 /** Whether the rows directly before a slot are as many requests as may follow each other. */
 export function isRunFull({ library, ahead }: Slot): boolean {
   const { consecutiveRequests: most } = library.rules

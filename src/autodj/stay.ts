@@ -2,6 +2,7 @@ import { dueAt } from './due.ts'
 import { airtimeMs } from './estimate.ts'
 import { longestAt } from './fits.ts'
 import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
+import { batchAt } from './merge.ts'
 import { firstOf, poolsOf } from './pools.ts'
 import type { Window } from './schedule.ts'
 import { indexOf } from './tracks.ts'
@@ -25,7 +26,12 @@ export function mayStay(row: StandingRow, playlist: Playlist, slot: Slot): boole
   if (!isListed(row, playlist)) return false
   const { why, window } = dueAt(playlist, row.batch === null ? slot : withoutRefusedOf(row, slot))
   if (why !== null) return false
-  if (playlist.source === 'stream' || row.batch !== null || playlist.options.has('merge')) return true
+  if (playlist.source === 'stream') return true
+  if (playlist.options.has('merge')) {
+    const { pass, indices } = batchAt(playlist, slot)
+    return row.pass === pass && (row.batch === null) === (indices.length === 1)
+  }
+  if (row.batch !== null) return false
   if (airtimeMs(row.durationMs) > longestAt(playlist, slot, window)) return false
   return isChoosable(row, playlist, slot, window)
 }

@@ -38,7 +38,11 @@ export async function removeFromQueue(
     const left: HeldStation = {
       ...held,
       queue: held.queue.filter(each => each !== row),
-      library: { ...held.library, past: { ...past, refused: [row, ...past.refused] } }
+      library: {
+        ...held.library,
+        past: { ...past, refused: [row, ...past.refused] },
+        requests: held.library.requests.filter(({ id }) => id !== row.requestId)
+      }
     }
     await topUp(tx, [left], nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
     await note(tx)

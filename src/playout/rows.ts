@@ -124,13 +124,13 @@ export interface RequestRow extends PendingRequest {
 
 const requestsAtMost = 500
 
-/** Requests that are not in the queue, in the order in which they were made. */
+/** Requests that were not played yet, in the order in which they were made. */
 export async function readRequests(tx: Tx, stationIds: readonly number[]): Promise<RequestRow[]> {
   const rows = await tx<(Omit<RequestRow, 'song'> & KeysRow)[]>`
     select r.station_id as "stationId", r.id, r.media_id as "mediaId", m.duration_ms as "durationMs",
       r.due_at_ms as "dueAtMs", r.skip_delay as "skipsDelay", ${keysOf(tx)}
     from requests r join media m on m.id = r.media_id
-    where r.station_id = any(${[...stationIds]}::bigint[]) and r.state = 'pending'
+    where r.station_id = any(${[...stationIds]}::bigint[]) and r.state in ('pending', 'queued')
     order by r.id limit ${requestsAtMost * stationIds.length}`
   return rows.map(withKeys)
 }

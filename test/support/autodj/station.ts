@@ -13,6 +13,7 @@ export interface Heard extends Play {
   readonly log: readonly LogEntry[]
   readonly isManual: boolean
   readonly isSent: boolean
+  readonly batch: number | null
 }
 
 export type RequestState = 'pending' | 'queued' | 'aired' | 'cancelled' | 'expired'
@@ -52,8 +53,8 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
 
   function seen(): Library {
     cutPast(kept, nowMs - reachMs(library.rules, library.playlists))
-    const pending = requests.filter(({ state }) => state === 'pending')
-    return { ...library, past: pastOf(kept, refused), requests: pending }
+    const waiting = requests.filter(({ state }) => state === 'pending' || state === 'queued')
+    return { ...library, past: pastOf(kept, refused), requests: waiting }
   }
 
   function plan(running: Situation['running'], rowsWanted: number, rejected: ReadonlySet<number>): Plan {

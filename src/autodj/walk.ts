@@ -1,0 +1,139 @@
+import type { Decision } from './decision.ts'
+import { nextStartMs } from './estimate.ts'
+import { type Cuttable, nextCut } from './interrupt.ts'
+import type { Play, Playlist, Slot } from './library.ts'
+import { type Random, randomOf } from './random.ts'
+import type { NewRow, QueuedRow, Situation } from './refill.ts'
+import { windowAt } from './schedule.ts'
+
+/** A row of the queue, or one that is added to it and has no id yet. */
+export type Row = QueuedRow | FreshRow
+export type FreshRow = NewRow & { readonly id: null; readonly isSent: false; readonly isManual: false }
+
+/** Why a row plays later than it was told. */
+export type Moved = 'request_inserted' | 'window_open'
+
+/** A walk through a queue in playing order: rows that have got their place and time, and those that have not. */
+export interface Walk {
+  readonly situation: Situation
+  readonly byId: ReadonlyMap<number, Playlist>
+  readonly placed: Row[]
+  left: readonly Row[]
+  readonly withdrawn: Set<number>
+  readonly moved: Map<number, Moved>
+  /** Why what follows comes later, once something was put in front of it. */
+  movedWhy: Moved | null
+  added: number
+  /** The rows that count for the length of the queue. */
+  counted: number
+  /** When the last row begins that has its place. */
+  previousMs: number
+  /** When the next one begins. */
+  atMs: number
+  firstEndsMs: number
+}
+
+export function beginWalk(situation: Situation): Walk {
+  const { library, running } = situation
+  return {
+    situation,
+    byId: new Map(library.playlists.map(playlist => [playlist.id, playlist])),
+    placed: [],
+    left: situation.queue,
+    withdrawn: new Set(),
+    moved: new Map(),
+    movedWhy: null,
+    added: 0,
+    counted: 0,
+    previousMs: running.startedAtMs,
+    atMs: running.endsAtMs,
+    firstEndsMs: 0
+  }
+}
+
+/** The slot that comes next, or another time in it. */
+export function slotOf({ situation, placed, left, atMs }: Walk, timeMs = atMs): Slot {
+  const { library, rejected } = situation
+  return { library, ahead: placed, behind: left, atMs: timeMs, rejected }
+}
+
+/** Whether the queue is as long as it should be. */
+export function isFilled({ counted, situation }: Walk): boolean {
+  return counted >= Math.max(situation.queueLength, 2)
+}
+
+/** A step that is computed twice draws the same for the same slot. */
+export function randomFor({ situation, added }: Walk): Random {
+  return randomOf(situation.library.rules.seed, situation.nextSeq + added)
+}
+
+export function playlistOf({ byId }: Walk, { playlistId }: Pick<Play, 'playlistId'>): Playlist | undefined {
+  return playlistId === null ? undefined : byId.get(playlistId)
+}
+
+/** When a play that would be heard from one time to another is cut. What is on its way to the air cannot be cut in before. */
+export function cutWithin(walk: Walk, play: Cuttable, fromMs: number, toMs: number): number | null {
+  return walk.left[0]?.isSent ? null : nextCut(play, fromMs, toMs, timeMs => slotOf(walk, timeMs))
+}
+
+/** Gives a row the next place. */
+export function place(walk: Walk, row: Row): void {
+  const { placed, moved, movedWhy, situation, atMs } = walk
+  const durationMs = lengthAt(walk, row)
+  if (movedWhy !== null && row.id !== null) moved.set(row.id, movedWhy)
+  // All that was sent counts as one.
+  if (!row.isSent || walk.counted === 0) walk.counted++
+  placed.push({ ...row, cuedAtMs: row.isSent ? row.cuedAtMs : walk.previousMs, startsAtMs: atMs, durationMs })
+  const endMs = nextStartMs(atMs, durationMs, situation.library.rules.overlapMs)
+  walk.previousMs = atMs
+  walk.atMs = (isFilled(walk) ? null : cutWithin(walk, row, atMs, endMs)) ?? endMs
+  if (placed.length === 1) walk.firstEndsMs = walk.atMs
+}
+
+/** A stream with a schedule plays to the end of its window, whenever it begins. */
+function lengthAt(walk: Walk, row: Row): number {
+  const { atMs, situation } = walk
+  const playlist = playlistOf(walk, row)
+  if (playlist?.source !== 'stream' || playlist.schedule.length === 0) return row.durationMs
+  const window = windowAt(situation.library.rules.zone, playlist.schedule, atMs)
+  return window ? window.endMs - atMs : row.durationMs
+}
+
+/** Gives what was decided the next place; what belongs to it is left to follow. */
+export function placeNew(walk: Walk, { tracks, log }: Decision): void {
+  const firstSeq = walk.situation.nextSeq + walk.added
+  const batch = tracks.length > 1 ? firstSeq : null
+  const rows = tracks.map((track, index): FreshRow => {
+    const times = { position: 0, cuedAtMs: 0, startsAtMs: 0 }
+    const flags = { id: null, isSent: false, isManual: false } as const
+    return {
+      ...track,
+      ...times,
+      ...flags,
+      seq: firstSeq + index,
+      batch,
+      log: index === 0 ? log : log.slice(0, 1)
+    }
+  })
+  walk.added += rows.length
+  placeAll(walk, rows)
+}
+
+/** Gives the first of some rows the next place, and leaves the others to follow. */
+export function placeAll(walk: Walk, [first, ...others]: readonly Row[]): void {
+  walk.left = [...others, ...walk.left]
+  if (first) place(walk, first)
+}
+
+/** Takes a row out of what is left, with all of its batch. */
+export function takeOut(walk: Walk, row: Row): Row[] {
+  const isOne = (each: Row) => each === row || (row.batch !== null && each.batch === row.batch)
+  const rows = walk.left.filter(isOne)
+  walk.left = walk.left.filter(each => !isOne(each))
+  return rows
+}
+
+/** Lets a row leave the queue, with all of its batch. */
+export function withdraw(walk: Walk, row: Row): void {
+  for (const { id } of takeOut(walk, row)) if (id !== null) walk.withdrawn.add(id)
+}

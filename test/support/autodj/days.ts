@@ -1,0 +1,266 @@
+import * as fc from 'fast-check'
+
+import type { Library, Option, Order, Playlist, PlaylistType } from '../../../src/autodj/library.ts'
+import {
+  aLibrary,
+  anItem,
+  aPlay,
+  aPlaylist,
+  aRequest,
+  aSong,
+  aTrack,
+  minuteMs,
+  secondMs,
+  timeOf
+} from './library.ts'
+import { aStation, type Observer, type TestStation } from './station.ts'
+
+/** A playlist in a few words, so that a station that fails can be read. What is left out is as an operator finds it. */
+export interface PlaylistSpec {
+  /** The lengths of its tracks in minutes. */
+  minutes: number[]
+  type?: PlaylistType
+  order?: Order
+  options?: Option[]
+  /** Start and end as HHMM. */
+  schedule?: [number, number][]
+  /** Songs, or tens of minutes. */
+  every?: number
+  hourMinute?: number
+  weight?: number
+  isJingle?: boolean
+  isLoose?: boolean
+  /** All tracks by one artist. */
+  isOfOne?: boolean
+  /** Its songs are in other playlists too. */
+  isShared?: boolean
+  isStream?: boolean
+}
+
+export interface StationSpec {
+  playlists: PlaylistSpec[]
+  queueLength?: number
+  rangeMinutes?: number
+  thresholdMinutes?: number
+  consecutiveRequests?: number
+  overrunMinutes?: number
+  overlapSeconds?: number
+  seed?: number
+  begins?: (typeof beginnings)[number]
+}
+
+/** What happens to a station, some minutes after what happened before. */
+export type Action = { after: number } & (
+  | { do: 'skip' | 'top' | 'send' | 'restart' }
+  | { do: 'refuse' | 'withdraw' | 'add' | 'request' | 'cancel' | 'switch' | 'resize'; what: number }
+  | { do: 'pause'; minutes: number }
+)
+
+/** The clock goes forward, back, or is let alone in the hours that follow. */
+const beginnings = ['2026-03-29T00:10+01:00', '2026-10-25T00:10+02:00', '2026-01-15T11:40+01:00'] as const
+
+const optionsOf = (names: Option[]) => fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 })
+const hhmm = fc.tuple(fc.nat(23), fc.constantFrom(0, 5, 30, 45)).map(([hour, minute]) => hour * 100 + minute)
+/** Most windows lie in the night in which the clock changes. */
+const window = fc.tuple(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(0, 30, 100, 130, 200, 230, 300, 1200, 1300, 2330) },
+    { weight: 1, arbitrary: hhmm }
+  ),
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(100, 200, 230, 300, 330, 500, 1230, 1400) },
+    { weight: 1, arbitrary: hhmm }
+  )
+) satisfies fc.Arbitrary<[number, number]>
+
+const types = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('default' as const) },
+  { weight: 2, arbitrary: fc.constantFrom('once_per_x_songs', 'once_per_x_minutes', 'once_per_hour') }
+)
+
+const lengths = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: 8 }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, 0.1, 20, 40) }
+)
+
+/** Playlists of all kinds. */
+export const playlistSpecs: fc.Arbitrary<PlaylistSpec> = fc.record(
+  {
+    minutes: fc.array(lengths, { minLength: 1, maxLength: 6 }),
+    type: types,
+    order: fc.constantFrom('shuffle', 'random', 'sequential'),
+    options: optionsOf(['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']),
+    schedule: fc.array(window, { minLength: 1, maxLength: 2 }),
+    every: fc.integer({ min: 1, max: 6 }),
+    hourMinute: fc.nat(59),
+    weight: fc.integer({ min: 1, max: 9 }),
+    isJingle: fc.constant(true),
+    isLoose: fc.constant(true),
+    isOfOne: fc.constant(true),
+    isShared: fc.constant(true),
+    isStream: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true))
+  },
+  { requiredKeys: ['minutes'] }
+)
+
+export function stationSpecs(
+  playlists: fc.Arbitrary<PlaylistSpec> = playlistSpecs
+): fc.Arbitrary<StationSpec> {
+  return fc.record(
+    {
+      playlists: fc.array(playlists, { minLength: 1, maxLength: 4 }),
+      queueLength: fc.oneof(fc.integer({ min: 2, max: 5 }), fc.constant(25)),
+      rangeMinutes: fc.constantFrom(0, 10, 1_440),
+      thresholdMinutes: fc.constantFrom(0, 5),
+      consecutiveRequests: fc.constantFrom(0, 1, 3),
+      overrunMinutes: fc.constantFrom(0, 2),
+      overlapSeconds: fc.constantFrom(1, 3),
+      seed: fc.nat(),
+      begins: fc.constantFrom(...beginnings)
+    },
+    { requiredKeys: ['playlists'] }
+  )
+}
+
+/** Of a playlist by its place, a row of the queue, or a song: what is beyond the last one begins from the first. */
+const what = fc.nat(9)
+const after = fc.constantFrom(0, 1, 2, 7, 30)
+
+export type Doing = Action['do']
+
+/** `doings`: what may happen. */
+export function actionLists(doings: readonly Doing[], maxLength = 12): fc.Arbitrary<Action[]> {
+  const each: fc.Arbitrary<Action> = fc
+    .constantFrom(...doings)
+    .chain((name): fc.Arbitrary<Action> =>
+      name === 'pause'
+        ? fc.record({ after, do: fc.constant(name), minutes: fc.constantFrom(0.05, 1, 20, 90) })
+        : name === 'skip' || name === 'top' || name === 'send' || name === 'restart'
+          ? fc.record({ after, do: fc.constant(name) })
+          : fc.record({ after, do: fc.constant(name), what })
+    )
+  return fc.array(each, { maxLength })
+}
+
+export const everyDoing: readonly Doing[] = [
+  'skip',
+  'top',
+  'send',
+  'restart',
+  'refuse',
+  'withdraw',
+  'add',
+  'request',
+  'cancel',
+  'switch',
+  'resize',
+  'pause'
+]
+
+export function libraryOf(spec: StationSpec): Library {
+  const {
+    rangeMinutes = 120,
+    thresholdMinutes = 15,
+    consecutiveRequests = 2,
+    overrunMinutes = 10,
+    overlapSeconds = 0,
+    seed = 7
+  } = spec
+  return aLibrary({
+    rules: {
+      zone: 'Europe/Berlin',
+      seed,
+      duplicateRangeMs: rangeMinutes * minuteMs,
+      requestThresholdMs: thresholdMinutes * minuteMs,
+      consecutiveRequests,
+      overrunMs: overrunMinutes * minuteMs,
+      overlapMs: overlapSeconds * secondMs
+    },
+    playlists: spec.playlists.map((playlist, index) => playlistOf(playlist, index + 1))
+  })
+}
+
+export function playlistOf(spec: PlaylistSpec, id: number): Playlist {
+  const { every = 2, minutes, isOfOne = false, isShared = false, schedule = [] } = spec
+  return aPlaylist({
+    id,
+    type: spec.type ?? 'default',
+    order: spec.order ?? 'shuffle',
+    options: spec.options ?? [],
+    source: spec.isStream ? 'stream' : 'songs',
+    weight: spec.weight ?? 3,
+    isJingle: spec.isJingle ?? false,
+    avoidsDuplicates: !spec.isLoose,
+    everySongs: every,
+    everyMinutes: every * 10,
+    hourMinute: spec.hourMinute ?? 0,
+    schedule: schedule.map(([start, end], index) => anItem(start, end, { id: index + 1 })),
+    tracks: minutes.map((length, index) => {
+      const song = aSong(isShared ? index + 1 : id * 100 + index)
+      return aTrack(id * 100 + index, {
+        ...song,
+        ...(isOfOne ? { artists: [id] } : {}),
+        media: song.song,
+        durationMs: length * minuteMs
+      })
+    })
+  })
+}
+
+/** Lets a station run for some hours, and on the way what happens to it happen. */
+export function dayOf(
+  spec: StationSpec,
+  actions: readonly Action[],
+  hours: number,
+  observe?: Observer
+): TestStation {
+  const { begins = '2026-01-15T11:40+01:00', queueLength = 3 } = spec
+  const fromMs = timeOf(begins)
+  const station = aStation(libraryOf(spec), fromMs, queueLength, observe)
+  for (const action of actions) {
+    station.runTo(station.nowMs + action.after * minuteMs)
+    act(station, action)
+  }
+  station.runTo(Math.max(station.nowMs, fromMs + hours * 60 * minuteMs))
+  return station
+}
+
+function act(station: TestStation, action: Action): void {
+  switch (action.do) {
+    case 'skip':
+      return station.skip()
+    case 'top':
+      return station.top()
+    case 'send':
+      return station.send()
+    case 'restart':
+      return station.restart()
+    case 'pause':
+      return station.pauseTo(station.nowMs + action.minutes * minuteMs)
+    case 'refuse':
+      return station.refuse(action.what % Math.max(1, station.queue.length))
+    case 'withdraw':
+      return station.withdraw((_, index) => index % (action.what + 1) === 0)
+    case 'add':
+      return station.add(aPlay(action.what, station.nowMs))
+    case 'request': {
+      const id = station.requests.length + 1
+      const dueAtMs = station.nowMs + (action.what % 4) * 5 * minuteMs
+      const song = aSong(action.what + 1)
+      return station.request(
+        aRequest(id, { mediaId: song.song, song, dueAtMs, skipsDelay: action.what % 5 === 0 })
+      )
+    }
+    case 'cancel':
+      return station.cancel(action.what + 1)
+    case 'switch': {
+      const { playlists } = station.library
+      const id = playlists[action.what % playlists.length]?.id ?? 0
+      return station.change(id, playlist => ({ ...playlist, isEnabled: !playlist.isEnabled }))
+    }
+    case 'resize':
+      return station.resize(2 + action.what)
+    default:
+      return action satisfies never
+  }
+}
