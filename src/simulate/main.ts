@@ -23,6 +23,12 @@ import type { SimulatedStation } from './station.ts'
 const exampleFrom = '2026-03-23'
 const exampleZone = 'Europe/Berlin'
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads only the beginning has seen enough; files are written before.
+  if (error.code === 'EPIPE') process.exit()
+  throw error
+})
+
 try {
   process.exitCode = await main()
 } catch (error) {
@@ -76,13 +82,6 @@ async function simulateStation(
   const run = runUntil(beginning, daysAfter(zone, fromMs, days))
   const wallMs = performance.now() - startedAt
   const report = reportOf(name, run)
-  if (log) {
-    const firstDay = run.plays.filter(({ startsAtMs }) => startsAtMs < daysAfter(zone, fromMs, 1))
-    for (const each of firstDay)
-      process.stdout.write(`${explain(each, run.library.playlists, zone, songName).join('\n')}\n`)
-    process.stdout.write('\n')
-  }
-  process.stdout.write(renderReport(report, zone, wallMs))
   if (svg !== null) await write(svg, renderPlot(name, run))
   if (json !== null) {
     const plays = run.plays.map(each => ({
@@ -92,6 +91,13 @@ async function simulateStation(
     }))
     await write(json, `${JSON.stringify({ ...report, plays })}\n`)
   }
+  if (log) {
+    const firstDay = run.plays.filter(({ startsAtMs }) => startsAtMs < daysAfter(zone, fromMs, 1))
+    for (const each of firstDay)
+      process.stdout.write(`${explain(each, run.library.playlists, zone, songName).join('\n')}\n`)
+    process.stdout.write('\n')
+  }
+  process.stdout.write(renderReport(report, zone, wallMs))
   return report.aims.every(({ isMet }) => isMet) ? 0 : 1
 }
 
