@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 
 import type { Library, Option, Order, Playlist, PlaylistType } from '../../../src/autodj/library.ts'
+import type { Plan, Situation } from '../../../src/autodj/refill.ts'
 import {
   aLibrary,
   anItem,
@@ -13,7 +14,7 @@ import {
   secondMs,
   timeOf
 } from './library.ts'
-import { aStation, type Observer, type TestStation } from './station.ts'
+import { aStation, type Heard, type Observer, type TestStation } from './station.ts'
 
 /** A playlist in a few words, so that a station that fails can be read. What is left out is as an operator finds it. */
 export interface PlaylistSpec {
@@ -264,3 +265,39 @@ function act(station: TestStation, action: Action): void {
       return action satisfies never
   }
 }
+
+/** What a day is made of. */
+export interface DayParts {
+  /** The playlists; all kinds unless told. */
+  readonly kind?: fc.Arbitrary<PlaylistSpec>
+  /** Playlists that come before them. */
+  readonly first?: PlaylistSpec[]
+  /** What does not happen. */
+  readonly without?: readonly Doing[]
+  readonly hours?: number
+  readonly numRuns?: number
+  /** What is wrong with a plan. */
+  readonly faultsOf?: (situation: Situation, plan: Plan) => readonly unknown[]
+}
+
+/** Looks at days to which all sorts of things happen. */
+export function onDays(
+  { kind = playlistSpecs, first = [], without = [], hours = 5, numRuns = 40, faultsOf = () => [] }: DayParts,
+  check: (station: TestStation, faults: readonly unknown[]) => void
+): void {
+  const doings = everyDoing.filter(doing => !without.includes(doing))
+  const days = fc.property(stationSpecs(kind), actionLists(doings), (spec, actions) => {
+    const faults: unknown[] = []
+    const whole = { ...spec, playlists: [...first, ...spec.playlists] }
+    const station = dayOf(whole, actions, hours, (...planned) => faults.push(...faultsOf(...planned)))
+    check(station, faults.slice(0, 1))
+  })
+  fc.assert(days, { numRuns: numRuns * Number(process.env['FUZZ'] ?? 1) })
+}
+
+/** Playlists of all kinds that are alike in some things. */
+export const alike = (parts: Partial<PlaylistSpec>) => playlistSpecs.map(spec => ({ ...spec, ...parts }))
+
+/** What was heard of a playlist. */
+export const heardOf = ({ heard }: TestStation, { id }: Playlist): Heard[] =>
+  heard.filter(({ playlistId }) => playlistId === id)

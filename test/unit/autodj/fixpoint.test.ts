@@ -1,39 +1,76 @@
-import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { applyPlan } from '../../../src/autodj/apply.ts'
-import { type Plan, refill, type Situation } from '../../../src/autodj/refill.ts'
-import { actionLists, dayOf, everyDoing, stationSpecs } from '../../support/autodj/days.ts'
+import { buckets } from '../../../src/autodj/buckets.ts'
+import { nextStartMs } from '../../../src/autodj/estimate.ts'
+import { dueInterrupts } from '../../../src/autodj/interrupt.ts'
+import { interrupts, isSequence } from '../../../src/autodj/library.ts'
+import { pickFrom } from '../../../src/autodj/pick.ts'
+import { randomOf } from '../../../src/autodj/random.ts'
+import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { onDays } from '../../support/autodj/days.ts'
 
 function afterPlan(situation: Situation, plan: Plan): Situation {
-  return {
-    ...situation,
-    queue: applyPlan(situation.queue, plan),
-    nextSeq: situation.nextSeq + plan.insert.length
-  }
+  const { queue, nextSeq } = situation
+  return { ...situation, queue: applyPlan(queue, plan), nextSeq: nextSeq + plan.insert.length }
 }
 
 /** Rows as text: when they begin, whose they are and what they play. */
-function queueOf(situation: Situation, plan: Plan): string[] {
-  return applyPlan(situation.queue, plan).map(
-    ({ id, playlistId, trackId, requestId, startsAtMs, ...row }) => {
-      const from = requestId === null ? `${playlistId}: ${trackId} in ${row.pass}` : `request ${requestId}`
-      return `${id} at ${row.position}, ${new Date(startsAtMs).toISOString()}, ${row.cuedAtMs}, ${from}`
-    }
-  )
+function linesOf(situation: Situation, plan: Plan): string[] {
+  const rows = applyPlan(situation.queue, plan).map(row => {
+    const { id, position, playlistId, trackId, pass, requestId, startsAtMs, cuedAtMs } = row
+    const what = requestId === null ? `${playlistId}: ${trackId} in ${pass}` : `request ${requestId}`
+    const [at, cuedAt] = [startsAtMs, cuedAtMs].map(timeMs => new Date(timeMs).toISOString())
+    return `${id} at ${position}, ${at}, cued ${cuedAt}, ${what}`
+  })
+  return [...rows, `after ${new Date(plan.runningEndsMs).toISOString()}`]
 }
 
-test('a plan that was applied leaves nothing to plan', () => {
-  fc.assert(
-    fc.property(stationSpecs(), actionLists(everyDoing), (spec, actions) => {
-      dayOf(spec, actions, 5, (situation, plan) => {
-        const again = afterPlan(situation, plan)
-        expect([...queueOf(again, refill(again)), plan.runningEndsMs]).toEqual([
-          ...queueOf(situation, plan),
-          refill(again).runningEndsMs
-        ])
+describe('whatever happens to a station', () => {
+  test('a plan that was applied leaves nothing to plan', () => {
+    const faultsOf = (situation: Situation, plan: Plan) => {
+      const again = afterPlan(situation, plan)
+      const [once, twice] = [linesOf(situation, plan), linesOf(again, refill(again))]
+      return once.join() === twice.join() ? [] : [{ once, twice }]
+    }
+    onDays({ faultsOf, numRuns: 60 }, (_, faults) => expect(faults).toEqual([]))
+  })
+
+  test('expected times follow from each other', () => {
+    const faultsOf = (situation: Situation, plan: Plan) => {
+      const { library, running, nowMs } = situation
+      const rows = applyPlan(situation.queue, plan)
+      const ends = rows.map(row => nextStartMs(row.startsAtMs, row.durationMs, library.rules.overlapMs))
+      const mayCut = library.playlists.some(interrupts)
+      const odd = rows.filter(({ startsAtMs, cuedAtMs, isSent }, index) => {
+        const previousMs = rows[index - 1]?.startsAtMs ?? running.startedAtMs
+        const endMs = ends[index - 1] ?? plan.runningEndsMs
+        const isInTime = startsAtMs === endMs || (mayCut && startsAtMs > previousMs && startsAtMs < endMs)
+        return !isInTime || (!isSent && cuedAtMs !== previousMs)
       })
-    }),
-    { numRuns: Number(process.env['RUNS'] ?? 100) }
-  )
+      return plan.runningEndsMs < nowMs ? [plan] : odd
+    }
+    onDays({ faultsOf }, (_, faults) => expect(faults).toEqual([]))
+  })
+
+  test('no song follows itself where another one may play', () => {
+    const faultsOf = (situation: Situation, plan: Plan) => {
+      const rows = applyPlan(situation.queue, plan)
+      return rows.filter((_, index) => isNeedless(situation, rows, index))
+    }
+    onDays({ faultsOf, without: ['add', 'send'] }, (_, faults) => expect(faults).toEqual([]))
+  })
 })
+
+function isNeedless({ library, rejected }: Situation, rows: readonly QueuedRow[], index: number): boolean {
+  const row = rows[index]
+  const last = rows[index - 1] ?? library.past.plays.at(-1)
+  if (!row || last?.song.song !== row.song.song) return false
+  const own = library.playlists.find(({ id }) => id === row.playlistId && id === last.playlistId)
+  if (own && isSequence(own)) return false
+  const slot = { library, ahead: rows.slice(0, index), behind: [], atMs: row.startsAtMs, rejected }
+  const playlists = row.isInterrupt
+    ? dueInterrupts(slot)
+    : library.playlists.filter(playlist => !interrupts(playlist))
+  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, randomOf(1, 1), []) !== null
+}

@@ -1,0 +1,97 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import type { PlaylistType } from '../../../src/autodj/library.ts'
+import { hourlyTarget } from '../../../src/autodj/schedule.ts'
+import { alike, dayOf, heardOf, onDays, type PlaylistSpec } from '../../support/autodj/days.ts'
+import { minuteMs } from '../../support/autodj/library.ts'
+import type { Heard, TestStation } from '../../support/autodj/station.ts'
+
+const rotation: PlaylistSpec = { minutes: [3, 4, 5, 6] }
+
+const ofType = ({ library }: TestStation, type: PlaylistType) =>
+  library.playlists.filter(playlist => playlist.type === type)
+
+/** Neither on its way to the air when something changed, nor part of something that had begun. */
+const isChosen = ({ isSent, batch }: Heard) => !isSent && batch === null
+
+describe('whatever happens to a station', () => {
+  test('at least so many songs lie between two plays', () => {
+    onDays({ kind: alike({ type: 'once_per_x_songs' }), first: [rotation] }, station => {
+      const { heard } = station
+      for (const { id, everySongs } of ofType(station, 'once_per_x_songs')) {
+        const tooSoon = heard.filter((play, index) => {
+          const before = heard.slice(0, index).findLastIndex(({ playlistId }) => playlistId === id)
+          const between = heard.slice(before + 1, index).filter(({ isVisible }) => isVisible)
+          return play.playlistId === id && before >= 0 && isChosen(play) && between.length < everySongs
+        })
+        expect(tooSoon).toEqual([])
+      }
+    })
+  })
+
+  test('plays begin at least so many minutes apart', () => {
+    onDays({ kind: alike({ type: 'once_per_x_minutes' }), first: [rotation] }, station => {
+      for (const playlist of ofType(station, 'once_per_x_minutes')) {
+        const plays = heardOf(station, playlist)
+        const tooSoon = plays.filter((play, index) => {
+          const apartMs = play.startsAtMs - (plays[index - 1]?.startsAtMs ?? -Infinity)
+          return isChosen(play) && apartMs < playlist.everyMinutes * minuteMs
+        })
+        expect(tooSoon).toEqual([])
+      }
+    })
+  })
+
+  test('an hourly playlist plays once for its minute', () => {
+    onDays({ kind: alike({ type: 'once_per_hour' }), first: [rotation] }, station => {
+      const { zone } = station.library.rules
+      for (const playlist of ofType(station, 'once_per_hour')) {
+        const plays = heardOf(station, playlist).filter(isChosen)
+        const targets = plays.map(({ startsAtMs }) => hourlyTarget(zone, playlist.hourMinute, startsAtMs))
+        expect(targets).toEqual([...new Set(targets)])
+      }
+    })
+  })
+
+  test('an hourly playlist misses no slot of its quarter of an hour that nothing else may take', () => {
+    const hourly = fc.record({
+      minutes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 3 }),
+      type: fc.constant('once_per_hour' as const),
+      hourMinute: fc.nat(59)
+    })
+    const others: PlaylistSpec[] = [
+      { minutes: [3, 4, 5, 6, 20] },
+      { minutes: [0.2], type: 'once_per_x_songs', every: 1, isJingle: true },
+      { minutes: [9, 12], type: 'once_per_x_minutes', schedule: [[0, 500]] }
+    ]
+    onDays({ kind: hourly, first: others, without: ['refuse', 'switch'] }, station => {
+      const { heard, library } = station
+      for (const { id, hourMinute } of ofType(station, 'once_per_hour')) {
+        const missed = heard.filter((play, index) => {
+          const targetMs = hourlyTarget(library.rules.zone, hourMinute, play.startsAtMs)
+          const isInTime = play.startsAtMs - targetMs <= 15 * minuteMs
+          if (!isInTime || play.isSent || (play.playlistId ?? Infinity) > others.length) return false
+          return !heard.slice(0, index).some(each => each.playlistId === id && each.startsAtMs >= targetMs)
+        })
+        expect(missed).toEqual([])
+      }
+    })
+  })
+})
+
+test('exactly so many songs lie between two jingles where nothing else intervenes', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 2, max: 25 }), (every, queueLength) => {
+      const jingles: PlaylistSpec = { minutes: [0.1, 0.2], type: 'once_per_x_songs', every, isJingle: true }
+      const { heard } = dayOf({ playlists: [rotation, jingles], queueLength }, [], 2)
+      const between = heard
+        .map(({ isVisible }) => (isVisible ? '-' : 'J'))
+        .join('')
+        .split('J')
+      expect(between.slice(1, -1)).toEqual(between.slice(1, -1).map(() => '-'.repeat(every)))
+      expect(between.length).toBeGreaterThan(3)
+    }),
+    { numRuns: 40 }
+  )
+})

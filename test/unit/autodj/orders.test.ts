@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+
+import { alike, heardOf, onDays } from '../../support/autodj/days.ts'
+
+describe('whatever happens to a station', () => {
+  test('a sequence is never changed', () => {
+    onDays({ kind: alike({ order: 'sequential' }), without: ['refuse'] }, station => {
+      for (const playlist of station.library.playlists) {
+        const { id, options, source, tracks } = playlist
+        if (options.has('loop_once') || options.has('merge') || source === 'stream') continue
+        const places = heardOf(station, playlist).map(({ trackId }) => (trackId ?? 0) - id * 100)
+        expect(places).toEqual(places.map((_, index) => ((places[0] ?? 0) + index) % tracks.ids.length))
+      }
+    })
+  })
+
+  test('no shuffled track comes twice in a pass, nor twice more often than another', () => {
+    onDays({ kind: alike({ order: 'shuffle' }), without: ['refuse'] }, station => {
+      for (const playlist of station.library.playlists) {
+        const { options, source, tracks } = playlist
+        if (options.has('loop_once') || options.has('merge') || source === 'stream') continue
+        const plays = heardOf(station, playlist)
+        const inPasses = plays.map(({ trackId, pass }) => `${trackId} in ${pass}`)
+        expect(inPasses).toEqual([...new Set(inPasses)])
+        const counts = [...tracks.ids].map(id => plays.filter(({ trackId }) => trackId === id).length)
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2)
+      }
+    })
+  })
+
+  test('a batch is heard in one go, but for what cuts in', () => {
+    onDays(
+      { kind: alike({ options: ['merge'] }), without: ['refuse', 'withdraw', 'add', 'send'] },
+      station => {
+        const { heard } = station
+        for (const [index, { batch }] of heard.entries()) {
+          const rest = heard.slice(index + 1).findIndex(each => batch !== null && each.batch === batch)
+          expect(
+            heard.slice(index + 1, index + 1 + Math.max(0, rest)).filter(each => !each.isInterrupt)
+          ).toEqual([])
+        }
+      }
+    )
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+
+import { onDays } from '../../support/autodj/days.ts'
+
+describe('whatever happens to a station', () => {
+  test('a request airs once, not before its time, and not after it was cancelled', () => {
+    onDays({}, ({ heard, requests }) => {
+      const aired = heard.flatMap(({ requestId, startsAtMs }) =>
+        requestId === null ? [] : [{ requestId, startsAtMs }]
+      )
+      const ids = aired.map(({ requestId }) => requestId)
+      const inState = requests.filter(({ state }) => state === 'aired')
+      expect(ids.toSorted((a, b) => a - b)).toEqual(inState.map(({ id }) => id))
+      const early = inState.filter(({ id, dueAtMs }) =>
+        aired.some(each => each.requestId === id && each.startsAtMs < dueAtMs)
+      )
+      expect(early.filter(({ id }) => !heard.some(each => each.requestId === id && each.isSent))).toEqual([])
+    })
+  })
+
+  test('there are never too many requests in a row', () => {
+    onDays({ without: ['send'] }, ({ heard, library }) => {
+      const most = library.rules.consecutiveRequests || Infinity
+      const kinds = heard.map(({ requestId }) => (requestId === null ? '-' : 'R')).join('')
+      expect(kinds.split('-').filter(run => run.length > most)).toEqual([])
+    })
+  })
+
+  test('every request ends aired, cancelled or expired', () => {
+    onDays({ hours: 12, numRuns: 15, without: ['switch', 'send'] }, station => {
+      station.top()
+      const open = station.requests.filter(({ state }) => state === 'pending' || state === 'queued')
+      expect(open).toEqual([])
+    })
+  })
+
+  test('there is no silence while a playlist may play at any time', () => {
+    onDays({ first: [{ minutes: [3] }], without: ['switch', 'pause'] }, station => {
+      const { heard, nowMs } = station
+      const ends = heard.map(({ untilMs }) => untilMs)
+      expect([...heard.slice(1).map(({ startsAtMs }) => startsAtMs), nowMs]).toEqual(ends)
+    })
+  })
+})
