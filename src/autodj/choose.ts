@@ -53,7 +53,7 @@ export function choose(choice: Choice): Winners {
       continue
     }
     const title = at(titles, index)
-    if (title !== 0 && recent.titles.has(title)) {
+    if (title !== 0 && recent.titles.get(title) !== undefined) {
       skipped.title++
       continue
     }

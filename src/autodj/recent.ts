@@ -1,11 +1,16 @@
+import { heardIn, note, nothingHeard } from './heard.ts'
 import { lastBefore, type PendingRequest, type Play, type Slot } from './library.ts'
 import type { SongKeys } from './song-keys.ts'
 
-/** When each song, title and artist was or will be heard last, Unix milliseconds, within the range of the station. */
+/** When something was or will be heard last, Unix milliseconds, within the range of the station. */
+export interface Times {
+  get(key: number): number | undefined
+}
+
 export interface Recent {
-  readonly songs: ReadonlyMap<number, number>
-  readonly titles: ReadonlyMap<number, number>
-  readonly artists: ReadonlyMap<number, number>
+  readonly songs: Times
+  readonly titles: Times
+  readonly artists: Times
 }
 
 /**
@@ -15,35 +20,33 @@ export interface Recent {
 export function recentAt({ library, ahead, behind, atMs }: Slot): Recent {
   const { duplicateRangeMs } = library.rules
   const { plays } = library.past
-  const recent = {
-    songs: new Map<number, number>(),
-    titles: new Map<number, number>(),
-    artists: new Map<number, number>()
-  }
-  if (duplicateRangeMs === 0) return recent
-  const from = plays.findIndex(play => play.startsAtMs > atMs - duplicateRangeMs)
-  const aired = from === -1 ? plays.slice(-1) : plays.slice(from)
-  for (const { song, startsAtMs } of [...aired, ...ahead, ...behind]) note(recent, song, startsAtMs)
+  const near = nothingHeard()
+  if (duplicateRangeMs === 0) return near
+  for (const { song, startsAtMs } of [...plays.slice(-1), ...ahead, ...behind]) note(near, song, startsAtMs)
   for (const { song, dueAtMs } of library.requests)
-    if (dueAtMs < atMs + duplicateRangeMs) note(recent, song, Math.max(dueAtMs, atMs))
-  return recent
+    if (dueAtMs < atMs + duplicateRangeMs) note(near, song, Math.max(dueAtMs, atMs))
+  const aired = heardIn(plays)
+  const sinceMs = atMs - duplicateRangeMs
+  return {
+    songs: timesOf(near.songs, aired.songs, sinceMs),
+    titles: timesOf(near.titles, aired.titles, sinceMs),
+    artists: timesOf(near.artists, aired.artists, sinceMs)
+  }
 }
 
-type Heard = Map<number, number>
-
-function note(
-  recent: { songs: Heard; titles: Heard; artists: Heard },
-  { song, title, artists }: SongKeys,
-  atMs: number
-): void {
-  later(recent.songs, song, atMs)
-  if (title !== 0) later(recent.titles, title, atMs)
-  for (const artist of artists) later(recent.artists, artist, atMs)
-}
-
-function later(heard: Heard, key: number, atMs: number): void {
-  const known = heard.get(key)
-  if (known === undefined || known < atMs) heard.set(key, atMs)
+function timesOf(
+  near: ReadonlyMap<number, number>,
+  aired: ReadonlyMap<number, number>,
+  sinceMs: number
+): Times {
+  return {
+    get: key => {
+      const soon = near.get(key)
+      const last = aired.get(key)
+      if (last === undefined || last <= sinceMs) return soon
+      return soon === undefined || soon < last ? last : soon
+    }
+  }
 }
 
 const hourMs = 3_600_000
