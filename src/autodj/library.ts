@@ -1,6 +1,6 @@
 import type { ScheduleItem } from './schedule.ts'
 import type { SongKeys } from './song-keys.ts'
-import type { Tracks } from './tracks.ts'
+import { at, type Tracks } from './tracks.ts'
 import type { Zone } from './zone.ts'
 
 export type PlaylistType = 'default' | 'once_per_x_songs' | 'once_per_x_minutes' | 'once_per_hour' | 'custom'
@@ -110,6 +110,11 @@ export function isPlayable({ isEnabled, type, tracks }: Playlist): boolean {
 
 /** An interrupting playlist belongs to no slot: it cuts in, see `interrupt.ts`. */
 export const interrupts = ({ options }: Playlist) => options.has('interrupt')
+
+/** Whether a track stands for itself: a song that a list in no order holds twice counts once. */
+export function isCounted({ order, tracks }: Playlist, index: number): boolean {
+  return order === 'sequential' || at(tracks.doubles, index) === 0
+}
 
 /** Such a list may hold a song twice in a row on purpose. */
 export const isSequence = ({ order, options }: Playlist) => order === 'sequential' || options.has('merge')

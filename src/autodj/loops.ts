@@ -1,4 +1,4 @@
-import type { Playlist, Slot } from './library.ts'
+import { isCounted, type Playlist, type Slot } from './library.ts'
 import type { Window } from './schedule.ts'
 
 /** Whether each track of the list is to be heard once in a window, from the top. */
@@ -22,5 +22,5 @@ export function playedIn({ id, order }: Playlist, { library, ahead }: Slot, wind
 
 export function isLoopDone(playlist: Playlist, slot: Slot, window: Window): boolean {
   const played = playedIn(playlist, slot, window)
-  return playlist.tracks.ids.every(id => played.has(id))
+  return playlist.tracks.ids.every((id, index) => played.has(id) || !isCounted(playlist, index))
 }

@@ -1,5 +1,5 @@
 import { airtimeMs } from './estimate.ts'
-import type { Playlist, Slot } from './library.ts'
+import { isCounted, type Playlist, type Slot } from './library.ts'
 import { passesOf } from './passes.ts'
 import { shuffledPlace } from './random.ts'
 import { at } from './tracks.ts'
@@ -36,6 +36,7 @@ function runOf(playlist: Playlist, slot: Slot) {
   const isBegun = tracks.ids.length > rowsAtMost && consumed.includes(working)
   if (isBegun) return { pass: working, isIn: (index: number) => at(consumed, index) < working }
   // A pass of its own: by it the rows of a batch are known that has begun.
-  const newest = consumed.reduce((most, each) => Math.max(most, each), 0)
-  return { pass: Math.max(pass, newest + 1), isIn: () => true }
+  const isIn = (index: number) => isCounted(playlist, index)
+  const newest = consumed.reduce((most, each, index) => (isIn(index) ? Math.max(most, each) : most), 0)
+  return { pass: Math.max(pass, newest + 1), isIn }
 }

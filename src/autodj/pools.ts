@@ -1,4 +1,4 @@
-import type { Playlist, Slot } from './library.ts'
+import { isCounted, type Playlist, type Slot } from './library.ts'
 import { loopsOnce, playedIn } from './loops.ts'
 import { passesOf } from './passes.ts'
 import type { Window } from './schedule.ts'
@@ -26,10 +26,10 @@ export function poolsOf(
   const { order, tracks } = playlist
   if (window !== null && loopsOnce(playlist, window)) {
     const played = playedIn(playlist, slot, window)
-    const isIn = (index: number) => !played.has(at(tracks.ids, index))
+    const isIn = (index: number) => isCounted(playlist, index) && !played.has(at(tracks.ids, index))
     return [{ pass: null, run: window.startMs / 1_000, isIn }]
   }
-  if (order === 'random') return [{ pass: null, run: draw, isIn: () => true }]
+  if (order === 'random') return [{ pass: null, run: draw, isIn: index => isCounted(playlist, index) }]
   const { working, consumed } = passesOf(playlist, slot)
   const rest = { pass: working, run: working, isIn: (index: number) => at(consumed, index) < working }
   if (order === 'sequential') return [rest]

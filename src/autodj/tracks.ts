@@ -1,7 +1,7 @@
 import type { SongKeys } from './song-keys.ts'
 
 /**
- * The tracks of a playlist as columns, in the order of the list: some 64 bytes a track, and read in one pass. All but
+ * The tracks of a playlist as columns, in the order of the list: some 65 bytes a track, and read in one pass. All but
  * `lastPass` and `lastAired` stay as they were loaded.
  */
 export interface Tracks {
@@ -20,6 +20,8 @@ export interface Tracks {
   readonly lastAired: Float64Array
   /** Indices in the order of the ids. */
   readonly byId: Int32Array
+  /** 1 where the same media stands in the list before. */
+  readonly doubles: Uint8Array
   /** The addresses of a remote list's entries, empty for songs of the library. */
   readonly uris: readonly string[]
 }
@@ -44,9 +46,10 @@ export function tracksOf(rows: readonly TrackRow[]): Tracks {
     artistsEnd[index] = artists.length
   })
   const ids = Float64Array.from(rows, row => row.id)
+  const media = Float64Array.from(rows, row => row.media)
   return {
     ids,
-    media: Float64Array.from(rows, row => row.media),
+    media,
     songs: Float64Array.from(rows, row => row.song),
     titles: Float64Array.from(rows, row => row.title),
     artistsEnd,
@@ -55,12 +58,23 @@ export function tracksOf(rows: readonly TrackRow[]): Tracks {
     lastPass: Int32Array.from(rows, row => row.lastPass),
     lastAired: Float64Array.from(rows, row => row.lastAiredMs),
     byId: indexById(ids),
+    doubles: doublesIn(media),
     uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
   }
 }
 
 export function indexById(ids: Float64Array): Int32Array {
   return Int32Array.from(ids.keys()).toSorted((a, b) => at(ids, a) - at(ids, b))
+}
+
+/** Marks what a column holds more than once, but for the first of each. */
+export function doublesIn(column: Float64Array): Uint8Array {
+  const known = new Set<number>()
+  return Uint8Array.from(column, value => {
+    const isKnown = known.has(value)
+    known.add(value)
+    return isKnown ? 1 : 0
+  })
 }
 
 /** The place of a track in the list, -1 if it is not there. */
@@ -100,6 +114,6 @@ export function forkTracks(tracks: Tracks): Tracks {
 }
 
 /** A value of a column; an index outside is 0. */
-export function at(column: Float64Array | Int32Array, index: number): number {
+export function at(column: Float64Array | Int32Array | Uint8Array, index: number): number {
   return column[index] ?? 0
 }

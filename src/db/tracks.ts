@@ -1,4 +1,4 @@
-import { indexById, type Tracks } from '../autodj/tracks.ts'
+import { doublesIn, indexById, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /**
@@ -51,7 +51,7 @@ export function unpackTracks(bytes: Buffer, uris: readonly string[]): Tracks {
     tracks.artistsEnd[index] = artist
     offset += trackBytes(elements)
   }
-  return { ...tracks, byId: indexById(tracks.ids), uris }
+  return { ...tracks, byId: indexById(tracks.ids), doubles: doublesIn(tracks.media), uris }
 }
 
 function measure(bytes: Buffer): { count: number; artists: number } {

@@ -1,4 +1,4 @@
-import type { Library } from '../autodj/library.ts'
+import { isCounted, type Library } from '../autodj/library.ts'
 import { type Plan, refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { StationState } from '../station/state.ts'
@@ -161,10 +161,8 @@ function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: nu
 /** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
 function endPass(tx: Tx, { playlists }: Library, { playlistId, pass }: First) {
   const playlist = playlists.find(({ id }) => id === playlistId)
-  if (!playlist || pass <= playlist.pass || !playlist.tracks.lastPass.every(each => each >= pass - 1))
-    return []
-  return [
-    tx`update playlists p set pass = ${pass} where p.id = ${playlist.id} and p.pass < ${pass}
-      and not exists (select from playlist_tracks t where t.playlist_id = p.id and t.last_pass < ${pass} - 1)`
-  ]
+  if (!playlist || pass <= playlist.pass) return []
+  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !isCounted(playlist, index)
+  if (!playlist.tracks.lastPass.every(isDone)) return []
+  return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
 }

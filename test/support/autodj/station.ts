@@ -1,6 +1,13 @@
 import { applyPlan } from '../../../src/autodj/apply.ts'
 import { airtimeMs } from '../../../src/autodj/estimate.ts'
-import type { Library, PendingRequest, Play, Playlist, Refused } from '../../../src/autodj/library.ts'
+import {
+  isCounted,
+  type Library,
+  type PendingRequest,
+  type Play,
+  type Playlist,
+  type Refused
+} from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
 import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
@@ -137,7 +144,8 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
 
   function endPass({ playlistId, pass }: Play): void {
     changePlaylist(playlistId ?? 0, playlist =>
-      pass > playlist.pass && playlist.tracks.lastPass.every(each => each >= pass - 1)
+      pass > playlist.pass &&
+      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !isCounted(playlist, index))
         ? { ...playlist, pass }
         : playlist
     )

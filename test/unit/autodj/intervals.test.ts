@@ -72,6 +72,8 @@ describe('whatever happens to a station', () => {
           const targetMs = hourlyTarget(library.rules.zone, hourMinute, play.startsAtMs)
           const isInTime = play.startsAtMs - targetMs <= 15 * minuteMs
           if (!isInTime || play.isSent || (play.playlistId ?? Infinity) > others.length) return false
+          // Its only track may have been late for the minute before: it does not follow itself.
+          if (heard[index - 1]?.playlistId === id) return false
           return !heard.slice(0, index).some(each => each.playlistId === id && each.startsAtMs >= targetMs)
         })
         expect(missed).toEqual([])

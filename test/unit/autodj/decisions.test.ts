@@ -1,0 +1,207 @@
+import * as fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+
+import { buckets, isFallback, isOf } from '../../../src/autodj/buckets.ts'
+import { dueAt } from '../../../src/autodj/due.ts'
+import { airtimeMs } from '../../../src/autodj/estimate.ts'
+import { longestAt } from '../../../src/autodj/fits.ts'
+import { interrupts, isSequence, type Library, type Play, type Slot } from '../../../src/autodj/library.ts'
+import { pick } from '../../../src/autodj/pick.ts'
+import { poolsOf } from '../../../src/autodj/pools.ts'
+import { randomOf } from '../../../src/autodj/random.ts'
+import { isClash, recentAt } from '../../../src/autodj/recent.ts'
+import { refill } from '../../../src/autodj/refill.ts'
+import { at, keysAt } from '../../../src/autodj/tracks.ts'
+import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../support/autodj/days.ts'
+import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../support/autodj/library.ts'
+
+/** What was played, by places of playlists and tracks; the pass is one of three. */
+interface PlaySpec {
+  of: number
+  track: number
+  minutesAgo: number
+  pass: number
+}
+
+const playSpecs = fc.array(
+  fc.record({
+    of: fc.nat(3),
+    track: fc.nat(5),
+    minutesAgo: fc.nat(300),
+    pass: fc.integer({ min: 1, max: 3 })
+  }),
+  { maxLength: 12 }
+)
+
+interface SlotSpec {
+  station: StationSpec
+  played: PlaySpec[]
+  ahead: number
+  requested: number[]
+}
+
+const slotSpecs: fc.Arbitrary<SlotSpec> = fc.record({
+  station: stationSpecs(),
+  played: playSpecs,
+  ahead: fc.nat(4),
+  requested: fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 2 })
+})
+
+/** The slot at noon behind what was played; the last plays of it are rows ahead. All times can be moved. */
+function slotOf({ station, played, ahead, requested }: SlotSpec, movedMs = 0): Slot {
+  const library = libraryOf(station)
+  const plays = played
+    .toSorted((a, b) => b.minutesAgo - a.minutesAgo)
+    .map(({ of, track, minutesAgo, pass }): Play => {
+      const playlist = library.playlists[of % library.playlists.length]
+      const index = track % (playlist?.tracks.ids.length ?? 1)
+      const atMs = noonMs + movedMs - (minutesAgo + 1) * minuteMs
+      const id = playlist?.id ?? 0
+      const song = playlist ? keysAt(playlist.tracks, index) : { song: 0, title: 0, artists: [] }
+      if (playlist) {
+        playlist.tracks.lastPass[index] = Math.max(pass, at(playlist.tracks.lastPass, index))
+        playlist.tracks.lastAired[index] = atMs
+      }
+      return aPlayOf(id, id * 100 + index, atMs, { song, pass, isVisible: !playlist?.isJingle })
+    })
+  const aired = plays.length - Math.min(ahead, plays.length)
+  const requests = requested.map((minutes, index) =>
+    aRequest(index + 1, { mediaId: 900 + index, dueAtMs: noonMs + movedMs + minutes * minuteMs })
+  )
+  const past = { plays: plays.slice(0, aired), older: new Map(), refused: [] }
+  return aSlot({ ...library, past, requests }, noonMs + movedMs, { ahead: plays.slice(aired) })
+}
+
+/** Freezes all but columns, which cannot be. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  Object.values(value).forEach(frozen)
+  return Object.freeze(value)
+}
+
+const columnsOf = ({ playlists }: Library) =>
+  playlists.flatMap(({ tracks }) => Object.values(tracks).map(column => [...column]))
+
+describe('a decision', () => {
+  test('depends on nothing but what it is given, and changes none of it', () => {
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => expect.unreachable('the clock was read'))
+    const chance = vi
+      .spyOn(Math, 'random')
+      .mockImplementation(() => expect.unreachable('there is chance in it'))
+    const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
+      const slot = frozen(slotOf(spec))
+      const before = columnsOf(slot.library)
+      const once = pick(slot, randomOf(seed, 1))
+      for (let unused = 1; unused < 4; unused++) pick(slot, randomOf(seed, unused + 1))
+      expect(pick(slot, randomOf(seed, 1))).toEqual(once)
+      expect(pick(slotOf(spec), randomOf(seed, 1))).toEqual(once)
+      const situation = () => frozen(aSituation({ library: slotOf(spec).library }))
+      expect(refill(situation())).toEqual(refill(situation()))
+      expect(columnsOf(slot.library)).toEqual(before)
+    })
+    try {
+      fc.assert(property)
+    } finally {
+      clock.mockRestore()
+      chance.mockRestore()
+    }
+  })
+
+  test('is made whenever a playlist is due', () => {
+    const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
+      const slot = slotOf(spec)
+      const isDue = slot.library.playlists.some(
+        playlist => !interrupts(playlist) && dueAt(playlist, slot).why === null
+      )
+      expect(pick(slot, randomOf(seed, 1)) !== null || !isDue).toBe(true)
+    })
+    fc.assert(property)
+  })
+
+  test('clashes no more than it must', () => {
+    const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
+      const slot = slotOf({ ...spec, requested: [] })
+      const decision = pick(slot, randomOf(seed, 1))
+      const entry = decision?.log.at(-1)
+      const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : 0
+      const last = slot.ahead.at(-1) ?? slot.library.past.plays.at(-1)
+      const track = decision?.tracks[0]
+      const own = slot.library.playlists.find(({ id }) => id === track?.playlistId)
+      fc.pre(own !== undefined && !isFallback(own))
+      const isForced = track?.song.song === last?.song.song
+      const bucket = buckets.find(each => own && isOf(own, each))
+      const best = slot.library.playlists
+        .filter(
+          playlist => bucket && isOf(playlist, bucket) && !interrupts(playlist) && !isFallback(playlist)
+        )
+        .map(playlist => bestTier(playlist, slot))
+      expect(isForced || tier === Math.min(...best)).toBe(true)
+    })
+    fc.assert(property)
+  })
+
+  test('moves with the clock, where neither schedule nor hour counts', () => {
+    const kind = playlistSpecs
+      .filter(({ type }) => type !== 'once_per_hour')
+      .map(({ schedule: _schedule, ...spec }) => spec)
+    const shifts = fc.integer({ min: -1_000_000, max: 1_000_000 }).map(seconds => seconds * 1_000)
+    const specs = fc.record({
+      station: stationSpecs(kind),
+      played: playSpecs,
+      ahead: fc.nat(4),
+      requested: fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 2 })
+    })
+    const property = fc.property(specs, shifts, (spec, shiftMs) => {
+      const planAt = (movedMs: number) => {
+        const nowMs = noonMs + movedMs
+        const { insert, ...plan } = refill(aSituation({ library: slotOf(spec, movedMs).library, nowMs }))
+        const rows = insert.map(({ log: _log, ...row }) => ({
+          ...row,
+          startsAtMs: row.startsAtMs - movedMs,
+          cuedAtMs: row.cuedAtMs - movedMs
+        }))
+        return { rows, endsMs: plan.runningEndsMs - movedMs }
+      }
+      expect(planAt(shiftMs)).toEqual(planAt(0))
+    })
+    fc.assert(property)
+  })
+})
+
+/** The best that a playlist has for a slot, found in the plainest way: 1 clashes with nothing, infinite is nothing at all. */
+function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
+  const { why, window } = dueAt(playlist, slot)
+  if (why !== null) return Infinity
+  const last = slot.ahead.at(-1) ?? slot.library.past.plays.at(-1)
+  if (playlist.source === 'stream' || isSequence(playlist)) {
+    const isOwn = last?.playlistId === playlist.id && isSequence(playlist)
+    const [first] = offered(playlist, slot)
+    return !isOwn && first === last?.song.song ? Infinity : 1
+  }
+  const { tracks } = playlist
+  const { songs } = recentAt(slot)
+  const others = [...slot.library.past.plays, ...slot.ahead].filter(({ song }) => songs.has(song.song))
+  const longestMs = longestAt(playlist, slot, window)
+  const tiers = poolsOf(playlist, slot, window, 0).flatMap(pool =>
+    [...tracks.ids.keys()].flatMap(index => {
+      const keys = keysAt(tracks, index)
+      const isOut = !pool.isIn(index) || keys.song === last?.song.song
+      if (isOut || airtimeMs(at(tracks.durations, index)) > longestMs) return []
+      if (!playlist.avoidsDuplicates) return [1]
+      const clashes = others.filter(({ song }) => isClash(keys, song))
+      const isHard = clashes.some(
+        ({ song }) => song.song === keys.song || (song.title !== 0 && song.title === keys.title)
+      )
+      return [clashes.length === 0 ? 1 : isHard ? 3 : 2]
+    })
+  )
+  return Math.min(...tiers)
+}
+
+/** The song that a sequence, a batch or a stream begins with. */
+function offered(playlist: Library['playlists'][number], slot: Slot): number[] {
+  const library = { ...slot.library, playlists: [playlist], requests: [] }
+  const alone = { ...slot, library, ahead: slot.ahead }
+  const track = pick(alone, randomOf(1, 1))?.tracks[0]
+  return track ? [track.song.song] : []
+}

@@ -1,0 +1,284 @@
+import { describe, expect, test } from 'vitest'
+
+import type { Play } from '../../../src/autodj/library.ts'
+import { pick } from '../../../src/autodj/pick.ts'
+import { randomOf } from '../../../src/autodj/random.ts'
+import { isClash } from '../../../src/autodj/recent.ts'
+import type { SongKeys } from '../../../src/autodj/song-keys.ts'
+import {
+  aLibrary,
+  anItem,
+  aPlay,
+  aPlaylist,
+  aRequest,
+  aSlot,
+  aTrack,
+  hourMs,
+  minuteMs,
+  noonMs,
+  type PlaylistParts,
+  type RuleParts
+} from '../../support/autodj/library.ts'
+
+/** Songs by their names: `X-a` is the title a of the artist X. */
+function songOf(name: string): SongKeys {
+  const [artist = '', title = ''] = name.split('-')
+  const keyOf = (text: string) => [...text].reduce((key, letter) => key * 1_000 + letter.charCodeAt(0), 0)
+  return {
+    song: keyOf(name),
+    title: keyOf(title),
+    artists: artist === '' ? [] : artist.split('+').map(keyOf)
+  }
+}
+
+interface Past {
+  /** A name and the minutes since it began; without them it was never heard. */
+  readonly list: readonly (readonly [name: string, minutesAgo?: number])[]
+  /** Plays of others. */
+  readonly others?: readonly (readonly [name: string, minutesAgo: number])[]
+  readonly ahead?: readonly Play[]
+  readonly playlist?: PlaylistParts
+  readonly rules?: RuleParts
+}
+
+/** What is picked of a list, and at which tier; it must be the same for every seed. */
+function picked({ list, others = [], ahead = [], playlist = {}, rules = {} }: Past): string {
+  const aired = (minutes: number | undefined) => (minutes === undefined ? 0 : noonMs - minutes * minuteMs)
+  const tracks = list.map(([name, minutes], index) =>
+    aTrack(index + 1, { ...songOf(name), lastAiredMs: aired(minutes) })
+  )
+  const plays = [...list, ...others].flatMap(([name, minutes]) =>
+    minutes === undefined ? [] : [aPlay(1, aired(minutes), { song: songOf(name) })]
+  )
+  const found = new Set<string>()
+  for (let seed = 0; seed < 25; seed++) {
+    const library = aLibrary({
+      playlists: [aPlaylist({ tracks, ...playlist })],
+      rules: { ...rules, seed },
+      plays: plays.toSorted((a, b) => a.startsAtMs - b.startsAtMs)
+    })
+    const decision = pick(aSlot(library, noonMs, { ahead }), randomOf(seed, 1))
+    const entry = decision?.log.at(-1)
+    const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : null
+    found.add(`${list[(decision?.tracks[0].trackId ?? 0) - 1]?.[0]}, tier ${tier}`)
+  }
+  return [...found].join(' or ')
+}
+
+describe('of a list, within 120 minutes', () => {
+  test.for<[what: string, past: Past, expected: string]>([
+    [
+      'another song of an artist who was heard',
+      {
+        list: [
+          ['X-a', 30],
+          ['X-b', 300],
+          ['Y-c', 10]
+        ]
+      },
+      'X-b, tier 2'
+    ],
+    [
+      'the one heard longest ago',
+      {
+        list: [
+          ['X-a', 10],
+          ['Y-c', 30]
+        ]
+      },
+      'Y-c, tier 3'
+    ],
+    [
+      'a song that clashes with nothing',
+      {
+        list: [
+          ['X-a', 100],
+          ['X-b', 200],
+          ['Z-d', 400]
+        ]
+      },
+      'Z-d, tier 1'
+    ],
+    [
+      'the artist heard longest ago',
+      {
+        list: [['X-b'], ['W-e']],
+        others: [
+          ['X-f', 20],
+          ['W-g', 90]
+        ]
+      },
+      'W-e, tier 2'
+    ],
+    ['the only one, though it was just heard', { list: [['X-a', 3]] }, 'X-a, tier 3'],
+    [
+      'the only one of a scheduled list, within a day',
+      {
+        list: [['X-a', 20 * 60]],
+        playlist: { schedule: [anItem(1100, 1300)] },
+        rules: { duplicateRangeMs: 24 * hourMs }
+      },
+      'X-a, tier 3'
+    ],
+    ['a title no matter of whom', { list: [['X-a'], ['Z-d', 300]], others: [['Y-a', 20]] }, 'Z-d, tier 1'],
+    [
+      'a title before an artist',
+      {
+        list: [['X-a'], ['Y-d', 300]],
+        others: [
+          ['W-a', 20],
+          ['Y-e', 10]
+        ]
+      },
+      'Y-d, tier 2'
+    ],
+    [
+      'any of the artists of a song',
+      { list: [['X+Y-a'], ['Z-b', 300]], others: [['W+Y-c', 20]] },
+      'Z-b, tier 1'
+    ],
+    [
+      'the time of the artist of a song who was heard last',
+      {
+        list: [['X+Y-a'], ['Z-b']],
+        others: [
+          ['X-c', 100],
+          ['Z-d', 50],
+          ['Y-e', 20]
+        ]
+      },
+      'Z-b, tier 2'
+    ],
+    [
+      'what was never heard before what was',
+      { list: [['X-a', 5], ['Y-b']], others: [['Z-b', 1]] },
+      'Y-b, tier 3'
+    ]
+  ])('%s', ([, past, expected]) => {
+    expect(picked(past)).toBe(expected)
+  })
+
+  test('order does not matter to it', () => {
+    const past: Past = {
+      list: [
+        ['X-a', 30],
+        ['X-b', 300],
+        ['Y-c', 10]
+      ]
+    }
+    expect(picked({ ...past, playlist: { order: 'random' } })).toBe('X-b, tier 2')
+  })
+})
+
+describe('what counts as recent', () => {
+  const two: Past['list'] = [['X-a'], ['Z-b', 500]]
+
+  test('what began within the range, and no longer', () => {
+    expect(
+      picked({
+        list: two,
+        others: [
+          ['X-c', 119],
+          ['V-v', 1]
+        ]
+      })
+    ).toBe('Z-b, tier 1')
+    expect(
+      picked({
+        list: two,
+        others: [
+          ['Z-c', 30],
+          ['X-c', 120],
+          ['V-v', 1]
+        ]
+      })
+    ).toBe('X-a, tier 1')
+  })
+
+  test('what is on air, however long ago it began', () => {
+    expect(picked({ list: two, others: [['X-c', 300]] })).toBe('Z-b, tier 1')
+  })
+
+  test('all rows ahead', () => {
+    const others = [['V-v', 1]] as const
+    const ahead = [aPlay(1, noonMs, { song: songOf('X-c') })]
+    expect(picked({ list: two, others, ahead })).toBe('Z-b, tier 1')
+  })
+
+  test('requests that are due within the range to come', () => {
+    const pickWith = (dueInMinutes: number) => {
+      const requests = [aRequest(1, { song: songOf('X-c'), dueAtMs: noonMs + dueInMinutes * minuteMs })]
+      const tracks = two.map(([name], index) => aTrack(index + 1, songOf(name)))
+      const library = aLibrary({ playlists: [aPlaylist({ tracks })], requests })
+      const found = Array.from({ length: 25 }, (_, seed) =>
+        pick(aSlot({ ...library, rules: { ...library.rules, seed } }), randomOf(seed, 1))
+      )
+      return new Set(found.map(decision => decision?.tracks[0].trackId)).size
+    }
+    expect(pickWith(119)).toBe(1)
+    expect(pickWith(120)).toBe(2)
+  })
+
+  test('with a range of 0 only the song just heard', () => {
+    const rules = { duplicateRangeMs: 0 }
+    expect(
+      picked({
+        list: [
+          ['X-a', 3],
+          ['X-b', 6]
+        ],
+        rules
+      })
+    ).toBe('X-b, tier 1')
+    expect(
+      picked({
+        list: [
+          ['X-a', 3],
+          ['X-b', 6],
+          ['X-c', 9]
+        ],
+        rules
+      })
+    ).toMatch(/^X-[bc], tier 1 or X-[bc], tier 1$/)
+  })
+
+  test('for a playlist that avoids no duplicates only the song just heard', () => {
+    const playlist = { avoidsDuplicates: false }
+    expect(
+      picked({
+        list: [
+          ['X-a', 3],
+          ['X-b', 6]
+        ],
+        playlist
+      })
+    ).toBe('X-b, tier 1')
+  })
+})
+
+describe('two songs clash', () => {
+  test.for<[one: SongKeys, other: SongKeys, isOne: boolean]>([
+    [songOf('X-a'), songOf('X-b'), true],
+    [songOf('X-a'), songOf('Y-a'), true],
+    [songOf('X-a'), songOf('Y-b'), false],
+    [songOf('X+Y-a'), songOf('Z+Y-b'), true],
+    [{ song: 1, title: 0, artists: [] }, { song: 2, title: 0, artists: [] }, false],
+    [{ song: 1, title: 0, artists: [] }, { song: 1, title: 0, artists: [] }, true]
+  ])('%j and %j: %s', ([one, other, isOne]) => {
+    expect(isClash(one, other)).toBe(isOne)
+    expect(isClash(other, one)).toBe(isOne)
+  })
+
+  test('but songs without artist and title only with themselves', () => {
+    const list = [['-'], ['--']] as const
+    expect(
+      picked({
+        list: list.map(([name]) => [name] as const),
+        others: [
+          ['-', 20],
+          ['X-y', 10]
+        ]
+      })
+    ).toBe('--, tier 1')
+  })
+})

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+
+import type { Play, Slot } from '../../../src/autodj/library.ts'
+import { pick } from '../../../src/autodj/pick.ts'
+import { randomOf } from '../../../src/autodj/random.ts'
+import {
+  aLibrary,
+  anItem,
+  aPlay,
+  aPlaylist,
+  aPlayOf,
+  aSlot,
+  aTrack,
+  minuteMs,
+  noonMs,
+  type PlaylistParts,
+  timeOf
+} from '../../support/autodj/library.ts'
+import { aStation } from '../../support/autodj/station.ts'
+
+/** What a playlist plays in so many slots, as tracks and passes, three minutes apart. */
+function played(playlist: PlaylistParts, slots: number, parts: Partial<Slot> = {}, seed = 7): string[] {
+  const rules = { duplicateRangeMs: 0, seed }
+  const library = aLibrary({ playlists: [aPlaylist({ id: 1, ...playlist })], rules })
+  const ahead: Play[] = [...(parts.ahead ?? [])]
+  for (let slot = 0; slot < slots; slot++) {
+    const atMs = (parts.atMs ?? noonMs) + slot * 3 * minuteMs
+    const track = pick(aSlot(library, atMs, { ...parts, ahead }), randomOf(seed, slot))?.tracks[0]
+    if (track) ahead.push({ ...track, startsAtMs: atMs })
+  }
+  return ahead.slice(parts.ahead?.length ?? 0).map(({ trackId, pass }) => `${trackId} in ${pass}`)
+}
+
+const consumed = (id: number, lastPass: number) => aTrack(id, { lastPass })
+
+describe('a sequence', () => {
+  const sequence: PlaylistParts = { order: 'sequential', tracks: [101, 102, 103] }
+
+  test('is played from its first track to its last, and again', () => {
+    expect(played(sequence, 5)).toEqual(['101 in 1', '102 in 1', '103 in 1', '101 in 2', '102 in 2'])
+  })
+
+  test('goes on where it stopped', () => {
+    const tracks = [consumed(101, 4), consumed(102, 4), consumed(103, 3)]
+    expect(played({ ...sequence, tracks, pass: 4 }, 3)).toEqual(['103 in 4', '101 in 5', '102 in 5'])
+  })
+
+  test('is not kept from repeating an artist, nor from what was just heard', () => {
+    const tracks = [101, 102, 103].map(id => aTrack(id, { artists: [1], title: 1 }))
+    expect(played({ ...sequence, tracks, avoidsDuplicates: true }, 3)).toEqual([
+      '101 in 1',
+      '102 in 1',
+      '103 in 1'
+    ])
+  })
+
+  test('begins a new pass where it is told to', () => {
+    const tracks = [consumed(101, 4), consumed(102, 4), consumed(103, 3)]
+    expect(played({ ...sequence, tracks, pass: 5 }, 2)).toEqual(['101 in 5', '102 in 5'])
+  })
+
+  test('has a new track at its end in the pass that runs', () => {
+    const tracks = [consumed(101, 4), consumed(102, 4), consumed(103, 3), aTrack(104)]
+    expect(played({ ...sequence, tracks, pass: 4 }, 3)).toEqual(['103 in 4', '104 in 4', '101 in 5'])
+  })
+})
+
+describe('a shuffled list', () => {
+  const shuffled: PlaylistParts = { tracks: [101, 102, 103, 104, 105, 106] }
+  const tracksIn = (plays: readonly string[]) => plays.map(play => play.slice(0, 3))
+
+  test('has every track once in each pass, in another order', () => {
+    const plays = tracksIn(played(shuffled, 18))
+    const passes = [0, 6, 12].map(from => plays.slice(from, from + 6))
+    for (const pass of passes) expect(pass.toSorted()).toEqual(['101', '102', '103', '104', '105', '106'])
+    expect(new Set(passes.map(pass => pass.join())).size).toBe(3)
+  })
+
+  test('has an order of its own on every station', () => {
+    const orders = [1, 2, 3, 4, 5].map(seed => played(shuffled, 6, {}, seed).join())
+    expect(new Set(orders).size).toBe(5)
+  })
+
+  test('has any order as likely as another', () => {
+    const firsts = new Map<string, number>()
+    for (let seed = 0; seed < 600; seed++) {
+      const [first = ''] = played(shuffled, 1, {}, seed)
+      firsts.set(first, (firsts.get(first) ?? 0) + 1)
+    }
+    for (const count of firsts.values()) expect(Math.abs(count - 100)).toBeLessThan(45)
+    expect(firsts.size).toBe(6)
+  })
+
+  test('has a new track in the pass that runs', () => {
+    const tracks = [consumed(101, 4), consumed(102, 4), aTrack(103)]
+    expect(played({ tracks, pass: 4 }, 1)).toEqual(['103 in 4'])
+  })
+
+  test('borrows from the next pass what does not clash, and plays the rest of its own later', () => {
+    const tracks = [
+      aTrack(101, { lastPass: 3, artists: [1] }),
+      aTrack(102, { lastPass: 4 }),
+      consumed(103, 4)
+    ]
+    const library = (plays: readonly Play[]) =>
+      aLibrary({ playlists: [aPlaylist({ id: 1, tracks, pass: 4 })], plays })
+    const heard = aPlay(1, noonMs - 60 * minuteMs, { song: { song: 1, title: 1, artists: [1] } })
+    const other = aPlay(2, noonMs - 3 * minuteMs)
+    const first = pick(aSlot(library([heard, other])), randomOf(1, 1))?.tracks[0]
+    expect([102, 103]).toContain(first?.trackId)
+    expect(first?.pass).toBe(5)
+    const ahead = first ? [{ ...first, startsAtMs: noonMs }] : []
+    const later = pick(aSlot(library([other]), noonMs + 3 * minuteMs, { ahead }), randomOf(1, 1))?.tracks[0]
+    expect(later).toMatchObject({ trackId: 101, pass: 4 })
+  })
+
+  test('borrows one pass ahead and no more', () => {
+    const tracks = [aTrack(101, { lastPass: 3 }), consumed(102, 5), consumed(103, 5)]
+    const ahead = [aPlay(101, noonMs)]
+    expect(played({ tracks, pass: 4 }, 1, { ahead })).toEqual(['101 in 4'])
+  })
+
+  test('that avoids no duplicates borrows rather than play a song twice in a row', () => {
+    const tracks = [aTrack(101, { lastPass: 3 }), consumed(102, 4)]
+    const ahead = [aPlay(101, noonMs)]
+    expect(played({ tracks, pass: 4, avoidsDuplicates: false }, 1, { ahead })).toEqual(['102 in 5'])
+  })
+})
+
+describe('a song that a list holds twice', () => {
+  const tracks = [aTrack(101), aTrack(102), aTrack(103, { media: 101, song: 101 }), aTrack(104)]
+
+  test('counts once where the list is shuffled or random', () => {
+    const plays = played({ tracks }, 9)
+    expect(plays.toSorted()).toEqual(
+      [1, 2, 3].flatMap(pass => [101, 102, 104].map(id => `${id} in ${pass}`)).toSorted()
+    )
+    const random = played({ tracks, order: 'random' }, 40)
+    expect(new Set(random)).toEqual(new Set(['101 in 1', '102 in 1', '104 in 1']))
+    const looped = played(
+      { tracks, order: 'random', options: ['loop_once'], schedule: [anItem(1200, 1300)] },
+      9
+    )
+    expect(looped.toSorted()).toEqual(['101 in 1', '102 in 1', '104 in 1'])
+  })
+
+  test('is played twice in a sequence', () => {
+    expect(played({ tracks, order: 'sequential' }, 4)).toEqual([
+      '101 in 1',
+      '102 in 1',
+      '103 in 1',
+      '104 in 1'
+    ])
+  })
+})
+
+describe('a list in random order', () => {
+  test('goes through no passes', () => {
+    const plays = played({ order: 'random', tracks: [101, 102, 103, 104] }, 40, {}, 3)
+    expect(new Set(plays)).toEqual(new Set(['101 in 1', '102 in 1', '103 in 1', '104 in 1']))
+    const fours = [0, 4, 8, 12].map(from => new Set(plays.slice(from, from + 4)).size)
+    expect(Math.min(...fours)).toBeLessThan(4)
+  })
+
+  test('depends on the draw', () => {
+    const firsts = new Set(
+      Array.from(
+        { length: 60 },
+        (_, seed) => played({ order: 'random', tracks: [101, 102, 103] }, 1, {}, seed)[0]
+      )
+    )
+    expect(firsts.size).toBe(3)
+  })
+})
+
+describe('loop_once', () => {
+  const window = (loop_once: boolean): PlaylistParts => ({
+    order: 'sequential',
+    tracks: [consumed(101, 4), consumed(102, 3), consumed(103, 3)],
+    pass: 4,
+    schedule: [anItem(1200, 1300, { loop_once })]
+  })
+  const tracksIn = (plays: readonly string[]) => plays.map(play => play.slice(0, 3))
+
+  test('starts a list from its top with the window, and plays all of it once', () => {
+    expect(tracksIn(played(window(true), 5))).toEqual(['101', '102', '103'])
+  })
+
+  test('off, the list goes on where it stopped', () => {
+    expect(tracksIn(played(window(false), 4))).toEqual(['102', '103', '101', '102'])
+  })
+
+  test('shuffles what is shuffled or random, in every window anew', () => {
+    for (const order of ['shuffle', 'random'] as const) {
+      const orders = new Set(
+        [0, 1, 2, 3, 4, 5].map(day => {
+          const tracks = [101, 102, 103, 104, 105]
+          const playlist = { order, tracks, schedule: [anItem(1200, 1300, { loop_once: true })] }
+          const plays = tracksIn(played(playlist, 7, { atMs: noonMs + day * 24 * 60 * minuteMs }))
+          expect(plays.toSorted()).toEqual(['101', '102', '103', '104', '105'])
+          return plays.join()
+        })
+      )
+      expect(orders.size).toBeGreaterThan(1)
+    }
+  })
+
+  test('plays all of a list in a window that is long enough, and nothing after it', () => {
+    const playlist = aPlaylist({
+      tracks: [101, 102, 103, 104],
+      options: ['loop_once'],
+      schedule: [anItem(1200, 1300)]
+    })
+    const station = aStation(aLibrary({ playlists: [playlist] }), timeOf('11:50'))
+    station.runTo(timeOf('14:00'))
+    expect(station.heard.map(({ trackId }) => trackId).toSorted()).toEqual([101, 102, 103, 104])
+    expect(station.on).toBeNull()
+  })
+
+  test('does not bring back a track of a sequence that an operator took out', () => {
+    const refused = [
+      { playlistId: 1, trackId: 102, pass: 4, startsAtMs: noonMs + minuteMs, occurrenceMs: noonMs }
+    ]
+    const playlist = aPlaylist({ id: 1, ...window(true) })
+    const ahead = [aPlayOf(1, 101, noonMs)]
+    const slot = aSlot(aLibrary({ playlists: [playlist] }), noonMs + minuteMs, { ahead })
+    const without = { ...slot.library, past: { ...slot.library.past, refused } }
+    expect(pick(slot, randomOf(1, 1))?.tracks[0].trackId).toBe(102)
+    expect(pick({ ...slot, library: without }, randomOf(1, 1))?.tracks[0].trackId).toBe(103)
+  })
+})

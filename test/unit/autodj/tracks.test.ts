@@ -1,0 +1,44 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { forkTracks, indexOf, keysAt, markAired, tracksOf } from '../../../src/autodj/tracks.ts'
+import { aTrack, noonMs } from '../../support/autodj/library.ts'
+
+const rows = fc
+  .uniqueArray(
+    fc.record({ id: fc.maxSafeNat(), artists: fc.array(fc.nat(), { maxLength: 3 }), title: fc.nat() }),
+    { selector: ({ id }) => id }
+  )
+  .map(list => list.map(({ id, ...parts }) => aTrack(id, { ...parts, song: id })))
+
+test('every track is found by its id, with its keys', () => {
+  fc.assert(
+    fc.property(rows, list => {
+      const tracks = tracksOf(list)
+      for (const [index, { id, song, title, artists }] of list.entries()) {
+        expect(indexOf(tracks, id)).toBe(index)
+        expect(keysAt(tracks, index)).toEqual({ song, title, artists })
+      }
+    })
+  )
+})
+
+test('a track that is not in the list is not found', () => {
+  fc.assert(
+    fc.property(rows, fc.maxSafeNat(), (list, id) => {
+      fc.pre(!list.some(each => each.id === id))
+      expect(indexOf(tracksOf(list), id)).toBe(-1)
+    })
+  )
+})
+
+test('airings are marked in a copy only, and never take one back', () => {
+  const tracks = tracksOf([aTrack(7), aTrack(3), aTrack(5)])
+  const fork = forkTracks(tracks)
+  markAired(fork, 1, 4, noonMs)
+  markAired(fork, 1, 2, noonMs - 1)
+  markAired(fork, -1, 9, noonMs)
+  expect([...fork.lastPass]).toEqual([0, 4, 0])
+  expect([...fork.lastAired]).toEqual([0, noonMs, 0])
+  expect([...tracks.lastPass]).toEqual([0, 0, 0])
+})
