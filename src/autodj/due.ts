@@ -1,5 +1,5 @@
 import { hasFitting } from './fits.ts'
-import type { Playlist, Slot } from './library.ts'
+import { lastBefore, type Playlist, type Slot } from './library.ts'
 import type { Hindrance } from './log-entry.ts'
 import { isLoopDone, loopsOnce } from './loops.ts'
 import { hourlyTarget, type Window, windowAt } from './schedule.ts'
@@ -54,7 +54,9 @@ function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null):
     case 'once_per_x_songs': {
       if (playlist.everySongs === 0) return 'not_configured'
       const last = lastPlay(slot, playlist.id)
-      return last === null || last.visibleAfter >= playlist.everySongs ? null : 'not_enough_songs'
+      if (last !== null && last.visibleAfter < playlist.everySongs) return 'not_enough_songs'
+      // No jingle follows a jingle; it has time until a song has been heard.
+      return playlist.isJingle && lastBefore(slot)?.isVisible === false ? 'too_soon' : null
     }
     case 'once_per_hour':
       return targetMs === null ? 'too_soon' : hourlyHindrance(playlist, slot, targetMs)
