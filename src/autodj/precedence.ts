@@ -7,6 +7,7 @@ import { pick, pickFrom } from './pick.ts'
 import { dueRequest, isEarly, isRunFull, requested } from './requests.ts'
 import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {
+  isOpen,
   type Moved,
   placeAll,
   placeNew,
@@ -41,15 +42,14 @@ function splits(walk: Walk, playlist: Playlist, row: Row): boolean {
 }
 
 /**
- * Places a row unless there is something better for its slot. Scheduled rotation takes the place of the row, everything else goes in front of it;
- * then it has to be looked at again. Gives whether something was put in front.
+ * Places a row unless there is something better for its slot. Scheduled rotation takes the place of the row, everything else goes in
+ * front of it; then it has to be looked at again.
  */
-export function placeOrYield(walk: Walk, row: Row, mayInsert: boolean): boolean {
+export function placeOrYield(walk: Walk, row: Row): void {
   const better = row.isInterrupt ? null : betterThan(walk, row)
   if (better === 'rotation') withdraw(walk, row)
-  else if (better && mayInsert) placeFirst(walk, better.decision, better.why)
+  else if (better && isOpen(walk)) placeFirst(walk, better.decision, better.why)
   else placeAll(walk, takeOut(walk, row))
-  return better !== null && better !== 'rotation'
 }
 
 function betterThan(walk: Walk, row: Row): { decision: Decision; why: Moved } | 'rotation' | null {

@@ -11,7 +11,7 @@ import { isListed } from './stay.ts'
 import {
   beginWalk,
   cutWithin,
-  isFilled,
+  isOpen,
   placeAll,
   placeNew,
   playlistOf,
@@ -91,8 +91,6 @@ export interface Situation {
   readonly nextSeq: number
 }
 
-const horizonMs = 6 * 3_600_000
-const insertionsAtMost = 50
 const rowsAtMost = 2_000
 
 /**
@@ -102,19 +100,18 @@ const rowsAtMost = 2_000
  * Deterministic, so a step that is computed twice ends in the same queue.
  */
 export function refill(situation: Situation): Plan {
-  const { library, running, nowMs, queue, nextSeq } = situation
+  const { library, nowMs, queue, nextSeq } = situation
   const walk = beginWalk(situation)
   for (const row of walk.left) if (!isThere(walk, row)) walk.withdrawn.add(row.id ?? 0)
   walk.left = walk.left.filter(row => !walk.withdrawn.has(row.id ?? 0))
   walk.atMs = endOfRunning(walk)
   const runningEndsMs = walk.atMs
-  let insertions = 0
   let isEmpty = false
   while (!isEmpty && walk.placed.length < rowsAtMost) {
-    if (!isFilled(walk) && placeInterrupt(walk)) continue
+    if (isOpen(walk) && placeInterrupt(walk)) continue
     const [row, behind] = walk.left
     if (!row) {
-      if (isFilled(walk) || walk.atMs >= running.endsAtMs + horizonMs) break
+      if (!isOpen(walk)) break
       isEmpty = !placeNext(walk)
     } else if (isFixed(walk, row)) placeAll(walk, takeOut(walk, row))
     else if (row.requestId !== null) placeRequest(walk, row)
@@ -123,7 +120,7 @@ export function refill(situation: Situation): Plan {
       if (row.isInterrupt && behind && !behind.isInterrupt) walk.left = [behind, row, ...walk.left.slice(2)]
       else withdraw(walk, row)
     } else if (isNeedless(walk, row)) withdraw(walk, row)
-    else if (placeOrYield(walk, row, insertions < insertionsAtMost)) insertions++
+    else placeOrYield(walk, row)
   }
   const [first] = walk.placed
   return {

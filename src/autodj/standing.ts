@@ -35,7 +35,7 @@ export function isMovable(walk: Walk, row: Row): boolean {
 /** Whether a row repeats the song before the next slot, though not on purpose. */
 export function isRepeating(walk: Walk, row: Row): boolean {
   const last = lastBefore(slotOf(walk))
-  if (last?.song.song !== row.song.song) return false
+  if (last?.song.song !== row.song.song || row.batch !== null) return false
   const own = last.playlistId === row.playlistId ? playlistOf(walk, row) : undefined
   return !own || !isSequence(own)
 }

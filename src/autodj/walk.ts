@@ -51,15 +51,21 @@ export function beginWalk(situation: Situation): Walk {
   }
 }
 
-/** The slot that comes next, or another time in it. */
-export function slotOf({ situation, placed, left, atMs }: Walk, timeMs = atMs): Slot {
+const nothing: ReadonlySet<number> = new Set()
+
+/** The slot that comes next, or another time in it. What was just removed is kept out of the first slot that is filled. */
+export function slotOf({ situation, placed, left, atMs, added }: Walk, timeMs = atMs): Slot {
   const { library, rejected } = situation
-  return { library, ahead: placed, behind: left, atMs: timeMs, rejected }
+  return { library, ahead: placed, behind: left, atMs: timeMs, rejected: added === 0 ? rejected : nothing }
 }
 
-/** Whether the queue is as long as it should be. */
-export function isFilled({ counted, situation }: Walk): boolean {
-  return counted >= Math.max(situation.queueLength, 2)
+/** No row is added that would begin later than this from now, or from the end of what runs. */
+const horizonMs = 6 * 3_600_000
+
+/** Whether a row may be added in the next slot: the queue is not as long as it should be. */
+export function isOpen({ counted, situation, atMs }: Walk): boolean {
+  const { queueLength, running } = situation
+  return counted < Math.max(queueLength, 2) && atMs < running.endsAtMs + horizonMs
 }
 
 /** A step that is computed twice draws the same for the same slot. */
@@ -86,7 +92,7 @@ export function place(walk: Walk, row: Row): void {
   placed.push({ ...row, cuedAtMs: row.isSent ? row.cuedAtMs : walk.previousMs, startsAtMs: atMs, durationMs })
   const endMs = nextStartMs(atMs, durationMs, situation.library.rules.overlapMs)
   walk.previousMs = atMs
-  walk.atMs = (isFilled(walk) ? null : cutWithin(walk, row, atMs, endMs)) ?? endMs
+  walk.atMs = (isOpen(walk) ? cutWithin(walk, row, atMs, endMs) : null) ?? endMs
   if (placed.length === 1) walk.firstEndsMs = walk.atMs
 }
 

@@ -44,18 +44,19 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     ...start,
     playlists: start.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
   }
-  const kept: KeptPast = { plays: [], older: new Map() }
+  const before = start.past.plays.map((play, index) => ({ ...play, stationId: 1, id: index + 1 }))
+  const kept: KeptPast = { plays: [...before], older: new Map() }
   let refused: Refused[] = []
   const requests: KnownRequest[] = start.requests.map(request => ({ ...request, state: 'pending' }))
   let queue: QueuedRow[] = []
   const logs = new Map<number, readonly LogEntry[]>()
   const heard: Heard[] = []
-  const everything: PastPlay[] = []
+  const everything: PastPlay[] = [...before]
   let on: { play: Heard; naturalMs: number; dueMs: number } | null = null
   let wakeAtMs: number | null = nowStartMs
   let nowMs = nowStartMs
   let nextSeq = 1
-  let playId = 0
+  let playId = before.length
   let length = queueLength
 
   function seen(): Library {
@@ -272,15 +273,15 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     restart(): void {
       const fromMs = nowMs - reachMs(library.rules, library.playlists)
       kept.plays = everything.filter(play => play.startsAtMs >= fromMs)
-      const before = everything.filter(play => play.startsAtMs < fromMs)
+      const older = everything.filter(play => play.startsAtMs < fromMs)
       kept.older.clear()
       for (const { id, type } of library.playlists) {
         const last = everything.findLastIndex(play => play.playlistId === id)
-        const play = before[last]
+        const play = older[last]
         if (play && (type === 'once_per_x_songs' || type === 'once_per_x_minutes'))
           kept.older.set(id, {
             startsAtMs: play.startsAtMs,
-            visibleAfter: before.slice(last + 1).filter(each => each.isVisible).length
+            visibleAfter: older.slice(last + 1).filter(each => each.isVisible).length
           })
       }
       top()

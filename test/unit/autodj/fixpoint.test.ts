@@ -65,15 +65,7 @@ describe('whatever happens to a station', () => {
 function isNeedless({ library, rejected }: Situation, rows: readonly QueuedRow[], index: number): boolean {
   const row = rows[index]
   const last = rows[index - 1] ?? library.past.plays.at(-1)
-  if (!row || last?.song.song !== row.song.song) return false
-  // What cut in may have split a batch.
-  if (rows.slice(0, index).some(({ batch }) => batch !== null && batch === row.batch)) return false
-  if (
-    library.past.plays.some(
-      ({ playlistId, pass }) => row.batch && playlistId === row.playlistId && pass === row.pass
-    )
-  )
-    return false
+  if (!row || last?.song.song !== row.song.song || row.batch !== null) return false
   const own = library.playlists.find(({ id }) => id === row.playlistId && id === last.playlistId)
   if (own && isSequence(own)) return false
   const slot = { library, ahead: rows.slice(0, index), behind: [], atMs: row.startsAtMs, rejected }
