@@ -49,6 +49,13 @@ function timesOf(
   }
 }
 
+/** How well a song suits what was heard: 1 nothing clashes, 2 only an artist, 3 the song or its title. */
+export function tierOf({ song, title, artists }: SongKeys, recent: Recent): 1 | 2 | 3 {
+  if (recent.songs.get(song) !== undefined) return 3
+  if (title !== 0 && recent.titles.get(title) !== undefined) return 3
+  return artists.some(artist => recent.artists.get(artist) !== undefined) ? 2 : 1
+}
+
 const hourMs = 3_600_000
 
 /**

@@ -332,15 +332,13 @@ describe('a batch', () => {
     expect(plan.withdraw).toEqual([1, 2, 3])
   })
 
-  test('stays where it has begun, though its playlist is switched off', () => {
+  test('ends where its playlist is switched off', () => {
     const library = aLibrary({
       playlists: [{ ...merged, isEnabled: false }, rotation],
       plays: [aPlayOf(2, 201, noonMs, { pass: 2 })]
     })
-    expect(queueAfter(aSituation({ library, queue: batch.slice(1) })).slice(0, 2)).toEqual([
-      '2: 202',
-      '2: 203'
-    ])
+    const after = queueAfter(aSituation({ library, queue: batch.slice(1) }))
+    expect(after.filter(row => row.startsWith('2:'))).toEqual([])
   })
 
   test.for<['default' | 'once_per_hour']>([['default'], ['once_per_hour']])(
@@ -391,7 +389,7 @@ describe('what leaves the queue', () => {
     })
     const rows = applyPlan(situation.queue, refill(situation))
     const inFirst = rows.filter(({ pass }) => pass === 1).map(({ trackId }) => trackId)
-    expect(inFirst.toSorted()).toEqual([101, 102, 103, 104])
+    expect(inFirst.toSorted((a, b) => Number(a) - Number(b))).toEqual([101, 102, 103, 104])
   })
 
   test('lets no song follow itself', () => {
