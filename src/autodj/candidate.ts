@@ -7,7 +7,7 @@ import type { LogEntry } from './log-entry.ts'
 import { batchAt } from './merge.ts'
 import { firstOf, type Pool, poolsOf } from './pools.ts'
 import { shuffledPlace } from './random.ts'
-import type { Recent } from './recent.ts'
+import { nothingRecent, type Recent } from './recent.ts'
 import { at, keysAt } from './tracks.ts'
 
 /** A track that may be played in a slot, as a play that has no time yet. */
@@ -113,8 +113,6 @@ function shuffled(
     ])
   }
 }
-
-const nothingRecent: Recent = { songs: new Map(), titles: new Map(), artists: new Map() }
 
 function single(track: Chosen, { window }: Due, slot: Slot, tier: Tier, log: readonly LogEntry[]): Candidate {
   return { tracks: [track], tier, overrunMs: overrunAt(slot, window, airtimeMs(track.durationMs)), log }

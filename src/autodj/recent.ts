@@ -1,11 +1,12 @@
+import { type Heard, openHeard } from './heard.ts'
 import { lastBefore, type PendingRequest, type Play, type Slot } from './library.ts'
 import type { SongKeys } from './song-keys.ts'
 
-/** When each song, title and artist was or will be heard last, Unix milliseconds, within the range of the station. */
+/** When each song, title and artist was or will be heard last, within the range of the station. */
 export interface Recent {
-  readonly songs: ReadonlyMap<number, number>
-  readonly titles: ReadonlyMap<number, number>
-  readonly artists: ReadonlyMap<number, number>
+  readonly songs: Heard
+  readonly titles: Heard
+  readonly artists: Heard
 }
 
 /**
@@ -14,37 +15,28 @@ export interface Recent {
  */
 export function recentAt({ library, ahead, behind, atMs }: Slot): Recent {
   const { duplicateRangeMs } = library.rules
+  if (duplicateRangeMs === 0) return nothingRecent
   const { plays } = library.past
-  const recent = {
-    songs: new Map<number, number>(),
-    titles: new Map<number, number>(),
-    artists: new Map<number, number>()
-  }
-  if (duplicateRangeMs === 0) return recent
   const from = plays.findIndex(play => play.startsAtMs > atMs - duplicateRangeMs)
   const aired = from === -1 ? plays.slice(-1) : plays.slice(from)
-  for (const { song, startsAtMs } of [...aired, ...ahead, ...behind]) note(recent, song, startsAtMs)
-  for (const { song, dueAtMs } of library.requests)
-    if (dueAtMs < atMs + duplicateRangeMs) note(recent, song, Math.max(dueAtMs, atMs))
+  const requests = library.requests
+    .filter(({ dueAtMs }) => dueAtMs < atMs + duplicateRangeMs)
+    .map(({ song, dueAtMs }) => ({ song, startsAtMs: Math.max(dueAtMs, atMs) }))
+  const rows = [...aired, ...ahead, ...behind, ...requests]
+  const recent = {
+    songs: openHeard(rows.length),
+    titles: openHeard(rows.length),
+    artists: openHeard(rows.reduce((count, { song }) => count + song.artists.length, 0))
+  }
+  for (const { song, startsAtMs } of rows) {
+    recent.songs.note(song.song, startsAtMs)
+    if (song.title !== 0) recent.titles.note(song.title, startsAtMs)
+    for (const artist of song.artists) recent.artists.note(artist, startsAtMs)
+  }
   return recent
 }
 
-type Heard = Map<number, number>
-
-function note(
-  recent: { songs: Heard; titles: Heard; artists: Heard },
-  { song, title, artists }: SongKeys,
-  atMs: number
-): void {
-  later(recent.songs, song, atMs)
-  if (title !== 0) later(recent.titles, title, atMs)
-  for (const artist of artists) later(recent.artists, artist, atMs)
-}
-
-function later(heard: Heard, key: number, atMs: number): void {
-  const known = heard.get(key)
-  if (known === undefined || known < atMs) heard.set(key, atMs)
-}
+export const nothingRecent: Recent = { songs: openHeard(0), titles: openHeard(0), artists: openHeard(0) }
 
 const hourMs = 3_600_000
 

@@ -180,7 +180,9 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
   }
   const { tracks } = playlist
   const { songs } = recentAt(slot)
-  const others = [...slot.library.past.plays, ...slot.ahead].filter(({ song }) => songs.has(song.song))
+  const others = [...slot.library.past.plays, ...slot.ahead].filter(
+    ({ song }) => songs.last(song.song) !== -Infinity
+  )
   const longestMs = longestAt(playlist, slot, window)
   const tiers = poolsOf(playlist, slot, window, 0).flatMap(pool =>
     [...tracks.ids.keys()].flatMap(index => {
