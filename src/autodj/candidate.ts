@@ -98,7 +98,8 @@ function shuffled(
       tracks,
       recent: avoidsDuplicates && source === 'songs' ? recent : nothingRecent,
       lastSong: lastBefore(slot)?.song.song ?? null,
-      rejected: slot.rejected,
+      // What has a time of its own comes back at that time, with the tracks that it has.
+      rejected: playlist.type === 'default' ? slot.rejected : nobody,
       longestMs: longestAt(playlist, slot, due.window),
       isIn: index => pool.isIn(index),
       placeOf: index => shuffledPlace(seed, pool.run, at(tracks.ids, index))
@@ -115,6 +116,7 @@ function shuffled(
   }
 }
 
+const nobody: ReadonlySet<number> = new Set()
 const nothingRecent: Recent = { songs: new Map(), titles: new Map(), artists: new Map() }
 
 function single(track: Chosen, { window }: Due, slot: Slot, tier: Tier, log: readonly LogEntry[]): Candidate {

@@ -18,14 +18,15 @@ export function batchAt(playlist: Playlist, slot: Slot): Batch {
   const { order, tracks } = playlist
   const { seed } = slot.library.rules
   const { pass, isIn } = runOf(playlist, slot)
+  const count = tracks.ids.length
   const placeOf = (index: number) =>
-    order === 'sequential' ? index : shuffledPlace(seed, pass, at(tracks.ids, index))
-  const indices = [...tracks.ids.keys()]
-    .filter(isIn)
-    .map(index => ({ index, place: placeOf(index) }))
-    .toSorted((a, b) => a.place - b.place)
-    .slice(0, rowsAtMost)
-    .map(({ index }) => index)
+    order === 'sequential' ? 0 : shuffledPlace(seed, pass, at(tracks.ids, index))
+  // Sorted as numbers that hold both the place and the track.
+  const placed = Float64Array.from(
+    [...tracks.ids.keys()].filter(isIn),
+    index => placeOf(index) * count + index
+  )
+  const indices = [...placed.toSorted().subarray(0, rowsAtMost)].map(place => place % count)
   const heldMs = indices.reduce((sum, index) => sum + airtimeMs(at(tracks.durations, index)), 0)
   return { pass, indices, airtimeMs: heldMs }
 }
