@@ -39,6 +39,25 @@ function queueAfter(situation: Situation): string[] {
 const rotation = aPlaylist({ id: 1, tracks: [101, 102, 103, 104, 105, 106, 107, 108] })
 const rotationRows = rowsOf([101, 102, 103].map(id => aPlayOf(1, id, 0)))
 
+describe('a song that clashes with what is heard before it', () => {
+  const plays = [aPlayOf(1, 101, noonMs - 60 * minuteMs), aPlayOf(1, 102, noonMs - 3 * minuteMs)]
+  const queue = rowsOf([101, 102].map(id => aPlayOf(1, id, 0, { pass: 2 })))
+
+  test('stays while there is nothing else', () => {
+    const list = aPlaylist({ id: 1, tracks: [101, 102].map(id => aTrack(id, { lastPass: 1 })) })
+    const library = aLibrary({ playlists: [list], plays })
+    expect(queueAfter(aSituation({ library, queue, queueLength: 2 }))).toEqual(['1: 101', '1: 102'])
+  })
+
+  test('gives way to songs that are added', () => {
+    const rows = [101, 102].map(id => aTrack(id, { lastPass: 1 }))
+    const list = aPlaylist({ id: 1, tracks: [...rows, aTrack(103), aTrack(104)] })
+    const library = aLibrary({ playlists: [list], plays })
+    const after = queueAfter(aSituation({ library, queue, queueLength: 2 }))
+    expect(after.toSorted()).toEqual(['1: 103', '1: 104'])
+  })
+})
+
 describe('a queue', () => {
   test.for([2, 3, 25])('is filled to %d rows', length => {
     expect(refill(aSituation({ queueLength: length })).insert).toHaveLength(length)
@@ -288,6 +307,17 @@ describe('a batch', () => {
       [202, 2, 70, false],
       [203, 2, 70, false]
     ])
+  })
+
+  test.for<[string, number[]]>([
+    ['longer', [201, 202, 203, 204]],
+    ['shorter', [201, 203]],
+    ['in another order', [203, 202, 201]]
+  ])('is made anew where its list became %s', ([, ids]) => {
+    const tracks = ids.map(id => aTrack(id, { lastPass: 1 }))
+    const list = aPlaylist({ ...merged, tracks, options: ['merge'] })
+    const queue = queueAfter(aSituation({ library: aLibrary({ playlists: [list] }), queue: batch }))
+    expect(queue.slice(0, ids.length)).toEqual(ids.map(id => `2: ${id}`))
   })
 
   test('is longer than the queue', () => {
