@@ -391,7 +391,8 @@ describe('what leaves the queue', () => {
     })
     const rows = applyPlan(situation.queue, refill(situation))
     const inFirst = rows.filter(({ pass }) => pass === 1).map(({ trackId }) => trackId)
-    expect(inFirst.toSorted()).toEqual([101, 102, 103, 104])
+    expect(inFirst).toHaveLength(4)
+    expect(new Set(inFirst)).toEqual(new Set([101, 102, 103, 104]))
   })
 
   test('lets no song follow itself', () => {
