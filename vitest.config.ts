@@ -6,7 +6,8 @@ export default defineConfig({
     // at a time keep two cores busy.
     maxWorkers: 3,
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // Properties over days of a station take seconds, on a busy machine many.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
       {
         // openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does
         // not have. A second package `typescript` would take the place of `tsc`; this one only carries the library.

@@ -27,6 +27,7 @@ import { openFeed } from './live/feed.ts'
 import { serveSockets } from './live/sockets.ts'
 import { serveStreams } from './live/streams.ts'
 import { viewOf } from './live/view.ts'
+import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { openServices } from './services.ts'
 import { runService } from './shutdown.ts'
@@ -41,7 +42,13 @@ await runService('server', async ({ config, log, opened }) => {
 
   const subscriber = openSubscriber(stores.redisPlace, 'server-changes')
   opened.defer('changes connection', () => subscriber.disconnect())
-  const feed = await openFeed({ redis: stores.redis, subscriber, baseUrl: config.BASE_URL, log })
+  const feed = await openFeed({
+    redis: stores.redis,
+    subscriber,
+    baseUrl: config.BASE_URL,
+    log,
+    renew: shown => renewState(stores, shown)
+  })
   opened.defer('feed', () => feed.close())
 
   const reads = openSql(stores.databaseUrl, { max: 6, name: 'server reads' })
@@ -63,7 +70,11 @@ await runService('server', async ({ config, log, opened }) => {
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const live = viewOf(feed)
-  const waiters = openWaiters({ onChange: live.onChange, admit: placeIn(admission) })
+  const waiters = openWaiters({
+    onChange: live.onChange,
+    isKnown: stationId => live.get(String(stationId)) !== undefined,
+    admit: placeIn(admission)
+  })
   const underWay: UnderWay = { answers: 0 }
   let isStopping = false
   const isDraining = () => isStopping
@@ -87,12 +98,16 @@ await runService('server', async ({ config, log, opened }) => {
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })
   opened.defer('http', () => app.close())
   opened.defer('answers', () => untilAnswered(underWay))
+  opened.defer('late comers', () => wait(config.DRAIN_SECONDS === 0 ? 0 : lateMs))
   opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
   tellReady()
   log.debug({ port: listening.port }, 'server ready')
 })
+
+/** Connections that were taken last may still be about to ask. */
+const lateMs = 500
 
 /** Waits a little for answers that are not all sent: their connections are cut next. */
 async function untilAnswered(underWay: UnderWay): Promise<void> {

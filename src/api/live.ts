@@ -31,8 +31,8 @@ const live = (
   path: `/api/live/nowplaying/${path}`,
   access: 'public',
   operation: { tag: 'Now playing', query, ...operation },
-  handle: () => {
-    throw error()
+  handle: request => {
+    throw request.method === 'HEAD' ? new ApiError('method-not-allowed') : error()
   }
 })
 

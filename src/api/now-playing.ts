@@ -193,7 +193,9 @@ const stations: ApiRoute = {
   },
   async handle(request, services) {
     const states = await visible(request, services)
-    return json(states.map(state => renderStation(state, services.config.BASE_URL)))
+    const { body } = json(states.map(state => renderStation(state, services.config.BASE_URL)))
+    const isPublic = states.every(state => state.profile.isPublic)
+    return { body, headers: { ...(isPublic ? {} : privateCaching), ...listVary } }
   }
 }
 

@@ -27,6 +27,8 @@ export interface Waiters {
 export interface WaitersOptions {
   /** Calls `listener` after every change of a station. */
   readonly onChange: (listener: (state: StationState) => void) => void
+  /** Whether a station is there: nobody waits for one that is gone. */
+  readonly isKnown?: (stationId: number) => boolean
   /** Room for one more connection that waits, to be given back by what it returns; null: there is none. */
   readonly admit?: (address: string) => (() => void) | null
   /** How exact time-outs are. */
@@ -44,7 +46,7 @@ interface Waiter {
 }
 
 export function openWaiters(options: WaitersOptions): Waiters {
-  const { onChange, admit = admitUpTo(10_000), tickMs = 100, sliceMs = 2 } = options
+  const { onChange, isKnown = () => true, admit = admitUpTo(10_000), tickMs = 100, sliceMs = 2 } = options
   const byStation = new Map<number, Set<Waiter>>()
   /** Those whose wait is over and who have not been told; in the order they are told. */
   const ended: { readonly waiter: Waiter; readonly why: WaitEnd }[] = []
@@ -101,8 +103,10 @@ export function openWaiters(options: WaitersOptions): Waiters {
 
   function endLate(): void {
     const nowMs = Date.now()
-    for (const waiters of byStation.values())
-      endThose(waiters, ({ deadlineMs }) => (deadlineMs <= nowMs ? 'timeout' : null))
+    for (const [stationId, waiters] of byStation) {
+      const isGone = !isKnown(stationId)
+      endThose(waiters, ({ deadlineMs }) => (isGone || deadlineMs <= nowMs ? 'timeout' : null))
+    }
   }
 
   onChange(state => {

@@ -2,12 +2,13 @@ import { choose, type Tier } from './choose.ts'
 import type { Due } from './due.ts'
 import { airtimeMs } from './estimate.ts'
 import { longestAt, overrunAt } from './fits.ts'
-import { lastBefore, type Play, type Playlist, type Slot } from './library.ts'
+import { interrupts, isPlayable, lastBefore, type Play, type Playlist, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { batchAt } from './merge.ts'
 import { firstOf, type Pool, poolsOf } from './pools.ts'
 import { shuffledPlace } from './random.ts'
-import { nothingRecent, type Recent } from './recent.ts'
+import type { Recent } from './recent.ts'
+import { nextOpening } from './schedule.ts'
 import { at, keysAt } from './tracks.ts'
 
 /** A track that may be played in a slot, as a play that has no time yet. */
@@ -41,7 +42,7 @@ export interface Choosing {
 /** Gives the candidate of a playlist for each tier; null where it has none. */
 export type CandidateOf = (tier: Tier) => Candidate | null
 
-/** A stream without a schedule is looked at again after this time. */
+/** A stream without a schedule is looked at again after this time, at the latest. */
 const streamMs = 600_000
 
 /** Prepares a playlist that is due; what the tiers share is found once, when it is first asked for. */
@@ -97,7 +98,8 @@ function shuffled(
       tracks,
       recent: avoidsDuplicates && source === 'songs' ? recent : nothingRecent,
       lastSong: lastBefore(slot)?.song.song ?? null,
-      rejected: slot.rejected,
+      // What has a time of its own comes back at that time, with the tracks that it has.
+      rejected: playlist.type === 'default' ? slot.rejected : nobody,
       longestMs: longestAt(playlist, slot, due.window),
       isIn: index => pool.isIn(index),
       placeOf: index => shuffledPlace(seed, pool.run, at(tracks.ids, index))
@@ -114,6 +116,9 @@ function shuffled(
   }
 }
 
+const nobody: ReadonlySet<number> = new Set()
+const nothingRecent: Recent = { songs: new Map(), titles: new Map(), artists: new Map() }
+
 function single(track: Chosen, { window }: Due, slot: Slot, tier: Tier, log: readonly LogEntry[]): Candidate {
   return { tracks: [track], tier, overrunMs: overrunAt(slot, window, airtimeMs(track.durationMs)), log }
 }
@@ -126,11 +131,21 @@ function mergedOf(playlist: Playlist, due: Due, { slot }: Choosing): Candidate |
   return { tracks: [first, ...others], tier: 1, overrunMs: overrunAt(slot, due.window, heldMs), log: [] }
 }
 
-/** One address from the slot to the end of its window. */
+/** One address from the slot to the end of its window, or until something with a schedule may play. */
 function stream(playlist: Playlist, due: Due, { slot }: Choosing): Candidate {
-  const durationMs = due.window ? due.window.endMs - slot.atMs : streamMs
+  const durationMs = due.window ? due.window.endMs - slot.atMs : untilOpening(slot)
   const track = { ...chosenAt(playlist, due, 0, null), durationMs }
   return { tracks: [track], tier: 1, overrunMs: 0, log: [] }
+}
+
+function untilOpening({ library, atMs }: Slot): number {
+  const { zone } = library.rules
+  const openings = library.playlists
+    .filter(playlist => isPlayable(playlist) && !interrupts(playlist))
+    .flatMap(({ schedule }) =>
+      schedule.length === 0 ? [] : (nextOpening(zone, schedule, atMs, streamMs) ?? [])
+    )
+  return Math.min(streamMs, ...openings.map(openingMs => openingMs - atMs))
 }
 
 function chosenAt(playlist: Playlist, due: Due, index: number, pass: number | null): Chosen {

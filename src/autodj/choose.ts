@@ -40,26 +40,26 @@ export function choose(choice: Choice): Winners {
     lookedAt++
     const song = at(songs, index)
     const place = choice.placeOf(index)
-    const songMs = recent.songs.last(song)
-    const heardMs = Math.max(at(lastAired, index), songMs)
+    const songHeard = recent.songs.get(song)
+    const heardMs = Math.max(at(lastAired, index), songHeard ?? 0)
     offer(best.repeat, index, heardMs, place)
     if (song === lastSong || rejected.has(at(ids, index))) {
       skipped.song++
       continue
     }
     offer(best[3], index, heardMs, place)
-    if (songMs !== -Infinity) {
+    if (songHeard !== undefined) {
       skipped.song++
       continue
     }
     const title = at(titles, index)
-    if (title !== 0 && recent.titles.last(title) !== -Infinity) {
+    if (title !== 0 && recent.titles.get(title) !== undefined) {
       skipped.title++
       continue
     }
     let artistMs = -Infinity
     for (let each = index === 0 ? 0 : at(artistsEnd, index - 1); each < at(artistsEnd, index); each++)
-      artistMs = Math.max(artistMs, recent.artists.last(at(artists, each)))
+      artistMs = Math.max(artistMs, recent.artists.get(at(artists, each)) ?? -Infinity)
     if (artistMs === -Infinity) {
       offer(best[1], index, 0, place)
       continue

@@ -1,9 +1,12 @@
 import type { Chosen } from './candidate.ts'
+import type { Tier } from './choose.ts'
 import type { LogEntry } from './log-entry.ts'
 
 /** What to play in a slot: one song, or a batch that is played back to back. */
 export interface Decision {
   readonly tracks: readonly [Picked, ...Picked[]]
+  /** How well it suits what was heard; null for a request, which nobody chose for that. */
+  readonly tier: Tier | null
   readonly log: readonly LogEntry[]
 }
 

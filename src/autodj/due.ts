@@ -1,10 +1,12 @@
 import { hasFitting } from './fits.ts'
-import type { Playlist, Slot } from './library.ts'
+import { lastBefore, type Playlist, type Slot } from './library.ts'
 import type { Hindrance } from './log-entry.ts'
 import { isLoopDone, loopsOnce } from './loops.ts'
-import { hourlyTarget, type Window, windowAt } from './schedule.ts'
+import { hourlyTarget, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
 
 const minuteMs = 60_000
+/** Jingles are shorter than this. */
+const jingleMs = minuteMs
 /** An hourly playlist may be this late, or later where nothing could start in between. */
 const hourlyMs = 15 * minuteMs
 const hourlyMostMs = 45 * minuteMs
@@ -54,7 +56,8 @@ function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null):
     case 'once_per_x_songs': {
       if (playlist.everySongs === 0) return 'not_configured'
       const last = lastPlay(slot, playlist.id)
-      return last === null || last.visibleAfter >= playlist.everySongs ? null : 'not_enough_songs'
+      if (last !== null && last.visibleAfter < playlist.everySongs) return 'not_enough_songs'
+      return playlist.isJingle && isBesideJingle(slot) ? 'too_soon' : null
     }
     case 'once_per_hour':
       return targetMs === null ? 'too_soon' : hourlyHindrance(playlist, slot, targetMs)
@@ -64,6 +67,23 @@ function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null):
     default:
       return playlist.type satisfies never
   }
+}
+
+const isHourlyJingle = ({ type, isJingle, isEnabled }: Playlist) =>
+  type === 'once_per_hour' && isJingle && isEnabled
+
+/**
+ * Whether a jingle would follow a jingle, or have one of the hour follow it. One that counts songs has time until another song has
+ * been heard.
+ */
+function isBesideJingle(slot: Slot): boolean {
+  const { rules, playlists } = slot.library
+  return (
+    lastBefore(slot)?.isVisible === false ||
+    playlists
+      .filter(isHourlyJingle)
+      .some(({ hourMinute }) => nextHourlyTarget(rules.zone, hourMinute, slot.atMs) - slot.atMs < jingleMs)
+  )
 }
 
 function hourlyHindrance({ id }: Playlist, slot: Slot, targetMs: number): Hindrance | null {

@@ -1,37 +1,51 @@
-/** When each of many keys was heard last. Plays of a week are looked through for every choice: this boxes no numbers. */
+import type { Play } from './library.ts'
+import type { SongKeys } from './song-keys.ts'
+
+/** When each song, title and artist began last, Unix milliseconds. */
 export interface Heard {
-  /** Notes that a key was or will be heard at a time, Unix milliseconds. */
-  note(key: number, atMs: number): void
-  /** When it is heard last; -Infinity if it is not. */
-  last(key: number): number
+  readonly songs: Map<number, number>
+  readonly titles: Map<number, number>
+  readonly artists: Map<number, number>
 }
 
-/** For so many keys at most. A key is a whole number of up to 52 bits. */
-export function openHeard(most: number): Heard {
-  // Never nearly full, so that a place is found soon.
-  const bits = Math.max(9, Math.ceil(Math.log2(1.6 * (most + 1))))
-  const mask = 2 ** bits - 1
-  // Keys are one more than they are: 0 is a free place.
-  const keys = new Float64Array(mask + 1)
-  const times = new Float64Array(mask + 1)
-  const placeOf = (held: number) => {
-    let place = Math.imul((held | 0) ^ ((held / 4_294_967_296) | 0), 0x9e3779b1) >>> (32 - bits)
-    for (;;) {
-      const there = keys[place]
-      if (there === held || there === 0) return place
-      place = (place + 1) & mask
-    }
+export const nothingHeard = (): Heard => ({ songs: new Map(), titles: new Map(), artists: new Map() })
+
+/** Notes that a song begins at a time; a later time stays. */
+export function note({ songs, titles, artists }: Heard, song: SongKeys, atMs: number): void {
+  later(songs, song.song, atMs)
+  if (song.title !== 0) later(titles, song.title, atMs)
+  for (const artist of song.artists) later(artists, artist, atMs)
+}
+
+function later(heard: Map<number, number>, key: number, atMs: number): void {
+  const known = heard.get(key)
+  if (known === undefined || known < atMs) heard.set(key, atMs)
+}
+
+interface Index {
+  readonly heard: Heard
+  /** How many of the plays are in it. */
+  count: number
+}
+
+const indexes = new WeakMap<readonly Play[], Index>()
+
+/**
+ * What was heard in a list of plays, kept with the list: a week of plays is not gone through for each choice. Plays that were added since
+ * are taken in.
+ */
+export function heardIn(plays: readonly Play[]): Heard {
+  const index = indexes.get(plays) ?? { heard: nothingHeard(), count: 0 }
+  indexes.set(plays, index)
+  for (; index.count < plays.length; index.count++) {
+    const play = plays[index.count]
+    if (play) note(index.heard, play.song, play.startsAtMs)
   }
-  return {
-    note: (key, atMs) => {
-      const place = placeOf(key + 1)
-      const isNew = keys[place] === 0
-      keys[place] = key + 1
-      times[place] = isNew ? atMs : Math.max(times[place] ?? 0, atMs)
-    },
-    last: key => {
-      const place = placeOf(key + 1)
-      return keys[place] === 0 ? -Infinity : (times[place] ?? -Infinity)
-    }
-  }
+  return index.heard
+}
+
+/** Hands what is known of a list on to its end, of which the beginning was cut: what is older there does no harm. */
+export function handOn(plays: readonly Play[], rest: readonly Play[]): void {
+  const index = indexes.get(plays)
+  if (index && index.count === plays.length) indexes.set(rest, { heard: index.heard, count: rest.length })
 }

@@ -116,6 +116,7 @@ function decisionOf({ playlist, candidate }: Found, log: readonly LogEntry[]): D
   const overrun = Math.ceil(overrunMs / 1_000)
   return {
     tracks,
+    tier,
     log: shortened([
       ...log,
       ...candidate.log,

@@ -1,12 +1,16 @@
-import { type Heard, openHeard } from './heard.ts'
+import { heardIn, note, nothingHeard } from './heard.ts'
 import { lastBefore, type PendingRequest, type Play, type Slot } from './library.ts'
 import type { SongKeys } from './song-keys.ts'
 
-/** When each song, title and artist was or will be heard last, within the range of the station. */
+/** When something was or will be heard last, Unix milliseconds, within the range of the station. */
+export interface Times {
+  get(key: number): number | undefined
+}
+
 export interface Recent {
-  readonly songs: Heard
-  readonly titles: Heard
-  readonly artists: Heard
+  readonly songs: Times
+  readonly titles: Times
+  readonly artists: Times
 }
 
 /**
@@ -15,28 +19,42 @@ export interface Recent {
  */
 export function recentAt({ library, ahead, behind, atMs }: Slot): Recent {
   const { duplicateRangeMs } = library.rules
-  if (duplicateRangeMs === 0) return nothingRecent
   const { plays } = library.past
-  const from = plays.findIndex(play => play.startsAtMs > atMs - duplicateRangeMs)
-  const aired = from === -1 ? plays.slice(-1) : plays.slice(from)
-  const requests = library.requests
-    .filter(({ dueAtMs }) => dueAtMs < atMs + duplicateRangeMs)
-    .map(({ song, dueAtMs }) => ({ song, startsAtMs: Math.max(dueAtMs, atMs) }))
-  const rows = [...aired, ...ahead, ...behind, ...requests]
-  const recent = {
-    songs: openHeard(rows.length),
-    titles: openHeard(rows.length),
-    artists: openHeard(rows.reduce((count, { song }) => count + song.artists.length, 0))
+  const near = nothingHeard()
+  if (duplicateRangeMs === 0) return near
+  for (const { song, startsAtMs } of [...plays.slice(-1), ...ahead, ...behind]) note(near, song, startsAtMs)
+  for (const { song, dueAtMs } of library.requests)
+    if (dueAtMs < atMs + duplicateRangeMs) note(near, song, Math.max(dueAtMs, atMs))
+  const aired = heardIn(plays)
+  const sinceMs = atMs - duplicateRangeMs
+  return {
+    songs: timesOf(near.songs, aired.songs, sinceMs),
+    titles: timesOf(near.titles, aired.titles, sinceMs),
+    artists: timesOf(near.artists, aired.artists, sinceMs)
   }
-  for (const { song, startsAtMs } of rows) {
-    recent.songs.note(song.song, startsAtMs)
-    if (song.title !== 0) recent.titles.note(song.title, startsAtMs)
-    for (const artist of song.artists) recent.artists.note(artist, startsAtMs)
-  }
-  return recent
 }
 
-export const nothingRecent: Recent = { songs: openHeard(0), titles: openHeard(0), artists: openHeard(0) }
+function timesOf(
+  near: ReadonlyMap<number, number>,
+  aired: ReadonlyMap<number, number>,
+  sinceMs: number
+): Times {
+  return {
+    get: key => {
+      const soon = near.get(key)
+      const last = aired.get(key)
+      if (last === undefined || last <= sinceMs) return soon
+      return soon === undefined || soon < last ? last : soon
+    }
+  }
+}
+
+/** How well a song suits what was heard: 1 nothing clashes, 2 only an artist, 3 the song or its title. */
+export function tierOf({ song, title, artists }: SongKeys, recent: Recent): 1 | 2 | 3 {
+  if (recent.songs.get(song) !== undefined) return 3
+  if (title !== 0 && recent.titles.get(title) !== undefined) return 3
+  return artists.some(artist => recent.artists.get(artist) !== undefined) ? 2 : 1
+}
 
 const hourMs = 3_600_000
 

@@ -132,9 +132,9 @@ export function refill(situation: Situation): Plan {
   }
 }
 
-/** Whether a row still has what it plays. */
+/** Whether a row still has what it plays. A batch that has begun keeps its place, but not what its list has lost. */
 function isThere(walk: Walk, row: Row): boolean {
-  if (isFixed(walk, row) || row.requestId !== null) return true
+  if (row.isSent || row.isManual || row.requestId !== null) return true
   const playlist = playlistOf(walk, row)
   return playlist !== undefined && isListed(row, playlist)
 }

@@ -57,5 +57,5 @@ export function requested(request: PendingRequest, log: readonly LogEntry[]): De
     durationMs: request.durationMs,
     uri: ''
   }
-  return { tracks: [track], log: shortened([...log, { step: 'picked', request: request.id }]) }
+  return { tracks: [track], tier: null, log: shortened([...log, { step: 'picked', request: request.id }]) }
 }

@@ -1,4 +1,5 @@
 import { applyPlan } from './apply.ts'
+import { handOn } from './heard.ts'
 import type { Library, Play, Playlist } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { type QueuedRow, refill } from './refill.ts'
@@ -68,15 +69,19 @@ export function* simulate(beginning: Beginning): Generator<SimulatedPlay, void> 
     requests = requests.filter(request => request.id !== first.requestId)
     const play: Play = { ...first, startsAtMs: atMs }
     markPlayed(playlists, play)
-    plays = [...plays, play]
+    plays.push(play)
     const cut = plays.findIndex(each => each.startsAtMs > atMs - reachMs)
-    for (const each of plays.slice(0, cut)) {
+    for (const each of plays.slice(0, Math.max(0, cut))) {
       if (each.isVisible)
         for (const [key, last] of older) older.set(key, { ...last, visibleAfter: last.visibleAfter + 1 })
       if (each.playlistId !== null)
         older.set(each.playlistId, { startsAtMs: each.startsAtMs, visibleAfter: 0 })
     }
-    plays = plays.slice(Math.max(0, cut))
+    if (cut > 0) {
+      const rest = plays.slice(cut)
+      handOn(plays, rest)
+      plays = rest
+    }
     yield { startsAtMs: atMs, endsAtMs: first.endsAtMs, play, log: logs.get(id) ?? [] }
     logs.delete(id)
     startedAtMs = atMs

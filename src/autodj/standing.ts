@@ -1,7 +1,8 @@
-import { buckets } from './buckets.ts'
+import { buckets, isOf } from './buckets.ts'
 import { dueInterrupts } from './interrupt.ts'
 import { interrupts, isSequence, lastBefore } from './library.ts'
 import { pickFrom } from './pick.ts'
+import { recentAt, tierOf } from './recent.ts'
 import { dueRequest } from './requests.ts'
 import { mayStay } from './stay.ts'
 import { playlistOf, randomFor, type Row, slotOf, type Walk } from './walk.ts'
@@ -40,9 +41,30 @@ export function isRepeating(walk: Walk, row: Row): boolean {
   return !own || !isSequence(own)
 }
 
-/** Whether a row that repeats the song before it is not needed. */
+/** Whether something else suits a row's slot better, so that the row is not needed. */
 export function isNeedless(walk: Walk, row: Row): boolean {
-  if (!isRepeating(walk, row)) return false
+  return isRepeating(walk, row) ? isReplaceable(walk, row) : isBeaten(walk, row)
+}
+
+/**
+ * Whether a row of the rotation clashes with what is heard before it, while there is now something that does so less: songs were
+ * added, or what it clashes with came nearer.
+ */
+function isBeaten(walk: Walk, row: Row): boolean {
+  const own = playlistOf(walk, row)
+  if (own?.type !== 'default' || row.isInterrupt || row.batch !== null) return false
+  if (!own.avoidsDuplicates || own.order === 'sequential' || own.source !== 'songs') return false
+  const slot = { ...slotOf(walk), behind: [] }
+  const tier = tierOf(row.song, recentAt(slot))
+  if (tier === 1) return false
+  const playlists = slot.library.playlists.filter(playlist => !interrupts(playlist))
+  const bucket = buckets.filter(each => isOf(own, each))
+  const decision = pickFrom(slot, { playlists, buckets: bucket, mayRepeat: false }, randomFor(walk), [])
+  return decision !== null && (decision.tier ?? tier) < tier
+}
+
+/** Whether a row that repeats the song before it has an alternative. */
+function isReplaceable(walk: Walk, row: Row): boolean {
   const slot = slotOf(walk)
   if (!row.isInterrupt && dueRequest(slot).picked) return true
   const playlists = row.isInterrupt

@@ -2,10 +2,10 @@ import { dueAt } from './due.ts'
 import { airtimeMs } from './estimate.ts'
 import { longestAt } from './fits.ts'
 import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
-import { batchAt } from './merge.ts'
+import { type Batch, batchAt } from './merge.ts'
 import { firstOf, poolsOf } from './pools.ts'
 import type { Window } from './schedule.ts'
-import { indexOf } from './tracks.ts'
+import { at, indexOf } from './tracks.ts'
 
 /** A row of a queue that a playlist has put there. */
 export interface StandingRow extends Play {
@@ -28,12 +28,34 @@ export function mayStay(row: StandingRow, playlist: Playlist, slot: Slot): boole
   if (why !== null) return false
   if (playlist.source === 'stream') return true
   if (playlist.options.has('merge')) {
-    const { pass, indices } = batchAt(playlist, slot)
-    return row.pass === pass && (row.batch === null) === (indices.length === 1)
+    const batch = batchAt(playlist, slot)
+    const isOne = batch.indices.length === 1
+    return row.pass === batch.pass && (row.batch === null) === isOne && isWhole(row, playlist, slot, batch)
   }
   if (row.batch !== null) return false
   if (airtimeMs(row.durationMs) > longestAt(playlist, slot, window)) return false
   return isChoosable(row, playlist, slot, window)
+}
+
+/** Whether the rows of a batch are the list as it is now, in its order, but for what an operator took out. */
+function isWhole(
+  { playlistId, pass, trackId }: Play,
+  { tracks }: Playlist,
+  slot: Slot,
+  batch: Batch
+): boolean {
+  const isOfBatch = (play: Pick<Play, 'playlistId' | 'pass'>) =>
+    play.playlistId === playlistId && play.pass === pass
+  const rows = [
+    trackId,
+    ...slot.behind.filter(each => isOfBatch(each) && each.trackId !== trackId).map(each => each.trackId)
+  ]
+  const standing = new Set(rows)
+  const wanted = batch.indices.map(index => at(tracks.ids, index))
+  const missing = wanted.length - standing.size
+  const refused = slot.library.past.refused.filter(isOfBatch).length
+  const order = wanted.filter(id => standing.has(id))
+  return missing >= 0 && missing <= refused && order.every((id, index) => id === rows[index])
 }
 
 /** An order is kept and a pass gone through whatever leaves the queue in between. */

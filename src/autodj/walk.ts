@@ -51,12 +51,10 @@ export function beginWalk(situation: Situation): Walk {
   }
 }
 
-const nothing: ReadonlySet<number> = new Set()
-
-/** The slot that comes next, or another time in it. What was just removed is kept out of the first slot that is filled. */
-export function slotOf({ situation, placed, left, atMs, added }: Walk, timeMs = atMs): Slot {
+/** The slot that comes next, or another time in it. */
+export function slotOf({ situation, placed, left, atMs }: Walk, timeMs = atMs): Slot {
   const { library, rejected } = situation
-  return { library, ahead: placed, behind: left, atMs: timeMs, rejected: added === 0 ? rejected : nothing }
+  return { library, ahead: placed, behind: left, atMs: timeMs, rejected }
 }
 
 /** No row is added that would begin later than this from now, or from the end of what runs. */

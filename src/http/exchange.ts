@@ -155,8 +155,11 @@ function writeCorked(exchange: Exchange, { status, headers, body, close = false 
   const isBare = asked.method === 'HEAD' || status === 204 || status === 304
   if (!isBare) {
     const bytes = body ?? ''
-    // Only an end in one piece can close the connection with it.
-    if (bytes.length > wholeBytes && !mustClose) return stream(exchange, bytes)
+    if (Buffer.byteLength(bytes) > wholeBytes) {
+      // Only an end in one piece can close the connection with it: closing is left to the client.
+      if (mustClose) res.writeHeader('Connection', 'close')
+      return stream(exchange, bytes)
+    }
     settle(exchange)
     return void res.end(bytes, mustClose)
   }

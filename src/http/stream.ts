@@ -1,7 +1,10 @@
 import type { HttpResponse } from 'uWebSockets.js'
 
-/** Above this size a reply is written piece by piece as the client reads. */
-export const wholeBytes = 256 * 1024
+/**
+ * Above this size a reply is written piece by piece as the client reads, and known to be sent. What is smaller fits into the
+ * buffer of a new connection.
+ */
+export const wholeBytes = 16 * 1024
 
 /** Writes a body piece by piece as the client reads. The headers are written; `onAborted` must be attached. */
 export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {

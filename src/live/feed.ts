@@ -2,6 +2,7 @@ import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../redis/keys.ts'
 import { type Change, parseChange } from '../redis/station-store.ts'
+import type { StationState } from '../station/state.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
@@ -45,6 +46,11 @@ export interface FeedOptions {
   readonly subscriber: RedisClient
   readonly baseUrl: string
   readonly log: Logger
+  /**
+   * Makes a station's live state anew, because Redis has lost changes that were shown: a replica that was behind took over,
+   * or a backup was restored. Nobody may be shown a lower version of the same epoch.
+   */
+  readonly renew: (shown: StationState) => Promise<void>
   /** How often a part of the shards is compared; four times make a whole round. */
   readonly checkIntervalMs?: number
 }
@@ -54,10 +60,11 @@ const backEvents = ['ready', 'subscribersReady'] as const
 
 /** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
-  const { redis, subscriber, baseUrl, log, checkIntervalMs = 450 } = options
+  const { redis, subscriber, baseUrl, log, renew, checkIntervalMs = 450 } = options
   const catalogue = openCatalogue(baseUrl)
   const listeners = new Set<ChangeListener>()
-  const followers = shards.map(shard => followShard({ shard, redis, catalogue, tell, onOutcome }))
+  const renewing = new Set<number>()
+  const followers = shards.map(shard => followShard({ shard, redis, catalogue, tell, onOutcome, onSetBack }))
   let isAway = false
   let lastCheckMs = 0
   let nextShard = 0
@@ -71,6 +78,17 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     isAway = !isAway
     if (isAway) log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
     else log.info('redis is back')
+  }
+
+  function onSetBack(shown: StationState): void {
+    const { stationId } = shown
+    if (renewing.has(stationId)) return
+    renewing.add(stationId)
+    log.warn({ station: stationId }, 'redis has lost changes that were shown; the live state is made anew')
+    // The next check notices again what could not be done now.
+    void renew(shown)
+      .catch((error: unknown) => log.warn({ err: error, station: stationId }, 'live state not made anew yet'))
+      .finally(() => renewing.delete(stationId))
   }
 
   function tell(station: LiveStation, triggers: readonly Trigger[]): void {

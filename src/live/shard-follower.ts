@@ -6,7 +6,7 @@ import {
   readStates,
   renderPosition
 } from '../redis/station-store.ts'
-import type { StationState } from '../station/state.ts'
+import { newestRevision, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
@@ -19,6 +19,8 @@ export interface ShardFollowerOptions {
   readonly tell: (station: LiveStation, triggers: readonly Trigger[]) => void
   /** Called whenever Redis could not be read, and whenever it could. */
   readonly onOutcome: (error: unknown) => void
+  /** Called where Redis has gone back behind what was shown: what it has now would be taken for old news. */
+  readonly onSetBack: (shown: StationState) => void
 }
 
 /**
@@ -44,7 +46,7 @@ export interface ShardFollower {
 const chunk = 500
 
 export function followShard(options: ShardFollowerOptions): ShardFollower {
-  const { shard, redis, catalogue, tell, onOutcome } = options
+  const { shard, redis, catalogue, tell, onOutcome, onSetBack } = options
   /** Stations to read, with the triggers their listeners have to hear of. */
   const pending = new Map<number, Set<Trigger>>()
   /** Stations that were forgotten while a read was under way, which may have found them still there. */
@@ -86,13 +88,19 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
       forgotten.clear()
+      const shown = batch.map(([stationId]) => catalogue.get(stationId)?.state)
       try {
         const states = await readStates(
           redis,
           batch.map(([stationId]) => stationId)
         )
-        for (const [index, [stationId, triggers]] of batch.entries())
-          take(stationId, states[index] ?? null, triggers)
+        for (const [index, [stationId, triggers]] of batch.entries()) {
+          const [state = null, before] = [states[index], shown[index]]
+          // What was read after it was shown cannot be older, unless Redis is.
+          if (state !== null && before !== undefined && isBehind(renderPosition(state), before))
+            onSetBack(before)
+          else take(stationId, state, triggers)
+        }
         note(null)
       } catch (error) {
         note(error)
@@ -134,6 +142,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     hear: ({ stationId, position, triggers, state }) => {
       if (position === '') return forget(stationId)
       const known = catalogue.get(stationId)
+      if (known !== undefined && isSetBack(position, known.state)) return onSetBack(known.state)
       // A check may have been faster than the message; then only its triggers are still news.
       if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
         if (triggers.length > 0) tell(known, triggers)
@@ -165,6 +174,17 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
       await Promise.all([checking, reading])
     }
   }
+}
+
+/** Whether a position is an older one of the same epoch. */
+function isBehind(position: string, shown: StationState): boolean {
+  const { epoch, version } = parsePosition(position)
+  return epoch === shown.epoch && version < shown.version
+}
+
+/** Whether a change of newer facts carries a version that has been shown for older ones. */
+function isSetBack(position: string, shown: StationState): boolean {
+  return isBehind(position, shown) && parsePosition(position).revision > newestRevision(shown)
 }
 
 function isReached(state: StationState, position: string): boolean {

@@ -1,3 +1,4 @@
+import { handOn } from '../autodj/heard.ts'
 import type { Past, Play, Playlist, Refused } from '../autodj/library.ts'
 import { indexOf, markAired } from '../autodj/tracks.ts'
 import type { PastPlay } from '../db/library.ts'
@@ -58,7 +59,9 @@ export function cutPast(past: KeptPast, beforeMs: number): void {
     if (isVisible) for (const last of past.older.values()) last.visibleAfter++
     if (playlistId !== null) past.older.set(playlistId, { startsAtMs, visibleAfter: 0 })
   }
-  past.plays = past.plays.slice(count)
+  const rest = past.plays.slice(count)
+  handOn(past.plays, rest)
+  past.plays = rest
 }
 
 /** The past as the AutoDJ sees it. */

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 
 import { readFacts, type StationFacts } from '../db/facts.ts'
 import { type AdvancePayload, scheduleAdvances } from '../jobs.ts'
-import { commitOver, forgetStation, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
+import {
+  commitOver,
+  forgetStation,
+  parsePosition,
+  readStored,
+  repairPosition,
+  type Stored
+} from '../redis/station-store.ts'
 import type { StationEvent } from '../station/event.ts'
 import { reduce } from '../station/reduce.ts'
 import { emptyState, newestRevision, type StationState } from '../station/state.ts'
@@ -33,6 +40,26 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
     if (result.isCommitted) return result.state
   }
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
+}
+
+/**
+ * Makes a station's live state anew under another epoch, where the stored one has gone back behind what was shown: a lower
+ * version of the same epoch. Nothing happens where that is not so, or is not so any more. Throws if a store is away.
+ */
+export async function renewState(
+  services: PlayoutServices,
+  shown: Pick<StationState, 'stationId' | 'epoch' | 'version'>
+): Promise<void> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const [stored = nothing] = await readStored(services.redis, [shown.stationId])
+    const { epoch, version } = parsePosition(stored.position)
+    if (epoch !== shown.epoch || version >= shown.version) return
+    const [facts] = await readFacts(services.sql, [shown.stationId])
+    if (!facts) return
+    const result = await applyFacts(services, { ...stored, state: null }, facts)
+    await scheduleAdvances(services.advances, result.advances)
+    if (result.isCommitted) return
+  }
 }
 
 /**

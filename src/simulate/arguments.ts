@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-import { dateOf, dayMs, openZone, type Zone } from '../autodj/zone.ts'
+import { dateOf, dayOf, openZone, type Zone } from '../autodj/zone.ts'
 import { OperatorError } from '../errors.ts'
 
 /** What `npm run simulate` was asked for; null where nothing was said. */
@@ -94,7 +94,7 @@ export function parseSimulateArguments(args: readonly string[]): SimulateArgumen
   const request = {
     station: text('station'),
     days: read('days', wholeFrom(1, 31), 'is not a number of days from 1 to 31') ?? 7,
-    fromDay: read('from', dayOf, 'is not a date of the form YYYY-MM-DD'),
+    fromDay: read('from', dateFrom, 'is not a date of the form YYYY-MM-DD'),
     zone: read('timezone', zoneOf, 'is not a time zone, such as Europe/Berlin'),
     seed: read('seed', wholeFrom(0, 2_147_483_647), 'is not a whole number from 0 to 2147483647'),
     svg: text('svg'),
@@ -116,9 +116,8 @@ function wholeFrom(least: number, most: number) {
   }
 }
 
-function dayOf(text: string): number | null {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null
-  const day = Date.parse(`${text}T00:00:00Z`) / dayMs
+function dateFrom(text: string): number | null {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? dayOf(text) : NaN
   // Some dates that do not exist are read as the next one that does.
   return Number.isNaN(day) || dateOf(day) !== text ? null : day
 }

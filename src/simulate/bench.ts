@@ -5,14 +5,18 @@ import { type TrackRow, tracksOf } from '../autodj/tracks.ts'
 import { hourMs, minuteMs, openZone } from '../autodj/zone.ts'
 import { renderTable } from './table.ts'
 
-/** The tracks of one playlist from which one is chosen, and what was heard before. */
+/** What is chosen from, and what has to come of it. */
 interface Case {
   readonly name: string
   readonly tier: number
   readonly pass: number
-  readonly library: Library
+  readonly rangeMs: number
+  /** How many of the tracks were heard within the range. */
+  readonly heard: number
+  readonly rowOf: (index: number) => Partial<TrackRow>
 }
 
+const heardLately = 36
 const count = 10_000
 const trackMs = 200_000
 const atMs = Date.UTC(2026, 0, 9, 12)
@@ -21,7 +25,9 @@ const picks = 2_000
 
 /** Measures single choices among 10,000 tracks, in the usual case and the worst ones; gives a table. `now` is in milliseconds. */
 export function benchPicks(now: () => number): string {
-  const rows = cases().map(({ name, tier, pass, library }) => {
+  const rows = cases().map(({ name, tier, pass, rangeMs, heard, rowOf }) => {
+    const tracks = Array.from({ length: count }, (_, index) => ({ ...trackAt(index), ...rowOf(index) }))
+    const library = libraryOf(tracks, tracks.slice(0, heard), rangeMs)
     const choose = (slot: number) => {
       const decision = pick({ library, ahead: [], behind: [], atMs, rejected: new Set() }, randomOf(7, slot))
       const picked = decision?.log.findLast(entry => entry.step === 'picked')
@@ -44,66 +50,60 @@ export function benchPicks(now: () => number): string {
 }
 
 function cases(): Case[] {
-  const twoHours = 2 * hourMs
-  const week = 7 * 24 * hourMs
-  const heardLately = 36
-  const heard = (index: number) => ({ lastPass: index < heardLately ? 1 : 0 })
+  const twoHours = { rangeMs: 2 * hourMs, heard: heardLately }
+  const played = (index: number) => ({ lastPass: index < heardLately ? 1 : 0 })
   return [
-    make('two hours of songs heard', 1, 1, twoHours, heardLately, trackRows(heard)),
-    make(
-      'all by one artist',
-      2,
-      1,
-      twoHours,
-      heardLately,
-      trackRows(index => ({ ...heard(index), artists: [5] }))
-    ),
-    make(
-      'all heard within the range',
-      3,
-      2,
-      week,
-      count,
-      trackRows(() => ({ lastPass: 1 }))
-    ),
-    make('one left in the pass', 1, 1, twoHours, heardLately, trackRows(consumedBut(count / 2))),
-    make(
-      'that one just heard, so the next pass',
-      1,
-      2,
-      twoHours,
-      heardLately,
-      trackRows(consumedBut(heardLately / 2))
-    )
+    { name: 'two hours of songs heard', tier: 1, pass: 1, ...twoHours, rowOf: played },
+    {
+      name: 'all by one artist',
+      tier: 2,
+      pass: 1,
+      ...twoHours,
+      rowOf: index => ({ ...played(index), artists: [keyOf(5)] })
+    },
+    {
+      name: 'all of one title',
+      tier: 3,
+      pass: 1,
+      ...twoHours,
+      rowOf: index => ({ ...played(index), title: keyOf(5) })
+    },
+    {
+      name: 'all heard in a week, which is the range',
+      tier: 3,
+      pass: 2,
+      rangeMs: 7 * 24 * hourMs,
+      heard: count,
+      rowOf: () => ({ lastPass: 1 })
+    },
+    { name: 'one left in the pass', tier: 1, pass: 1, ...twoHours, rowOf: allBut(count / 2) },
+    {
+      name: 'that one just heard, so the next pass',
+      tier: 1,
+      pass: 2,
+      ...twoHours,
+      rowOf: allBut(heardLately / 2)
+    }
   ]
 }
 
-const consumedBut = (left: number) => (index: number) => ({ lastPass: index === left ? 0 : 1 })
+const allBut = (left: number) => (index: number) => ({ lastPass: index === left ? 0 : 1 })
 
-function make(
-  name: string,
-  tier: number,
-  pass: number,
-  rangeMs: number,
-  heard: number,
-  rows: readonly TrackRow[]
-): Case {
-  return { name, tier, pass, library: libraryOf(rows, rows.slice(0, heard), rangeMs) }
-}
-
-function trackRows(partsOf: (index: number) => Partial<TrackRow>): TrackRow[] {
-  return Array.from({ length: count }, (_, index) => ({
+function trackAt(index: number): TrackRow {
+  return {
     id: index + 1,
     media: index + 1,
-    song: index + 1,
-    title: index + 1,
-    artists: [1 + (index % 3_000)],
+    song: keyOf(index),
+    title: keyOf(index),
+    artists: [keyOf(index % 3_000)],
     durationMs: trackMs,
     lastPass: 0,
-    lastAiredMs: 0,
-    ...partsOf(index)
-  }))
+    lastAiredMs: 0
+  }
 }
+
+/** As large as the keys of real songs, which a map finds more slowly than small ones. */
+const keyOf = (number: number) => (number + 1) * 274_877_906_951
 
 /** What was heard, the last one just before the choice, evenly over the range. */
 function libraryOf(rows: readonly TrackRow[], heard: readonly TrackRow[], rangeMs: number): Library {

@@ -1,4 +1,4 @@
-import { type Zone } from '../autodj/zone.ts'
+import type { Zone } from '../autodj/zone.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { OperatorError } from '../errors.ts'
 import { readLibraries } from '../playout/libraries.ts'
@@ -25,9 +25,9 @@ export interface Wishes {
 /**
  * Reads a station, found by id or short name, with its past, its queue and waiting requests, in one look that holds nothing and
  * cannot write. A simulation that begins on a date begins with an empty queue. Throws an `OperatorError` for an unknown
- * station, and for a database that another version of Cuewire made.
+ * station, and for a database that another version of Cuewire made. It may be switched off: it is checked before it goes on air.
  */
-export async function readStation(
+export async function readDatabaseStation(
   sql: Sql,
   name: string,
   nowMs: number,

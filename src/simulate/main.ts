@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { dayMs, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
+import { dayOf, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
 import { parseConfig } from '../config.ts'
 import { openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
@@ -9,7 +9,7 @@ import { OperatorError } from '../errors.ts'
 import { checkPostgres, reasonOf } from '../store-checks.ts'
 import { help, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
 import { benchPicks } from './bench.ts'
-import { readStation } from './database-station.ts'
+import { readDatabaseStation } from './database-station.ts'
 import { exampleStation } from './example-station.ts'
 import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
@@ -22,6 +22,12 @@ import type { SimulatedStation } from './station.ts'
 /** The week in which European clocks go forward. */
 const exampleFrom = '2026-03-23'
 const exampleZone = 'Europe/Berlin'
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads only the beginning has seen enough; files are written before.
+  if (error.code === 'EPIPE') process.exit()
+  throw error
+})
 
 try {
   process.exitCode = await main()
@@ -48,7 +54,7 @@ async function main(): Promise<number> {
 
 function example({ zone: wished, seed, fromDay }: SimulateArguments): SimulatedStation {
   const zone = wished ?? openZone(exampleZone)
-  const day = fromDay ?? Date.parse(exampleFrom) / dayMs
+  const day = fromDay ?? dayOf(exampleFrom)
   return exampleStation(zone, seed ?? 1, zone.instant(day, 0, 'first'))
 }
 
@@ -60,7 +66,7 @@ async function stationOf(name: string, request: SimulateArguments): Promise<Simu
   const sql = openSql(url, { max: 1, name: 'simulate' })
   try {
     await checkPostgres(sql)
-    return await readStation(sql, name, Date.now(), request)
+    return await readDatabaseStation(sql, name, Date.now(), request)
   } finally {
     await sql.end({ timeout: 5 })
   }
@@ -76,13 +82,6 @@ async function simulateStation(
   const run = runUntil(beginning, daysAfter(zone, fromMs, days))
   const wallMs = performance.now() - startedAt
   const report = reportOf(name, run)
-  if (log) {
-    const firstDay = run.plays.filter(({ startsAtMs }) => startsAtMs < daysAfter(zone, fromMs, 1))
-    for (const each of firstDay)
-      process.stdout.write(`${explain(each, run.library.playlists, zone, songName).join('\n')}\n`)
-    process.stdout.write('\n')
-  }
-  process.stdout.write(renderReport(report, zone, wallMs))
   if (svg !== null) await write(svg, renderPlot(name, run))
   if (json !== null) {
     const plays = run.plays.map(each => ({
@@ -92,6 +91,13 @@ async function simulateStation(
     }))
     await write(json, `${JSON.stringify({ ...report, plays })}\n`)
   }
+  if (log) {
+    const firstDay = run.plays.filter(({ startsAtMs }) => startsAtMs < daysAfter(zone, fromMs, 1))
+    for (const each of firstDay)
+      process.stdout.write(`${explain(each, run.library.playlists, zone, songName).join('\n')}\n`)
+    process.stdout.write('\n')
+  }
+  process.stdout.write(renderReport(report, zone, wallMs))
   return report.aims.every(({ isMet }) => isMet) ? 0 : 1
 }
 

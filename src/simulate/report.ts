@@ -73,7 +73,9 @@ function aimsOfStarts(starts: readonly Start[], playlists: readonly Playlist[]):
     const parts = (['on time', 'behind others', 'late', 'never'] as const)
       .filter(verdict => count(verdict) > 0)
       .map(verdict => `${count(verdict)} ${verdict}`)
-    return { name, measured: parts.join(', '), isMet: count('late') + count('never') === 0 }
+    const missed = count('late') + count('never')
+    const rate = `${(((own.length - missed) / own.length) * 100).toFixed(1)} %`
+    return { name, measured: `${rate}: ${parts.join(', ')}`, isMet: missed === 0 }
   })
 }
 
@@ -98,7 +100,8 @@ function aimOfShares(shares: readonly Share[]): Aim[] {
   ]
 }
 
-function aimsOfJingles({ inARow, spacings }: Jingles): Aim[] {
+function aimsOfJingles({ inARow: others, besideHourly, spacings }: Jingles): Aim[] {
+  const inARow = others + besideHourly
   const tooClose = spacings.filter(({ plays, least, everySongs }) => plays > 1 && least < everySongs)
   return [
     { name: 'no jingle follows a jingle', measured: `${inARow} in a row`, isMet: inARow === 0 },

@@ -123,6 +123,8 @@ describe('now playing', () => {
       expect(JSON.stringify(hidden.body)).not.toContain(shortName)
       const shown = await program.ask('GET', path)
       expect(JSON.stringify(shown.body)).toContain(shortName)
+      expect(shown.headers.get('cache-control')).toBe('private, no-store')
+      expect(hidden.headers.get('vary')).toContain('X-API-Key')
     }
     for (const path of [`/api/station/${id}`, `/api/station/${shortName}/nowplaying`]) {
       expect((await program.ask('GET', path, { key: '' })).status).toBe(404)

@@ -5,7 +5,9 @@ import { expect, onTestFinished } from 'vitest'
 
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
+import { advance } from '../../src/playout/advance.ts'
 import { openRedis } from '../../src/redis/connection.ts'
+import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { aSong, aPlay } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -13,6 +15,8 @@ import { type Crowd, openCrowd, type Position } from '../support/live-crowd.ts'
 import { openStage } from '../support/live-stage.ts'
 import { connectBy, transports } from '../support/live-ways.ts'
 import { openWitnesses } from '../support/live-witnesses.ts'
+import { askPlainly } from '../support/plain-http.ts'
+import { openPlayout } from '../support/playout.ts'
 import { sizeOf } from '../support/process-size.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
 import { handshake, openRaw } from '../support/raw-websocket.ts'
@@ -254,3 +258,44 @@ test(
     expect(crowd.counts.retried).toBe(0)
   }
 )
+
+test('a Redis that has lost changes which were shown begins another epoch', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  await using folder = await openTempFolder()
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql, { tracks: 7 })
+  await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
+  const skip = () => advance(playout, { stationId, endedShId: null, cause: 'skip' })
+  for (let step = 0; step < 3; step++) await skip()
+  const { redis } = playout
+  const position = String(await redis.hget(positionsKey(shardOf(stationId)), String(stationId)))
+  const state = await redis.dumpBuffer(stationKey(stationId))
+  using server = await startServer(databaseUrl, redisUrl, folder.path)
+  for (let step = 0; step < 8; step++) await skip()
+  const shownBy = async ({ baseUrl }: RunningServer) => {
+    const { headers, body } = await askPlainly(`${baseUrl}/api/nowplaying/${stationId}`)
+    const { now_playing: playing } = JSON.parse(body.toString())
+    return { epoch: headers['x-cuewire-epoch'], offset: headers['x-cuewire-offset'], shId: playing.sh_id }
+  }
+  const newest = async () =>
+    (await sql<{ id: number }[]>`select max(id) as id from song_history where station_id = ${stationId}`)[0]
+      ?.id
+  await waitFor(async () => (await shownBy(server)).shId === (await newest()), soon)
+  const before = await shownBy(server)
+
+  await redis.restore(stationKey(stationId), 0, state ?? '', 'REPLACE')
+  await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
+  await skip()
+  await waitFor(async () => (await shownBy(server)).shId === (await newest()), {
+    deadlineMs: 5_000,
+    what: 'the newest song'
+  })
+  const after = await shownBy(server)
+  expect(after.epoch).not.toBe(before.epoch)
+  await using otherFolder = await openTempFolder()
+  using other = await startServer(databaseUrl, redisUrl, otherFolder.path)
+  expect(await shownBy(other)).toEqual(after)
+})

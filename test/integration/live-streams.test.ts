@@ -175,6 +175,15 @@ test('every line of X-Forwarded-For counts, whoever wrote it', async ({ redisUrl
   const forged = openWith(baseUrl, asking('X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.7'))
   await waitFor(() => forged.text.includes('retry: '), soon)
   expect(isStarted(forged)).toBe(false)
+  // Lines and parts that name nobody hide nobody.
+  for (const forwarded of [
+    'X-Forwarded-For:\r\nX-Forwarded-For: 192.0.2.7',
+    'X-Forwarded-For:  ,\r\nX-Forwarded-For: 192.0.2.7,'
+  ]) {
+    const hidden = openWith(baseUrl, asking(forwarded))
+    await waitFor(() => hidden.text.includes('retry: '), soon)
+    expect(isStarted(hidden)).toBe(false)
+  }
   const other = openWith(baseUrl, asking('X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-For: 198.51.100.1'))
   await waitFor(() => isStarted(other), soon)
 })

@@ -67,7 +67,9 @@ describe('a song queued by hand', () => {
     const second = await program.ask('POST', `/api/station/${id}/queue`, { body: { media_id: at(6).id } })
     const queue = await queueOf(program, id)
     expect(queue.slice(0, 2)).toEqual([body, second.body])
-    expect(titles(queue.slice(2))).toEqual(titles(before))
+    // What was queued by hand is not heard again behind it.
+    const others = titles(before).filter(title => title !== at(5).title && title !== at(6).title)
+    expect(titles(queue.slice(2))).toEqual(others)
     expect((await program.ask('GET', new URL(body.links.self).pathname)).body).toEqual(body)
     await expectWhole(program, id)
     const [audit] = await program.sql`

@@ -97,13 +97,17 @@ test('a station goes on from what it has on air and in its queue, and nothing of
   expect(svg).toContain('Harbour FM: ')
 })
 
-test('a date, a time zone and a seed take the place of the station’s own', async ({ sql, databaseUrl }) => {
+test('a date, a time zone and a seed take the place of the station’s own, which may be switched off', async ({
+  sql,
+  databaseUrl
+}) => {
   const stationId = await seedStation(sql, { tracks: 60, songMs: 240_000 })
   await sql`insert into playlists (station_id, name, schedule_items) select ${stationId}, 'Late show',
     ${sql.json([{ id: 1, start_time: 2300, end_time: 100, start_date: '', end_date: '', days: [6], loop_once: false }])}`
   await sql`
     insert into playlist_tracks (playlist_id, media_id, position)
     select p.id, m.id, m.id from playlists p, media m where p.name = 'Late show'`
+  await sql`update stations set is_enabled = false`
   const folder = await scratchFolder()
   const file = join(folder, 'day.json')
   const args = ['--station', String(stationId), '--days', '2', '--from', '2026-03-28', '--json', file]

@@ -195,12 +195,18 @@ test('a start that is told to stop half-way stops, and leaves nothing behind', a
     await waitFor(() => isThere(path, sign), { deadlineMs: startMs, what: sign })
     const sinceMs = Date.now()
     half.runner.kill('SIGINT')
-    expect(await half.ended).toBe(0)
-    expect(Date.now() - sinceMs).toBeLessThan(5_000)
+    const code = await half.ended
+    const tookMs = Date.now() - sinceMs
+    expect(tookMs).toBeLessThan(stopMs + 1_000)
+    // On a machine that is too busy to stop in time it stops all the same, and says so.
+    expect(code).toBe(tookMs < stopMs ? 0 : 1)
     expect(await runningIn(path)).toEqual([])
     expect(half.output).toEqual({ stdout: '', stderr: '' })
   }
 })
+
+/** The longest that a process takes to stop. */
+const stopMs = 4_500
 
 async function isThere(path: string, beginning: string): Promise<boolean> {
   const names = await readdir(path, { recursive: true })

@@ -37,7 +37,11 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
   const live = viewOf(feed)
-  const waiters = openWaiters({ onChange: live.onChange, ...(admit ? { admit } : {}) })
+  const waiters = openWaiters({
+    onChange: live.onChange,
+    isKnown: stationId => live.get(String(stationId)) !== undefined,
+    ...(admit ? { admit } : {})
+  })
   const log = pino({ level: 'silent' })
   const config = parseConfig({ BASE_URL: 'https://radio.example.com' })
   const secrets = openSecrets(Buffer.alloc(32))

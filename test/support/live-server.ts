@@ -24,7 +24,14 @@ export async function followRedis(redisUrl: string, options: Pick<FeedOptions, '
   const redis = openRedis(place, 'test')
   const subscriber = openSubscriber(place, 'test-changes')
   redis.on('error', () => {})
-  const feed = await openFeed({ redis, subscriber, baseUrl: 'https://radio.example.com', log, ...options })
+  const feed = await openFeed({
+    redis,
+    subscriber,
+    baseUrl: 'https://radio.example.com',
+    log,
+    renew: () => Promise.resolve(),
+    ...options
+  })
   onTestFinished(async () => {
     await feed.close()
     redis.disconnect()

@@ -211,7 +211,7 @@ describe('what an operator takes out of the queue', () => {
     const kinds = () => playlistsOf(station).join('')
     expect(kinds()).toBe('11121112')
     station.refuse(3)
-    expect(kinds()).toBe('11111112')
+    expect(kinds()).toBe('11111121')
     station.top()
     expect(kinds()).toBe('11111121')
   })

@@ -9,7 +9,7 @@ import { interrupts, isSequence, type Library, type Play, type Slot } from '../.
 import { pick } from '../../../src/autodj/pick.ts'
 import { poolsOf } from '../../../src/autodj/pools.ts'
 import { randomOf } from '../../../src/autodj/random.ts'
-import { isClash, recentAt } from '../../../src/autodj/recent.ts'
+import { isClash } from '../../../src/autodj/recent.ts'
 import { refill } from '../../../src/autodj/refill.ts'
 import { at, keysAt } from '../../../src/autodj/tracks.ts'
 import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../support/autodj/days.ts'
@@ -179,10 +179,11 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
     return !isOwn && first === last?.song.song ? Infinity : 1
   }
   const { tracks } = playlist
-  const { songs } = recentAt(slot)
-  const others = [...slot.library.past.plays, ...slot.ahead].filter(
-    ({ song }) => songs.last(song.song) !== -Infinity
+  const { past, rules } = slot.library
+  const aired = past.plays.filter(
+    (play, index) => play.startsAtMs > slot.atMs - rules.duplicateRangeMs || index === past.plays.length - 1
   )
+  const others = rules.duplicateRangeMs === 0 ? [] : [...aired, ...slot.ahead]
   const longestMs = longestAt(playlist, slot, window)
   const tiers = poolsOf(playlist, slot, window, 0).flatMap(pool =>
     [...tracks.ids.keys()].flatMap(index => {

@@ -23,7 +23,8 @@ import {
 /** Songs by their names: `X-a` is the title a of the artist X. */
 function songOf(name: string): SongKeys {
   const [artist = '', title = ''] = name.split('-')
-  const keyOf = (text: string) => Number.parseInt(`0${Buffer.from(text).toString('hex')}`, 16)
+  const keyOf = (text: string) =>
+    Array.from(text).reduce((key, letter) => key * 1_000 + letter.charCodeAt(0), 0)
   return {
     song: keyOf(name),
     title: keyOf(title),

@@ -1,26 +1,56 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openHeard } from '../../../src/autodj/heard.ts'
+import { handOn, heardIn } from '../../../src/autodj/heard.ts'
+import type { Play } from '../../../src/autodj/library.ts'
+import { aPlay, aSong } from '../../support/autodj/library.ts'
 
-const keys = fc.oneof(
-  fc.nat(20),
-  fc.integer({ min: 0, max: 2 ** 52 - 1 }),
-  fc.constantFrom(0, 2 ** 32, 2 ** 52 - 1)
-)
-const notes = fc.array(fc.tuple(keys, fc.integer({ min: -5, max: 2 ** 45 })), { maxLength: 60 })
+const keys = fc.nat(5)
+const playSpecs = fc.array(fc.record({ song: keys, title: keys, artist: keys, at: fc.nat(1_000) }), {
+  maxLength: 20
+})
 
-test('what was heard last is known of every key, and of no other', () => {
-  fc.assert(
-    fc.property(notes, fc.array(keys), (noted, others) => {
-      const heard = openHeard(noted.length)
-      const expected = new Map<number, number>()
-      for (const [key, atMs] of noted) {
-        heard.note(key, atMs)
-        expected.set(key, Math.max(expected.get(key) ?? -Infinity, atMs))
-      }
-      for (const key of [...others, ...expected.keys()])
-        expect(heard.last(key)).toBe(expected.get(key) ?? -Infinity)
-    })
-  )
+const playOf = ({
+  song,
+  title,
+  artist,
+  at
+}: {
+  song: number
+  title: number
+  artist: number
+  at: number
+}): Play => aPlay(song, at, { song: aSong(song, { title, artists: [artist] }) })
+
+function latest(plays: readonly Play[], isMeant: (play: Play) => boolean): number | undefined {
+  const times = plays.filter(isMeant).map(play => play.startsAtMs)
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+test('what was heard last is known of every key, also of plays that are added later', () => {
+  const property = fc.property(playSpecs, playSpecs, (first, later) => {
+    const plays = first.map(playOf)
+    heardIn(plays)
+    plays.push(...later.map(playOf))
+    const heard = heardIn(plays)
+    for (let key = 0; key <= 5; key++) {
+      expect(heard.songs.get(key)).toBe(latest(plays, ({ song }) => song.song === key))
+      expect(heard.titles.get(key)).toBe(latest(plays, ({ song }) => key !== 0 && song.title === key))
+      expect(heard.artists.get(key)).toBe(latest(plays, ({ song }) => song.artists.includes(key)))
+    }
+  })
+  fc.assert(property)
+})
+
+test('the end of a list knows at least what is in it', () => {
+  const property = fc.property(playSpecs, fc.nat(20), (specs, cut) => {
+    const plays = specs.toSorted((a, b) => a.at - b.at).map(playOf)
+    heardIn(plays)
+    const rest = plays.slice(cut)
+    handOn(plays, rest)
+    const heard = heardIn(rest)
+    for (const { song, startsAtMs } of rest)
+      expect(heard.songs.get(song.song)).toBeGreaterThanOrEqual(startsAtMs)
+  })
+  fc.assert(property)
 })
