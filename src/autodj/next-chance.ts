@@ -1,5 +1,6 @@
 import { lastPlay } from './due.ts'
 import { isPlayable, type Library } from './library.ts'
+import { isGivenUp } from './requests.ts'
 import { nextHourlyTarget, nextOpening } from './schedule.ts'
 
 const lookAheadMs = 32 * 86_400_000
@@ -10,7 +11,9 @@ const requestMs = 60_000
 export function nextChance(library: Library, nowMs: number): number | null {
   const { playlists, requests, rules } = library
   const slot = { library, ahead: [], behind: [], atMs: nowMs, rejected: new Set<number>() }
-  const times = requests.map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestMs))
+  const times = requests
+    .filter(request => !isGivenUp(request, slot))
+    .map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestMs))
   for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayable)) {
     if (schedule.length > 0) times.push(nextOpening(rules.zone, schedule, nowMs, lookAheadMs) ?? Infinity)
     if (type === 'once_per_hour') times.push(nextHourlyTarget(rules.zone, hourMinute, nowMs))

@@ -4,7 +4,7 @@ import { dueInterrupts } from './interrupt.ts'
 import { interrupts, lastBefore, type Play, type Playlist } from './library.ts'
 import type { LogEntry, SlotReason } from './log-entry.ts'
 import { pick, pickFrom } from './pick.ts'
-import { dueRequest, isEarly, isRunFull, requested } from './requests.ts'
+import { dueRequest, isGivenUp, isRunFull, requested } from './requests.ts'
 import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {
   isOpen,
@@ -98,8 +98,10 @@ function rankOfPlay(walk: Walk, play: Pick<Play, 'playlistId' | 'isInterrupt'>):
  */
 export function placeRequest(walk: Walk, row: Row): void {
   const slot = slotOf(walk)
+  const request = slot.library.requests.find(({ id }) => id === row.requestId)
+  if (request && isGivenUp(request, slot)) return withdraw(walk, row)
   const { song } = row.song
-  const mustWait = isEarly(slot, row.requestId) || isRunFull(slot)
+  const mustWait = (request && request.dueAtMs > slot.atMs) || isRunFull(slot)
   if (!mustWait && song !== lastBefore(slot)?.song.song) return placeAll(walk, takeOut(walk, row))
   const between = walk.left.find(each => each.song.song !== song && mayPart(walk, each))
   if (between) {

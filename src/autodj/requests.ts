@@ -4,11 +4,14 @@ import { isPlayable, type PendingRequest, type Slot } from './library.ts'
 import { type LogEntry, shortened } from './log-entry.ts'
 import { isTooRecent } from './recent.ts'
 
+/** A request that is due for so long is not played any more. Milliseconds. */
+export const patienceMs = 180 * 60_000
+
 /** The request that plays in a slot, or why there is none. */
 export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: LogEntry[] } {
   const { playlists } = slot.library
   const queued = new Set([...slot.ahead, ...slot.behind].map(row => row.requestId))
-  const requests = slot.library.requests.filter(({ id }) => !queued.has(id))
+  const requests = slot.library.requests.filter(each => !queued.has(each.id) && !isGivenUp(each, slot))
   const none = (why: 'not_due' | 'too_recent' | 'run_limit' | 'prioritized' | 'none_pending') => ({
     picked: null,
     log: [{ step: 'requests', result: 'none', pending: requests.length, why } satisfies LogEntry]
@@ -27,10 +30,9 @@ export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: Lo
   return picked ? { picked, log: [] } : none('too_recent')
 }
 
-/** Whether a request that stands in the queue has come to a slot before its time. */
-export function isEarly({ library, atMs }: Slot, requestId: number | null): boolean {
-  const request = library.requests.find(({ id }) => id === requestId)
-  return request !== undefined && request.dueAtMs > atMs
+/** Whether nobody waits for a request any more when its slot comes. */
+export function isGivenUp({ dueAtMs }: PendingRequest, { atMs }: Slot): boolean {
+  return atMs - dueAtMs >= patienceMs
 }
 
 /** Whether the rows directly before a slot are as many requests as may follow each other. */

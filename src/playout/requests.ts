@@ -1,3 +1,4 @@
+import { patienceMs } from '../autodj/requests.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
 import { markQueue } from './plan-statements.ts'
@@ -5,8 +6,6 @@ import { refillQueue } from './queue.ts'
 import { lockStation } from './rows.ts'
 
 const minuteMs = 60_000
-/** A request that is due for so long is never played. */
-const patienceMs = 180 * minuteMs
 /** So many stations are gone through in one go; the others follow in the next. */
 const stationsAtOnce = 500
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
 import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { patienceMs } from '../../../src/autodj/requests.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
 import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/past.ts'
@@ -32,7 +33,6 @@ export interface KnownRequest extends PendingRequest {
 /** Called with every situation that was planned for, and its plan. */
 export type Observer = (situation: Situation, plan: Plan) => void
 
-const expiryMs = 180 * 60_000
 const catchUpMs = 5_000
 
 /**
@@ -67,7 +67,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
 
   function plan(running: Situation['running'], rowsWanted: number, rejected: ReadonlySet<number>): Plan {
     for (const request of requests)
-      if (request.state === 'pending' && request.dueAtMs <= nowMs - expiryMs) request.state = 'expired'
+      if (request.state === 'pending' && request.dueAtMs <= nowMs - patienceMs) request.state = 'expired'
     const situation: Situation = {
       library: seen(),
       running,

@@ -28,6 +28,21 @@ describe('whatever happens to a station', () => {
     })
   })
 
+  test('no track of a shuffled list is left out of a pass', () => {
+    onDays({ kind: alike({ order: 'shuffle' }), without: ['refuse'] }, station => {
+      for (const playlist of station.library.playlists) {
+        const { options, source, tracks } = playlist
+        if (options.has('loop_once') || options.has('merge') || source === 'stream') continue
+        const plays = heardOf(station, playlist)
+        const newest = plays.reduce((most, { pass }) => Math.max(most, pass), 0)
+        for (let pass = 1; pass <= newest - 2; pass++) {
+          const heard = plays.filter(play => play.pass === pass).map(({ trackId }) => trackId)
+          expect(new Set(heard)).toEqual(new Set(tracks.ids))
+        }
+      }
+    })
+  })
+
   test('a batch is heard in one go, but for what cuts in', () => {
     onDays(
       { kind: alike({ options: ['merge'] }), without: ['refuse', 'withdraw', 'add', 'send'] },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { alike, onDays } from '../../support/autodj/days.ts'
+import { onDays } from '../../support/autodj/days.ts'
 
 describe('whatever happens to a station', () => {
   test('a request airs once, not before its time, and not after it was cancelled', () => {
@@ -27,9 +27,7 @@ describe('whatever happens to a station', () => {
   })
 
   test('every request ends aired, cancelled or expired', () => {
-    // A stream may hold the air for most of a day.
-    const kind = alike({ isStream: false })
-    onDays({ kind, hours: 12, numRuns: 15, without: ['switch', 'send'] }, station => {
+    onDays({ hours: 12, numRuns: 15, without: ['switch', 'send'] }, station => {
       station.top()
       const open = station.requests.filter(({ state }) => state === 'pending' || state === 'queued')
       expect(open).toEqual([])

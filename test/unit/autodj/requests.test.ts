@@ -127,6 +127,11 @@ describe('a request of a song that was just heard', () => {
     expect(dueIn({ requests: late, plays: plays(aSong(5)) })).toBe('too_recent')
   })
 
+  test('is given up after three hours', () => {
+    expect(dueIn({ requests: [aRequest(5, { dueAtMs: ago(180) + 1 })] })).toBe(5)
+    expect(dueIn({ requests: [aRequest(5, { dueAtMs: ago(180) })] })).toBe('none_pending')
+  })
+
   test('never follows the same song, however long that was', () => {
     expect(dueIn({ requests, plays: [aPlay(5, ago(100), { durationMs: 100 * minuteMs })] })).toBe(
       'too_recent'
