@@ -466,7 +466,7 @@ describe('many requests at once', () => {
 
 describe('the report of requests', () => {
   test('has those that wait and, apart, those that are over, newest first', async ({ program }) => {
-    const station = await openStation(program, { request_cooldown: 0 })
+    const station = await openStation(program, { request_cooldown: 0, request_delay: 60 })
     for (const index of [0, 1, 2, 3, 4]) await submit(program, station, song(station, index).id)
     const [first, second, third, fourth, fifth] = (await stored(program.sql, station)).map(({ id }) => id)
     await enqueue(program.sql, second ?? 0)
