@@ -382,6 +382,7 @@ async function enqueue(
     media_id: entry?.mediaId ?? 0,
     cued_at_ms: startMs,
     plays_at_ms: startMs,
+    pass: 1,
     duration_ms: 0,
     ...row
   }
