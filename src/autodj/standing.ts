@@ -52,8 +52,8 @@ export function isNeedless(walk: Walk, row: Row): boolean {
  */
 function isBeaten(walk: Walk, row: Row): boolean {
   const own = playlistOf(walk, row)
-  if (own?.type !== 'default' || row.isInterrupt || row.batch !== null) return false
-  if (!own.avoidsDuplicates || own.order === 'sequential' || own.source !== 'songs') return false
+  if (own?.type !== 'default' || row.isInterrupt || isSequence(own)) return false
+  if (!own.avoidsDuplicates || own.source !== 'songs') return false
   const slot = { ...slotOf(walk), behind: [] }
   const tier = tierOf(row.song, recentAt(slot))
   if (tier === 1) return false
