@@ -16,21 +16,44 @@ const shape = { playlists: 5, tracks: 200, played: 200, songMs: 7_200_000 }
 const queueLength = 3
 const patienceMs = 120_000
 
+interface Filled {
+  readonly seconds: number
+  readonly workers: number
+  readonly memoryMb: number
+}
+
 /**
  * From rows in Postgres to committed queues: all stations are switched on at once with empty queues, and the workers, which know
- * none of their libraries, fill them. `STATIONS` and `RUNS` change it; each run begins with workers that know nothing.
+ * none of their libraries, fill them; then all queues are emptied, and filled by workers that know them. `STATIONS` and
+ * `RUNS` change it; each run begins with workers that know nothing.
  */
 export async function refill(): Promise<void> {
-  const measured: { seconds: number; workers: number; memoryMb: number }[] = []
+  const measured: { unknown: Filled; known: Filled }[] = []
   for (let run = 0; run < runs; run++) measured.push(await measure())
-  const of = (field: 'seconds' | 'workers' | 'memoryMb') => measured.map(each => each[field])
   console.log(
     `\n${stations} stations: ${shape.playlists} playlists of ${shape.tracks} songs, ${shape.played} plays, ${queueLength} rows each; ${runs} runs`
   )
   printTable(
-    ['all queues filled after, s', 'CPU of the workers, s', 'memory of the workers, MB'],
-    [[spread(of('seconds'), 2), spread(of('workers'), 2), spread(of('memoryMb'))]]
+    ['libraries', 'all queues filled after, s', 'CPU of the workers, s', 'memory of the workers, MB'],
+    [
+      ['known', ...columns(measured.map(({ known }) => known))],
+      ['not known', ...columns(measured.map(({ unknown }) => unknown))]
+    ]
   )
+}
+
+function columns(filled: readonly Filled[]): string[] {
+  return [
+    spread(
+      filled.map(({ seconds }) => seconds),
+      2
+    ),
+    spread(
+      filled.map(({ workers }) => workers),
+      2
+    ),
+    spread(filled.map(({ memoryMb }) => memoryMb))
+  ]
 }
 
 async function measure() {
@@ -39,21 +62,32 @@ async function measure() {
   try {
     await seedLibraries(sql, { stations, ...shape, dueMs: Date.now() + shape.songMs })
     const workers = pidOf(program.pid, 'workers')
-    // The sweep has seen that there is nothing to do.
-    await wait(2_000)
-    const cpuBefore = cpuOf(workers)
-    const fromMs = nowMs()
-    await sql`update stations set is_enabled = true`
-    for (;;) {
-      const [{ rows } = { rows: 0 }] = await sql<{ rows: number }[]>`select count(*)::int as rows from queue`
-      if (rows >= stations * queueLength) break
-      if (nowMs() - fromMs > patienceMs) throw new Error(`${rows} rows after ${patienceMs} ms`)
-      await wait(20)
-    }
-    const seconds = (nowMs() - fromMs) / 1_000
-    return { seconds, workers: cpuOf(workers) - cpuBefore, memoryMb: memoryOf(workers) / 2 ** 20 }
+    const unknown = await timed(sql, workers, () => sql`update stations set is_enabled = true`)
+    const known = await timed(sql, workers, async () => {
+      await sql.begin(async tx => {
+        await tx`delete from queue`
+        await tx`update stations set filled_version = -1`
+      })
+    })
+    return { unknown, known }
   } finally {
     await sql.end()
     await program.stop()
   }
+}
+
+async function timed(sql: postgres.Sql, workers: number, begin: () => Promise<unknown>): Promise<Filled> {
+  // The sweep has seen that there is nothing to do.
+  await wait(2_000)
+  const cpuBefore = cpuOf(workers)
+  const fromMs = nowMs()
+  await begin()
+  for (;;) {
+    const [{ rows } = { rows: 0 }] = await sql<{ rows: number }[]>`select count(*)::int as rows from queue`
+    if (rows >= stations * queueLength) break
+    if (nowMs() - fromMs > patienceMs) throw new Error(`${rows} rows after ${patienceMs} ms`)
+    await wait(20)
+  }
+  const seconds = (nowMs() - fromMs) / 1_000
+  return { seconds, workers: cpuOf(workers) - cpuBefore, memoryMb: memoryOf(workers) / 2 ** 20 }
 }

@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 
 /**
  * Fills an empty database with stations that are switched off: so many playlists, songs in each of them, plays behind them
- * and one on air until `dueMs`. Queues are empty.
+ * and one on air until `dueMs`. Queues are empty. Songs were imported a station at a time.
  */
 export async function seedLibraries(
   sql: postgres.Sql,
@@ -24,14 +24,15 @@ export async function seedLibraries(
       select s.id, left(md5(s.id || '-' || n), 24), 'bench:' || n, md5('song' || n), 'Artist ' || n % 300, 'Title ' || n,
         180000, ('x' || left(md5('title ' || n), 13))::bit(52)::bigint,
         array[('x' || left(md5('artist ' || n % 300), 13))::bit(52)::bigint]
-      from stations s, generate_series(1, ${playlists * tracks}::int) n`
+      from stations s, generate_series(1, ${playlists * tracks}::int) n order by s.id, n`
     await tx`insert into playlists (station_id, name)
       select s.id, 'Rotation ' || n from stations s, generate_series(1, ${playlists}::int) n`
     await tx`insert into playlist_tracks (playlist_id, media_id, position)
       select p.id, m.id, (m.place - 1) / ${playlists}::int + 1
       from (select id, station_id, row_number() over (partition by station_id order by id) as place from playlists) p
       join (select id, station_id, row_number() over (partition by station_id order by id) as place from media) m
-        on m.station_id = p.station_id and m.place % ${playlists}::int = p.place - 1`
+        on m.station_id = p.station_id and m.place % ${playlists}::int = p.place - 1
+      order by p.id, m.id`
     await tx`
       insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
         due_at_ms, ended_at_ms, title_key, artist_keys)

@@ -64,17 +64,25 @@ export function tracksOf(rows: readonly TrackRow[]): Tracks {
 }
 
 export function indexById(ids: Float64Array): Int32Array {
-  return Int32Array.from(ids.keys()).toSorted((a, b) => at(ids, a) - at(ids, b))
+  const indices = new Int32Array(ids.length)
+  let isInOrder = true
+  for (let index = 0; index < ids.length; index++) {
+    indices[index] = index
+    isInOrder &&= index === 0 || at(ids, index) > at(ids, index - 1)
+  }
+  return isInOrder ? indices : indices.toSorted((a, b) => at(ids, a) - at(ids, b))
 }
 
 /** Marks what a column holds more than once, but for the first of each. */
 export function doublesIn(column: Float64Array): Uint8Array {
+  const doubles = new Uint8Array(column.length)
   const known = new Set<number>()
-  return Uint8Array.from(column, value => {
-    const isKnown = known.has(value)
-    known.add(value)
-    return isKnown ? 1 : 0
-  })
+  for (let index = 0; index < column.length; index++) {
+    const value = at(column, index)
+    if (known.has(value)) doubles[index] = 1
+    else known.add(value)
+  }
+  return doubles
 }
 
 /** The place of a track in the list, -1 if it is not there. */

@@ -2,7 +2,7 @@ import type { Order, Option, Play, Playlist, PlaylistType } from '../autodj/libr
 import type { ScheduleItem } from '../autodj/schedule.ts'
 import { type Tracks, tracksOf } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
-import { packedTrack, songKey, unpackTracks } from './tracks.ts'
+import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
 
 interface PlaylistRow {
   stationId: number
@@ -23,10 +23,8 @@ interface PlaylistRow {
   pass: number
 }
 
-interface TracksRow {
+interface TracksRow extends PackedTracks {
   playlistId: number
-  tracks: Buffer
-  uris: string[]
 }
 
 /** The playlists that may be played, with all their tracks, by station; stations that have none are left out. */
@@ -43,18 +41,23 @@ export async function readPlaylists(
       from playlists p
       where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
       order by p.id`,
-    // A station at a time, which lets Postgres join what it has of one.
+    // A station at a time, with its tracks and its media set apart first: Postgres would look up each track's media.
     sql<TracksRow[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
-        select p.id as "playlistId", string_agg(${packedTrack(sql)}, ''::bytea order by t.position, t.id) as tracks,
-          coalesce(array_agg(m.path order by t.position, t.id) filter (where p.source = 'remote_url'), '{}') as uris
-        from playlists p join playlist_tracks t on t.playlist_id = p.id join media m on m.id = t.media_id
-        where p.station_id = s.id and m.station_id = s.id and p.is_enabled and p.type <> 'custom'
-          and (m.remote_playlist_id is not null) = (p.source = 'remote_url')
-        group by p.id
+        with t as materialized (
+          select t.*, p.source = 'remote_url' as is_remote
+          from playlists p join playlist_tracks t on t.playlist_id = p.id
+          where p.station_id = s.id and p.is_enabled and p.type <> 'custom'
+        ), m as materialized (
+          select id, song_key, title_key, artist_keys, duration_ms, path, remote_playlist_id is not null as is_remote
+          from media where station_id = s.id
+        )
+        select t.playlist_id as "playlistId", ${packedTracks(sql)}
+        from t join m on m.id = t.media_id and m.is_remote = t.is_remote
+        group by t.playlist_id
       ) list`
   ])
-  const tracks = new Map(lists.map(list => [list.playlistId, unpackTracks(list.tracks, list.uris)]))
+  const tracks = new Map(lists.map(list => [list.playlistId, unpackTracks(list)]))
   const byStation = new Map<number, Playlist[]>()
   for (const row of rows) {
     const playlists = byStation.get(row.stationId) ?? []
@@ -110,7 +113,7 @@ export async function readPlays(
   const rows = await sql<PlayRow[]>`
     select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
       h.media_id as "mediaId", h.pass, h.request_id as "requestId", h.occurrence_ms as "occurrenceMs",
-      ${songKey(sql, 'h')} as song, coalesce(h.title_key, 0) as title, coalesce(h.artist_keys, '{}') as artists,
+      h.song_key as song, coalesce(h.title_key, 0) as title, coalesce(h.artist_keys, '{}') as artists,
       h.is_visible as "isVisible", h.started_at_ms as "startsAtMs", h.duration_ms as "durationMs"
     from unnest(${[...stationIds]}::bigint[], ${[...(isById ? from.ids : from.startsAtMs)]}::bigint[]) as s (id, since)
     cross join lateral (

@@ -1,79 +1,91 @@
-import { doublesIn, indexById, type Tracks } from '../autodj/tracks.ts'
+import { at, doublesIn, indexById, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 
+/** The columns of a playlist's tracks, each as the bytes of a Postgres array of bigint. */
+export interface PackedTracks {
+  readonly ids: Buffer
+  readonly media: Buffer
+  readonly songs: Buffer
+  readonly titles: Buffer
+  readonly durations: Buffer
+  readonly passes: Buffer
+  readonly aired: Buffer
+  readonly artistCounts: Buffer
+  /** An array for each track, one behind the other. */
+  readonly artists: Buffer
+  readonly uris: string[]
+}
+
 /**
- * The tracks of a playlist as bytes, for `string_agg`: a row a track would take Postgres and us ten times as long. `t` is
- * the playlist's track, `m` its media.
+ * Aggregates the tracks of a playlist into columns: a row a track would take Postgres and us ten times as long. `t` is the
+ * playlist's track and whether it is remote, `m` its media.
  */
-export const packedTrack = (sql: Sql | Tx) => sql`
-  int8send(t.id) || int8send(m.id) || int8send(${songKey(sql, 'm')}) || int8send(coalesce(m.title_key, 0))
-    || int4send(m.duration_ms) || int4send(least(t.last_pass, 2147483647)::int4)
-    || int8send(coalesce(t.last_aired_ms, 0)) || array_send(coalesce(m.artist_keys, '{}'))`
+export const packedTracks = (sql: Sql | Tx) => sql`
+  ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
+  ${column(sql, sql`coalesce(m.title_key, 0)`)} as titles, ${column(sql, sql`m.duration_ms::bigint`)} as durations,
+  ${column(sql, sql`least(t.last_pass, 2147483647)`)} as passes, ${column(sql, sql`coalesce(t.last_aired_ms, 0)`)} as aired,
+  ${column(sql, sql`coalesce(cardinality(m.artist_keys), 0)::bigint`)} as "artistCounts",
+  coalesce(string_agg(array_send(m.artist_keys), ''::bytea ${inOrder(sql)})
+    filter (where cardinality(m.artist_keys) > 0), '') as artists,
+  coalesce(array_agg(m.path ${inOrder(sql)}) filter (where t.is_remote), '{}') as uris`
 
-/** The number that stands for a song's id, as in `src/songs/clash-keys.ts`. */
-export const songKey = (sql: Sql | Tx, table: 'm' | 'h') =>
-  sql`('x' || left(${sql(table)}.song_id, 13))::bit(52)::bigint`
+type Fragment = ReturnType<typeof inOrder>
 
-/** Before the artists: six columns of 8 and 4 bytes, then the number of dimensions, flags and type of an array. */
-const fixedBytes = 48
-const arrayHeadBytes = 12
-const dimensionBytes = 8
+const inOrder = (sql: Sql | Tx) => sql`order by t.position, t.id`
+const column = (sql: Sql | Tx, value: Fragment) => sql`array_send(array_agg(${value} ${inOrder(sql)}))`
+
+/** Reads what `packedTracks` made. */
+export function unpackTracks(packed: PackedTracks): Tracks {
+  const ids = readArray(packed.ids)
+  const media = readArray(packed.media)
+  const counts = readArray(packed.artistCounts)
+  let artists = 0
+  const artistsEnd = Int32Array.from(counts, count => (artists += count))
+  return {
+    ids,
+    media,
+    songs: readArray(packed.songs),
+    titles: readArray(packed.titles),
+    artistsEnd,
+    artists: readArrays(packed.artists, counts, artists),
+    durations: Int32Array.from(readArray(packed.durations)),
+    lastPass: Int32Array.from(readArray(packed.passes)),
+    lastAired: readArray(packed.aired),
+    byId: indexById(ids),
+    doubles: doublesIn(media),
+    uris: packed.uris
+  }
+}
+
+/** Dimensions, flags, type, then length and lower bound of the one dimension; an element is its length and 8 bytes. */
+const headBytes = 20
 const elementBytes = 12
 
-/** Reads what `packedTrack` wrote. */
-export function unpackTracks(bytes: Buffer, uris: readonly string[]): Tracks {
-  const { count, artists: artistCount } = measure(bytes)
-  const tracks = {
-    ids: new Float64Array(count),
-    media: new Float64Array(count),
-    songs: new Float64Array(count),
-    titles: new Float64Array(count),
-    artistsEnd: new Int32Array(count),
-    artists: new Float64Array(artistCount),
-    durations: new Int32Array(count),
-    lastPass: new Int32Array(count),
-    lastAired: new Float64Array(count)
-  }
+function readArray(bytes: Buffer): Float64Array {
+  const numbers = new Float64Array((bytes.length - headBytes) / elementBytes)
+  fill(numbers, 0, numbers.length, bytes, 0)
+  return numbers
+}
+
+function readArrays(bytes: Buffer, counts: Float64Array, total: number): Float64Array {
+  const numbers = new Float64Array(total)
+  let index = 0
   let offset = 0
-  let artist = 0
-  for (let index = 0; index < count; index++) {
-    tracks.ids[index] = readNumber(bytes, offset)
-    tracks.media[index] = readNumber(bytes, offset + 8)
-    tracks.songs[index] = readNumber(bytes, offset + 16)
-    tracks.titles[index] = readNumber(bytes, offset + 24)
-    tracks.durations[index] = bytes.readInt32BE(offset + 32)
-    tracks.lastPass[index] = bytes.readInt32BE(offset + 36)
-    tracks.lastAired[index] = readNumber(bytes, offset + 40)
-    const elements = elementsAt(bytes, offset)
-    const from = offset + fixedBytes + arrayHeadBytes + dimensionBytes + 4
-    for (let each = 0; each < elements; each++)
-      tracks.artists[artist++] = readNumber(bytes, from + each * elementBytes)
-    tracks.artistsEnd[index] = artist
-    offset += trackBytes(elements)
+  for (let track = 0; track < counts.length; track++) {
+    const count = at(counts, track)
+    if (count === 0) continue
+    fill(numbers, index, count, bytes, offset)
+    index += count
+    offset += headBytes + count * elementBytes
   }
-  return { ...tracks, byId: indexById(tracks.ids), doubles: doublesIn(tracks.media), uris }
+  return numbers
 }
 
-function measure(bytes: Buffer): { count: number; artists: number } {
-  let count = 0
-  let artists = 0
-  for (let offset = 0; offset < bytes.length; count++) {
-    const elements = elementsAt(bytes, offset)
-    artists += elements
-    offset += trackBytes(elements)
+/** Copies `count` whole numbers of 64 bits out of an array that begins at `offset`; those in use are far below 2^53. */
+function fill(numbers: Float64Array, index: number, count: number, bytes: Buffer, offset: number): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let each = 0; each < count; each++) {
+    const start = offset + headBytes + each * elementBytes + 4
+    numbers[index + each] = view.getInt32(start) * 4_294_967_296 + view.getUint32(start + 4)
   }
-  return { count, artists }
-}
-
-function elementsAt(bytes: Buffer, offset: number): number {
-  const dimensions = bytes.readInt32BE(offset + fixedBytes)
-  return dimensions === 0 ? 0 : bytes.readInt32BE(offset + fixedBytes + arrayHeadBytes)
-}
-
-const trackBytes = (elements: number) =>
-  fixedBytes + arrayHeadBytes + (elements === 0 ? 0 : dimensionBytes + elements * elementBytes)
-
-/** A whole number of 64 bits; those in use are far below 2^53. */
-function readNumber(bytes: Buffer, offset: number): number {
-  return bytes.readInt32BE(offset) * 4_294_967_296 + bytes.readUInt32BE(offset + 4)
 }

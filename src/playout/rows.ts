@@ -3,7 +3,6 @@ import type { PendingRequest, Refused, Rules } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/refill.ts'
 import { openZone } from '../autodj/zone.ts'
 import type { Tx } from '../db/sql.ts'
-import { songKey } from '../db/tracks.ts'
 
 /** The settings a step needs. */
 export interface LockedStation {
@@ -159,7 +158,7 @@ interface KeysRow {
 }
 
 const keysOf = (tx: Tx) => tx`
-  ${songKey(tx, 'm')} as "songKey", coalesce(m.title_key, 0) as "titleKey", coalesce(m.artist_keys, '{}') as "artistKeys"`
+  m.song_key as "songKey", coalesce(m.title_key, 0) as "titleKey", coalesce(m.artist_keys, '{}') as "artistKeys"`
 
 function withKeys<Row extends KeysRow>({ songKey: song, titleKey: title, artistKeys, ...row }: Row) {
   return { ...row, song: { song, title, artists: artistKeys.map(Number) } }

@@ -23,6 +23,7 @@ alter table stations
 -- What makes two songs clash: 52 bits of a hash of the song's id, of its title and of each of its artists. No title
 -- and no artist is 0 and none.
 alter table media
+  add song_key bigint not null generated always as (('x' || left(song_id, 13))::bit(52)::bigint) stored,
   add title_key bigint,
   add artist_keys bigint[],
   -- The playlist with a remote_url that this is an entry of; such media are in no file list. A plain id: an entry may be
@@ -97,6 +98,7 @@ alter table song_history
   add pass bigint not null default 0,
   add request_id bigint,
   add occurrence_ms bigint,
+  add song_key bigint not null generated always as (('x' || left(song_id, 13))::bit(52)::bigint) stored,
   add title_key bigint,
   add artist_keys bigint[];
 create index song_history_of_time on song_history (station_id, started_at_ms);
