@@ -33,6 +33,19 @@ export function shownConfig(type: HookType, config: Config): NamedValue[] {
   }))
 }
 
+/** The config in clear, for sending. Throws where a sealed text cannot be opened. */
+export function openedConfig(
+  type: HookType,
+  config: Config,
+  seals: Pick<Seals, 'open'>
+): Readonly<Record<string, NamedValue['value']>> {
+  const opened = config.map(({ key, value }) => {
+    const isSecret = settingOf(type, key)?.kind === 'secret'
+    return [key, isSecret ? seals.open(String(value), purposeOf(key)) : value]
+  })
+  return Object.fromEntries(opened)
+}
+
 /**
  * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is absent or
  * `""` stays, null clears it. An empty one makes the hook a draft; any other must be complete. Gives every problem;

@@ -32,6 +32,19 @@ export function headerLinesProblem(text: string): string | null {
   return problem('invalid_format', `${sentence}, in line ${bad + 1}.`)
 }
 
+/** What lines without a problem set: values by name in lower case; where a name comes again its values are a list. */
+export function headersIn(text: string): Record<string, string> {
+  const headers = new Map<string, string>()
+  for (const line of text.split(/\r?\n/)) {
+    const name = nameIn(line)
+    if (name === null) continue
+    const value = line.slice(name.length + 1).trim()
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
+
 /** The name of a well-formed header line in lower case, else null. */
 function nameIn(line: string): string | null {
   const [, name] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t\x20-\x7E\x80-\xFF]*$/.exec(line) ?? []

@@ -1,10 +1,15 @@
-import { type Field, integer } from '../fields/field.ts'
+import * as v from 'valibot'
+
+import { type Field, integer, type ValuesOf } from '../fields/field.ts'
+import { formOf } from '../fields/form.ts'
 import { type Trigger, triggers as all } from '../station/triggers.ts'
+import type { Attempt, HookEvent } from './event.ts'
+import { nothing, type Sending } from './sending.ts'
 
 /** The settings of a type, by key. Those without a fallback are required. */
 export type Settings = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
 
-/** One kind of receiver: what its hooks are told in their config, and what they may be triggered by. */
+/** One kind of receiver: what its hooks are told in their config, what they may be triggered by, and what they send. */
 export interface HookType<S extends Settings = Settings> {
   /** As the interface spells it: `google_analytics_v4`. */
   readonly name: string
@@ -19,6 +24,8 @@ export interface HookType<S extends Settings = Settings> {
   readonly made: Readonly<Record<string, () => string>>
   /** Kept and read, never delivered: its service is gone, and any setting is taken. */
   readonly isRetired: boolean
+  /** What a hook with this config, secrets in clear, sends. The same arguments give the same. */
+  readonly send: (event: HookEvent, config: Readonly<Record<string, unknown>>, attempt: Attempt) => Sending
 }
 
 const rateLimit = integer({
@@ -35,15 +42,33 @@ interface Declared<S extends Settings> {
   readonly settings: S
   readonly urls?: readonly (keyof S & string)[]
   readonly made?: { readonly [Key in keyof S]?: () => string }
+  /** What is sent: of the event only triggers that the type allows, at least one; of the settings all. */
+  readonly send: (event: HookEvent, settings: ValuesOf<S>, attempt: Attempt) => Sending
 }
 
 /** Declares a type. Every type has a `rate_limit`. */
 export function hookType<const S extends Settings>(declared: Declared<S>) {
-  const { urls = [], made = {}, settings, ...rest } = declared
-  return { ...rest, urls, made, settings: { ...settings, rate_limit: rateLimit }, isRetired: false }
+  const { urls = [], made = {}, settings, send, ...rest } = declared
+  const form = formOf(settings)
+  return {
+    ...rest,
+    urls,
+    made,
+    settings: { ...settings, rate_limit: rateLimit },
+    isRetired: false,
+    send: (event: HookEvent, config: Readonly<Record<string, unknown>>, attempt: Attempt) => {
+      const triggers = event.triggers.filter(trigger => declared.triggers.includes(trigger))
+      if (triggers.length === 0) return nothing('The type is not told of what happened.')
+      const checked = v.safeParse(form, config)
+      if (!checked.success) return nothing('The config is not complete.')
+      return send({ ...event, triggers }, checked.output, attempt)
+    }
+  }
 }
 
 /** Declares a type whose service is gone. Its secrets stay secret. */
 export function retiredType({ name, title, settings }: Pick<HookType, 'name' | 'title' | 'settings'>) {
-  return { name, title, settings, triggers: all, urls: [], made: {}, isRetired: true }
+  return { name, title, settings, triggers: all, urls: [], made: {}, isRetired: true, send: sendNothing }
 }
+
+const sendNothing = () => nothing('The service is gone.')

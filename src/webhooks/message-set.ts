@@ -1,3 +1,5 @@
+import type { ValuesOf } from '../fields/field.ts'
+import type { HookEvent } from './event.ts'
 import { template } from './settings.ts'
 
 const message = (trigger: string) =>
@@ -11,4 +13,26 @@ export const messageSet = {
   message_live_disconnect: message('live_disconnect'),
   message_station_offline: message('station_offline'),
   message_station_online: message('station_online')
+}
+
+/** Why there is no post where `postsOf` gives none. */
+export const noPost = 'There is no message for what happened, or it is empty.'
+
+/** The posts on an event, in the order of its triggers: of each its template, as `fill` makes text of it. */
+export function postsOf(
+  { triggers }: HookEvent,
+  settings: ValuesOf<typeof messageSet>,
+  fill: (template: string) => string
+): string[] {
+  const templates = {
+    song_changed: settings.message,
+    song_changed_live: settings.message_song_changed_live,
+    live_connect: settings.message_live_connect,
+    live_disconnect: settings.message_live_disconnect,
+    station_offline: settings.message_station_offline,
+    station_online: settings.message_station_online,
+    listener_gained: '',
+    listener_lost: ''
+  }
+  return triggers.map(trigger => fill(templates[trigger])).filter(text => text.trim() !== '')
 }

@@ -12,6 +12,13 @@ export function credential(about: string): Field<string> {
   return hidden(text({ min: 1, max: 2_000, isTrimmed: true, about }))
 }
 
+/** The same where it is sent in a header, which holds visible ASCII only. */
+export function headerCredential(about: string): Field<string> {
+  const pattern = /^[\x21-\x7e]+$/
+  const says = 'must be letters, digits and signs of ASCII without blanks.'
+  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, pattern, says, about }))
+}
+
 /** Text in which `{{ now_playing.song.title }}` stands for a value; required unless it has a fallback. */
 export function template(
   options: About & { readonly max?: number; readonly fallback?: string }

@@ -1,7 +1,26 @@
+import * as v from 'valibot'
+
 import { withoutListeners } from '../allowed-triggers.ts'
+import { cutWithin } from '../cut.ts'
+import type { HookEvent } from '../event.ts'
 import { hookType } from '../hook-type.ts'
-import { messageSet } from '../message-set.ts'
+import { type Link, linksIn } from '../links.ts'
+import { messageSet, noPost, postsOf } from '../message-set.ts'
+import { plainText } from '../plain-text.ts'
+import { jsonPost, nothing } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
+import { fill } from '../template.ts'
+
+const service = 'https://bsky.social/xrpc'
+const longest = { graphemes: 300, bytes: 3_000 }
+const session = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    did: v.pipe(v.string(), v.regex(/^did:[\x21-\x7e]+$/)),
+    accessJwt: v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
+  })
+)
 
 /** Posts of a Bluesky account. */
 export const bluesky = hookType({
@@ -12,5 +31,44 @@ export const bluesky = hookType({
     handle: identifier('The name of the account.', 'radio.bsky.social'),
     app_password: credential('An app password of the account.'),
     ...messageSet
+  },
+  send(event, settings) {
+    const { handle, app_password: password } = settings
+    const identifying = handle.replace(/^@/, '')
+    const texts = postsOf(event, settings, words => postOf(words, event))
+    if (texts.length === 0) return nothing(noPost)
+    const createdAt = new Date(event.happenedAt * 1000).toISOString()
+    return {
+      kind: 'session',
+      open: jsonPost(`${service}/com.atproto.server.createSession`, { identifier: identifying, password }),
+      requestsIn: answer => {
+        const opened = v.safeParse(session, answer)
+        if (!opened.success) throw new Error('The answer is no session.')
+        const { did, accessJwt } = opened.output
+        return texts.map(text => {
+          const facets = linksIn(text).map(facetOf)
+          const record = {
+            $type: 'app.bsky.feed.post',
+            text,
+            createdAt,
+            ...(facets.length > 0 ? { facets } : {})
+          }
+          return jsonPost(
+            `${service}/com.atproto.repo.createRecord`,
+            { repo: did, collection: record.$type, record },
+            { authorization: `Bearer ${accessJwt}` }
+          )
+        })
+      }
+    }
   }
 })
+
+function postOf(words: string, { nowPlaying }: HookEvent): string {
+  return cutWithin(fill(words, nowPlaying, plainText, longest.bytes), longest)
+}
+
+function facetOf({ address, from, to }: Link) {
+  const features = [{ $type: 'app.bsky.richtext.facet#link', uri: address }]
+  return { index: { byteStart: from, byteEnd: to }, features }
+}

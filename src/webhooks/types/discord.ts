@@ -1,7 +1,17 @@
-import { flag, hidden, text } from '../../fields/field.ts'
+import { flag, hidden, isWebAddress, text } from '../../fields/field.ts'
+import { addressText } from '../address-text.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
+import { characters } from '../cut.ts'
+import { discordMarkdown } from '../discord-markdown.ts'
 import { hookType } from '../hook-type.ts'
+import { plainText } from '../plain-text.ts'
+import { jsonPost, nothing, requests } from '../sending.ts'
 import { address, template } from '../settings.ts'
+import { fill } from '../template.ts'
+
+const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
+/** The texts of an embed together. */
+const longestEmbed = 6_000
 
 const part = (about: string) => template({ fallback: '', about })
 
@@ -32,5 +42,41 @@ export const discord = hookType({
     },
     include_timestamp: flag({ fallback: true, about: 'Whether the embed tells the time.' })
   },
-  urls: ['webhook_url']
+  urls: ['webhook_url'],
+  send({ happenedAt, nowPlaying }, settings) {
+    const markdown = (words: string, most: number) => fill(words, nowPlaying, discordMarkdown, most)
+    const plain = (words: string, most: number) => fill(words, nowPlaying, plainText, most)
+    const link = (words: string) => {
+      const url = fill(words, nowPlaying, addressText, longest.url + 1).trim()
+      return isWebAddress(url) && url.length <= longest.url ? url : ''
+    }
+    const title = markdown(settings.title, longest.title)
+    const author = plain(settings.author, longest.author)
+    const footer = plain(settings.footer, longest.footer)
+    const room = longestEmbed - characters(title + author + footer)
+    const description = markdown(settings.description, Math.min(longest.description, room))
+    const thumbnail = link(settings.thumbnail).replace(/^http:/i, 'https:')
+    const embed = {
+      ...given('title', title),
+      ...given('description', description),
+      ...given('author', author, { name: author }),
+      ...given('thumbnail', thumbnail, { url: thumbnail }),
+      ...given('footer', footer, { text: footer })
+    }
+    const shown = {
+      ...given('url', link(settings.url)),
+      color: Number.parseInt(settings.color.slice(1), 16),
+      ...(settings.include_timestamp ? { timestamp: new Date(happenedAt * 1000).toISOString() } : {})
+    }
+    const embeds = Object.keys(embed).length > 0 ? { embeds: [{ ...embed, ...shown }] } : {}
+    const message = { ...given('content', markdown(settings.content, longest.content)), ...embeds }
+    if (Object.keys(message).length === 0) return nothing('The message is empty.')
+    // Whoever names songs mentions nobody.
+    return requests(jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } }))
+  }
 })
+
+/** A member of a message, where there is something in it. */
+function given(name: string, content: string, member: unknown = content) {
+  return content.trim() === '' ? {} : { [name]: member }
+}

@@ -3,7 +3,11 @@ import * as v from 'valibot'
 import { problem, text } from '../../fields/field.ts'
 import { everyTrigger } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
+import { plainText } from '../plain-text.ts'
 import { checkedBy, template } from '../settings.ts'
+import { fill } from '../template.ts'
+
+const longest = { subject: 200, text: 10_000 }
 
 const mailbox = v.pipe(v.string(), v.maxLength(254), v.email())
 
@@ -32,5 +36,14 @@ export const email = hookType({
     ),
     subject: text({ min: 1, max: 200, about: 'The subject; a template.' }),
     message: template({ about: 'The mail; a template.' })
+  },
+  send({ nowPlaying }, settings) {
+    const to = settings.to.split(',').map(address => address.trim())
+    // A line break would begin another header.
+    const subject = fill(settings.subject, nowPlaying, plainText, longest.subject).replace(/\p{Cc}/gu, '')
+    return {
+      kind: 'mail',
+      mail: { to, subject, text: fill(settings.message, nowPlaying, plainText, longest.text) }
+    }
   }
 })

@@ -1,8 +1,11 @@
 import { hidden, integer, problem, text } from '../../fields/field.ts'
 import { everyTrigger } from '../allowed-triggers.ts'
-import { headerLinesProblem } from '../header-lines.ts'
+import { headerLinesProblem, headersIn } from '../header-lines.ts'
 import { hookType } from '../hook-type.ts'
+import { boundedJson } from '../now-playing-body.ts'
+import { requests } from '../sending.ts'
 import { address, checkedBy } from '../settings.ts'
+import { signatureHeaders } from '../signature.ts'
 import { isSigningSecret, newSigningSecret } from '../signing-secret.ts'
 
 /** The now-playing document, signed, to any URL. */
@@ -24,7 +27,7 @@ export const generic = hookType({
             'Signs requests (Standard Webhooks); made at creation where none is given, and shown then only.'
         }),
         value =>
-          isSigningSecret(value)
+          value === '' || isSigningSecret(value)
             ? null
             : problem('invalid_format', 'must be whsec_ and the base64 of 24 to 64 bytes.')
       )
@@ -42,5 +45,26 @@ export const generic = hookType({
     )
   },
   urls: ['webhook_url'],
-  made: { signing_secret: newSigningSecret }
+  made: { signing_secret: newSigningSecret },
+  send({ id, triggers, nowPlaying }, settings, { at, formerSecrets }) {
+    const { basic_auth_username: user, basic_auth_password: password, signing_secret: secret } = settings
+    const body = boundedJson(nowPlaying)
+    const secrets = secret === '' ? [] : [secret, ...formerSecrets]
+    const credentials = Buffer.from(`${user}:${password}`).toString('base64')
+    const headers = {
+      'content-type': 'application/json',
+      ...(user === '' && password === '' ? {} : { authorization: `Basic ${credentials}` }),
+      ...headersIn(settings.headers),
+      'x-cuewire-event': triggers.join(','),
+      'x-cuewire-station': nowPlaying.station.shortcode,
+      ...signatureHeaders({ id, at, body }, secrets)
+    }
+    return requests({
+      method: 'POST',
+      url: settings.webhook_url,
+      headers,
+      body,
+      timeoutMs: settings.timeout * 1000
+    })
+  }
 })

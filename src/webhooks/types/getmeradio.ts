@@ -1,5 +1,7 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
+import { playedSong, silence } from '../played-song.ts'
+import { nothing, queryGet, requests } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 
 /** The song in the directory GetMeRadio. */
@@ -10,5 +12,13 @@ export const getmeradio = hookType({
   settings: {
     token: credential('The API token.'),
     station_id: identifier('The station at GetMeRadio.')
+  },
+  send({ nowPlaying }, { token, station_id }) {
+    const song = playedSong(nowPlaying)
+    if (song === null) return nothing(silence)
+    const { title, artist } = song
+    return requests(
+      queryGet('https://services.getmeradio.com/api/song_update/', { token, station_id, title, artist })
+    )
   }
 })

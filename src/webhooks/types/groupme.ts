@@ -1,6 +1,12 @@
 import { withoutListeners } from '../allowed-triggers.ts'
+import { split } from '../cut.ts'
 import { hookType } from '../hook-type.ts'
+import { plainText } from '../plain-text.ts'
+import { below, jsonPost, nothing, requests } from '../sending.ts'
 import { address, credential, template } from '../settings.ts'
+import { fill } from '../template.ts'
+
+const longest = { part: 1_000, text: 10_000 }
 
 /** A message of a bot in a GroupMe group. */
 export const groupme = hookType({
@@ -12,5 +18,11 @@ export const groupme = hookType({
     api: address({ fallback: 'https://api.groupme.com/v3', about: 'The address of the API.' }),
     text: template({ about: 'The message; a template.' })
   },
-  urls: ['api']
+  urls: ['api'],
+  send({ nowPlaying }, { api, bot_id, text: words }) {
+    const text = fill(words, nowPlaying, plainText, longest.text)
+    const parts = split(text, longest.part).filter(part => part.trim() !== '')
+    if (parts.length === 0) return nothing('The message is empty.')
+    return requests(...parts.map(part => jsonPost(below(api, '/bots/post'), { bot_id, text: part })))
+  }
 })

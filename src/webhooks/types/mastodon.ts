@@ -1,8 +1,13 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
-import { messageSet } from '../message-set.ts'
-import { address, credential } from '../settings.ts'
+import { messageSet, noPost, postsOf } from '../message-set.ts'
+import { postText } from '../plain-text.ts'
+import { below, jsonPost, nothing, requests } from '../sending.ts'
+import { address, headerCredential } from '../settings.ts'
+import { fill } from '../template.ts'
+
+const longest = 500
 
 /** Posts of a Mastodon account. */
 export const mastodon = hookType({
@@ -14,12 +19,31 @@ export const mastodon = hookType({
       about: 'The address of the account\u2019s server.',
       example: 'https://mastodon.social'
     }),
-    access_token: credential('The token of an application that may post.'),
+    access_token: headerCredential('The token of an application that may post.'),
     visibility: choice(['public', 'unlisted', 'private', 'direct'], {
       fallback: 'public',
       about: 'Who sees the posts.'
     }),
     ...messageSet
   },
-  urls: ['instance_url']
+  urls: ['instance_url'],
+  send(event, settings) {
+    const { instance_url: instance, access_token: token, visibility } = settings
+    const posts = postsOf(event, settings, words => fill(words, event.nowPlaying, postText, longest))
+    if (posts.length === 0) return nothing(noPost)
+    const url = below(instance, '/api/v1/statuses')
+    return requests(
+      ...posts.map((status, index) =>
+        jsonPost(
+          url,
+          { status, visibility },
+          {
+            authorization: `Bearer ${token}`,
+            // Two posts with one key would be one.
+            'idempotency-key': index === 0 ? event.id : `${event.id}-${index + 1}`
+          }
+        )
+      )
+    )
+  }
 })

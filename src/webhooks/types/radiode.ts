@@ -1,5 +1,7 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
+import { playedSong, silence } from '../played-song.ts'
+import { nothing, queryGet, requests } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 
 /** The song in the directory radio.de. */
@@ -10,5 +12,19 @@ export const radiode = hookType({
   settings: {
     broadcastsubdomain: identifier('The station at radio.de.', 'myradio'),
     apikey: credential('The API key.')
+  },
+  send({ nowPlaying }, { broadcastsubdomain: broadcast, apikey }) {
+    const song = playedSong(nowPlaying)
+    if (song === null) return nothing(silence)
+    const { title, artist, album } = song
+    return requests(
+      queryGet('https://api.radio.de/info/v2/pushmetadata/playingsong', {
+        broadcast,
+        apikey,
+        title,
+        artist,
+        album
+      })
+    )
   }
 })

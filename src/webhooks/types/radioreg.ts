@@ -1,7 +1,9 @@
 import { flag } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
-import { address, credential } from '../settings.ts'
+import { playedSong, silence } from '../played-song.ts'
+import { jsonPost, nothing, requests } from '../sending.ts'
+import { address, headerCredential } from '../settings.ts'
 
 /** The song and the next one in the directory RadioReg. */
 export const radioreg = hookType({
@@ -10,8 +12,24 @@ export const radioreg = hookType({
   triggers: songChanges,
   settings: {
     webhookurl: address({ about: 'The address RadioReg gave for the station.' }),
-    apikey: credential('The API key.'),
+    apikey: headerCredential('The API key.'),
     send_cover_art: flag({ fallback: false, about: 'Whether the address of the cover is sent along.' })
   },
-  urls: ['webhookurl']
+  urls: ['webhookurl'],
+  send({ nowPlaying }, { webhookurl, apikey, send_cover_art }) {
+    const song = playedSong(nowPlaying)
+    if (song === null) return nothing(silence)
+    const { now_playing: playing, playing_next } = nowPlaying
+    const next = playing_next?.song
+    const body = {
+      title: song.title,
+      artist: song.artist,
+      nextTitle: next?.title ?? '',
+      nextArtist: next?.artist ?? '',
+      songDuration: playing.duration,
+      songStartedAt: playing.played_at,
+      ...(send_cover_art ? { art: song.art, nextArt: next?.art ?? '' } : {})
+    }
+    return requests(jsonPost(webhookurl, body, { 'x-api-key': apikey }))
+  }
 })

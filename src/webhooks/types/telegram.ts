@@ -1,7 +1,15 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
+import { postText } from '../plain-text.ts'
+import { below, jsonPost, nothing, requests } from '../sending.ts'
 import { address, credential, identifier, template } from '../settings.ts'
+import { telegramHtml } from '../telegram-html.ts'
+import { telegramMarkdown } from '../telegram-markdown.ts'
+import { fill, lengthWithoutValues } from '../template.ts'
+
+const longest = 4_096
+const formats = { Markdown: telegramMarkdown, HTML: telegramHtml }
 
 /** A message of a bot in a Telegram chat. */
 export const telegram = hookType({
@@ -15,5 +23,13 @@ export const telegram = hookType({
     text: template({ about: 'The message; a template.' }),
     parse_mode: choice(['Markdown', 'HTML'], { fallback: 'Markdown', about: 'How the message is marked up.' })
   },
-  urls: ['api']
+  urls: ['api'],
+  send({ nowPlaying }, { api, bot_token: token, chat_id, text: words, parse_mode }) {
+    // Markup that was cut off would be refused.
+    const isTorn = lengthWithoutValues(words) > longest
+    const text = fill(words, nowPlaying, isTorn ? postText : formats[parse_mode], longest)
+    if (text.trim() === '') return nothing('The message is empty.')
+    const message = { chat_id, text, ...(isTorn ? {} : { parse_mode }) }
+    return requests(jsonPost(below(api, `/bot${token}/sendMessage`), message))
+  }
 })

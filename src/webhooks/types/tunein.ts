@@ -1,5 +1,7 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
+import { playedSong, silence } from '../played-song.ts'
+import { nothing, queryGet, requests } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 
 /** The song in TuneIn's directory (AIR API). */
@@ -11,5 +13,13 @@ export const tunein = hookType({
     station_id: identifier('The station at TuneIn.', 's123456'),
     partner_id: identifier('The partner id.'),
     partner_key: credential('The partner key.')
+  },
+  send({ nowPlaying }, { station_id: id, partner_id: partnerId, partner_key: partnerKey }) {
+    const song = playedSong(nowPlaying)
+    if (song === null) return nothing(silence)
+    const { title, artist, album } = song
+    return requests(
+      queryGet('https://air.radiotime.com/Playing.ashx', { partnerId, partnerKey, id, title, artist, album })
+    )
   }
 })

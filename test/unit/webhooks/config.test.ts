@@ -6,6 +6,7 @@ import { openSecrets } from '../../../src/secrets.ts'
 import {
   type Config,
   isDraft,
+  openedConfig,
   type Seals,
   settleConfig,
   shownConfig,
@@ -172,6 +173,7 @@ const cases: readonly Case[] = [
     bad: [
       ['instance_url', 'social', 'invalid_url'],
       ['access_token', true, 'invalid_type'],
+      ['access_token', 'wörd', 'invalid_format'],
       ['visibility', 'secret', 'not_in_enum'],
       ...badMessages
     ],
@@ -216,6 +218,7 @@ const cases: readonly Case[] = [
     bad: [
       ['webhookurl', '/hook', 'invalid_url'],
       ['apikey', 5, 'invalid_type'],
+      ['apikey', 'two words', 'invalid_format'],
       ['send_cover_art', 2, 'invalid_type']
     ],
     triggers: 1
@@ -277,6 +280,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
       const { config, problems } = settle(type, values)
       expect(problems).toEqual([])
       expect(opened(config)).toEqual(values)
+      expect(openedConfig(hookTypeOf(type), config, secrets)).toEqual(values)
       const shown = listed(values).map(({ key, value }) => ({
         key,
         value: secret.includes(key) ? '' : value
@@ -352,10 +356,11 @@ test('no value of a secret is in the problems it has, nor in what is kept', () =
     }
 })
 
-test('a sealed text that was damaged can be replaced', () => {
+test('a sealed text that was damaged cannot be opened, and can be replaced', () => {
   const stored = Object.entries({ webhook_url: url, basic_auth_password: 'v1.damaged' }).map(
     ([key, value]) => ({ key, value })
   )
+  expect(() => openedConfig(hookTypeOf('generic'), stored, secrets)).toThrow('no sealed secret')
   const { config } = settle('generic', { webhook_url: url, basic_auth_password: 'word' }, stored)
   expect(opened(config)).toEqual({ webhook_url: url, basic_auth_password: 'word' })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { headerLinesProblem } from '../../../src/webhooks/header-lines.ts'
+import { headerLinesProblem, headersIn } from '../../../src/webhooks/header-lines.ts'
 
 const codeOf = (text: string) => headerLinesProblem(text)?.split(':')[0] ?? null
 
@@ -32,4 +32,9 @@ describe('a line is refused', () => {
     expect(codeOf(line)).toBe('invalid_format')
     expect(headerLinesProblem(`X-A: b\n\n${line}`)).toContain('in line 3.')
   })
+})
+
+test('lines without a problem are headers by name', () => {
+  expect(headersIn('')).toEqual({})
+  expect(headersIn('X-A:  b: c \r\n\r\nx-b:\nX-a:d')).toEqual({ 'x-a': 'b: c, d', 'x-b': '' })
 })

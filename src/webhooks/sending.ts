@@ -1,0 +1,72 @@
+/** An HTTP request as it goes out. */
+export interface HookRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  /** Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** For all of it; without it as long as requests are given by default. */
+  readonly timeoutMs?: number
+}
+
+/** A text mail, as one message to all. A sender that makes its message id of the event's id makes repetitions harmless. */
+export interface Mail {
+  readonly to: readonly string[]
+  readonly subject: string
+  readonly text: string
+}
+
+/** What is to be sent for an event. */
+export type Sending = Requests | InSession | MailSending | Nothing
+
+/** One after the other; each only once the one before it has arrived. */
+export interface Requests {
+  readonly kind: 'requests'
+  readonly requests: readonly HookRequest[]
+}
+
+/** Likewise, within a session that is opened first: `requestsIn` reads its answer's body and throws if it is none. */
+export interface InSession {
+  readonly kind: 'session'
+  readonly open: HookRequest
+  readonly requestsIn: (answer: string) => readonly HookRequest[]
+}
+
+export interface MailSending {
+  readonly kind: 'mail'
+  readonly mail: Mail
+}
+
+/** The event is none for this hook; the reason is a sentence for operators. */
+export interface Nothing {
+  readonly kind: 'nothing'
+  readonly reason: string
+}
+
+export const requests = (...list: readonly HookRequest[]): Requests => ({ kind: 'requests', requests: list })
+export const nothing = (reason: string): Nothing => ({ kind: 'nothing', reason })
+
+/** A request with an object as its body. */
+export function jsonPost(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): HookRequest {
+  const contentType = { 'content-type': 'application/json' }
+  return { method: 'POST', url, headers: { ...contentType, ...headers }, body: JSON.stringify(body) }
+}
+
+/** A request whose parameters are in its address. */
+export function queryGet(url: string, parameters: Readonly<Record<string, string>>): HookRequest {
+  return { method: 'GET', url: `${url}?${queryOf(parameters)}`, headers: {} }
+}
+
+/** Parameters as the query of an address: blanks are `%20`, which every server reads. */
+export function queryOf(parameters: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(parameters).toString().replaceAll('+', '%20')
+}
+
+/** An address below one that an operator gave, with or without a slash at its end. */
+export function below(address: string, path: string): string {
+  return address.replace(/\/+$/, '') + path
+}

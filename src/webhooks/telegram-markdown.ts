@@ -1,0 +1,55 @@
+import { addressPart, encodedIn } from './address-text.ts'
+import { joiner, unmentioning } from './plain-text.ts'
+import type { Format } from './template.ts'
+
+/**
+ * Telegram's first Markdown (https://core.telegram.org/bots/api#markdown-style). A backslash works outside of entities
+ * only, and nothing in an entity but its end means anything; so what a value must be depends on where it stands.
+ */
+export const telegramMarkdown: Format = {
+  write: (value, { before, outline }) => {
+    const entity = entityOpenIn(outline)
+    if (entity === '(') return encodedIn(addressPart(value, outline.endsWith('(')), /[_*`[()]/g)
+    return written(unmentioning(value), entity, before)
+  },
+  isMarkup: true
+}
+
+const beginnings = ['```', '`', '*', '_', '['] as const
+/** What is open: nothing, a block of code, code, bold, italic, the text of a link, its address. */
+type Entity = '' | (typeof beginnings)[number] | '('
+
+function written(value: string, entity: Exclude<Entity, '('>, before: string): string {
+  switch (entity) {
+    case '*':
+    case '_':
+      // The entity ends, the character stands between, and the entity begins again.
+      return value.replaceAll(entity, `${entity}\\${entity}${entity}`)
+    case '`':
+    case '```':
+      // Nothing can stand for it but another character that looks like it.
+      return value.replaceAll('`', '\u02cb')
+    case '[':
+      return value.replaceAll('[', '(').replaceAll(']', ')')
+    case '':
+    default:
+      return escaped(value, before)
+  }
+}
+
+/** Neither what stands before nor what follows makes markup of it, which `](` and a backslash at its end would. */
+function escaped(value: string, before: string): string {
+  const begin = before.endsWith(']') && value.startsWith('(') ? joiner : ''
+  const end = value.endsWith('\\') ? joiner : ''
+  return begin + value.replace(/[_*`[]/g, '\\$&') + end
+}
+
+/** As much of a text as is outside of entities, or in entities that end in it. */
+const closed =
+  /^(?:[^_*`[\\]+|\\[_*`[]?|```[^]*?```|`(?!``)[^`]*`|\*[^*]*\*|_[^_]*_|\[[^\]]*\](?!\()|\[[^\]]*\]\([^)]*\))*/
+
+function entityOpenIn(text: string): Entity {
+  const rest = text.replace(closed, '')
+  if (/^\[[^\]]*\]\(/.test(rest)) return '('
+  return beginnings.find(beginning => rest.startsWith(beginning)) ?? ''
+}

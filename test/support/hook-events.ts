@@ -1,0 +1,87 @@
+import * as fc from 'fast-check'
+
+import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts'
+import type { StationState } from '../../src/station/state.ts'
+import type { HookEvent, NowPlaying } from '../../src/webhooks/event.ts'
+import { hookTypeOf } from '../../src/webhooks/hook-types.ts'
+import type { Sending } from '../../src/webhooks/sending.ts'
+import { aPlay, aSong, aStation } from './builders.ts'
+
+/** Unix seconds of the event that is told of: 2026-07-08T00:00:00Z. */
+export const happenedAt = 1_783_468_800
+
+/** A station that plays `song`, with one next, one mount and six listeners. */
+export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): StationState {
+  const startedAtMs = happenedAt * 1000
+  return aStation({
+    shown: aPlay({ startedAtMs, song: aSong({ artId: '5f1c0a9e2b7d', ...song }) }),
+    next: {
+      cuedAtMs: startedAtMs,
+      playsAtMs: startedAtMs + 215_000,
+      durationMs: 182_000,
+      playlist: 'Daytime',
+      isRequest: false,
+      song: aSong({ artist: 'The Low Signals', title: 'Night Ferry', album: '' })
+    },
+    listeners: { total: 6, unique: 5, hls: 0, mounts: {}, remotes: {} }
+  })
+}
+
+/** What a station shows in the rendering of events at `happenedAt`. */
+export function nowPlayingOf(state: StationState): NowPlaying {
+  const document = renderNowPlaying(state, 'event', 'https://radio.example.com')
+  return JSON.parse(document.head + renderMoving(document, happenedAt) + document.tail)
+}
+
+/** A song change of `aPlayingStation`. */
+export function anEvent(parts: Partial<HookEvent> = {}): HookEvent {
+  const nowPlaying = nowPlayingOf(aPlayingStation())
+  return {
+    id: 'evt_abcdefghijklmnopqrstuvwxyz',
+    triggers: ['song_changed'],
+    happenedAt,
+    nowPlaying,
+    ...parts
+  }
+}
+
+/** What a hook of this type sends on an event, on its first attempt a second later. */
+export function sendingOf(
+  type: string,
+  config: Readonly<Record<string, unknown>>,
+  parts: Partial<HookEvent> = {}
+): Sending {
+  return hookTypeOf(type).send(anEvent(parts), config, { at: happenedAt + 1, formerSecrets: [] })
+}
+
+/** The body of the only request there is. */
+export function bodyOf(sending: Sending) {
+  if (sending.kind !== 'requests') throw new Error(`not requests but ${sending.kind}`)
+  const [request, ...others] = sending.requests
+  if (!request || others.length > 0) throw new Error(`${sending.requests.length} requests`)
+  return JSON.parse(request.body ?? '')
+}
+
+const marks = [
+  ...Array.from('*_`~|[]()<>"\'&\\#-+@!:/{}.1 \n'),
+  '```',
+  '](',
+  '{{ station.name }}',
+  'https://evil.example/a_b*c',
+  '<b>',
+  '</a>',
+  '@everyone',
+  'tg://user?id=1',
+  '\u2060',
+  '…',
+  'é',
+  '👩‍👩‍👧'
+]
+
+/** Names as the wicked choose them. */
+export const wickedText = fc
+  .array(fc.oneof(fc.constantFrom(...marks), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), {
+    minLength: 1,
+    maxLength: 12
+  })
+  .map(parts => parts.join(''))

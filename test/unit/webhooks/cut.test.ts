@@ -1,0 +1,64 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { characters, cut, cutWithin, split } from '../../../src/webhooks/cut.ts'
+
+const family = '👩‍👩‍👧'
+const anyText = fc.string({ unit: 'grapheme', maxLength: 60 })
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const graphemesOf = (text: string) => Array.from(segmenter.segment(text), ({ segment }) => segment)
+
+test.for([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'ab…'],
+  ['abc', 1, '…'],
+  ['', 5, ''],
+  [`ab${family}c`, 8, `ab${family}c`],
+  [`ab${family}cd`, 8, `ab${family}…`],
+  [`ab${family}cd`, 7, 'ab…'],
+  ['e\u0301e\u0301', 3, 'e\u0301…'],
+  ['🎵🎵🎵', 2, '🎵…']
+] as const)('%j in %i characters is %j', ([text, most, expected]) => {
+  expect(cut(text, most)).toBe(expected)
+})
+
+test('limits may be of graphemes or of bytes', () => {
+  const few = { graphemes: 3, bytes: 100 }
+  expect([cutWithin(family.repeat(3), few), cutWithin(family.repeat(4), few)]).toEqual([
+    family.repeat(3),
+    `${family}${family}…`
+  ])
+  const small = { graphemes: 100, bytes: 7 }
+  expect(['éééx', 'ééééé', family].map(text => cutWithin(text, small))).toEqual(['éééx', 'éé…', '…'])
+})
+
+test('whatever is cut is within its limit, the longest there is, and whole graphemes of the text', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, most) => {
+      const all = graphemesOf(text)
+      const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
+      const longest = candidates.findLast(each => characters(each) <= most)
+      expect(cut(text, most)).toBe(characters(text) <= most ? text : longest)
+    })
+  )
+})
+
+test('parts together are the text, are within their limit, and divide no grapheme that fits', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 12, max: 40 }), (text, most) => {
+      fc.pre(graphemesOf(text).every(each => characters(each) <= most))
+      const parts = split(text, most)
+      expect(parts.flatMap(graphemesOf)).toEqual(graphemesOf(text))
+      for (const part of parts) {
+        expect(characters(part)).toBeGreaterThan(0)
+        expect(characters(part)).toBeLessThanOrEqual(most)
+      }
+    })
+  )
+})
+
+test('a grapheme that is longer than a part is divided between characters', () => {
+  const tower = `a${'\u0301'.repeat(9)}`
+  expect(split(tower, 4).map(characters)).toEqual([4, 4, 2])
+  expect(split('', 4)).toEqual([])
+})

@@ -1,0 +1,101 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { triggers } from '../../../src/station/triggers.ts'
+import { hookTypeOf, hookTypes } from '../../../src/webhooks/hook-types.ts'
+import type { Sending } from '../../../src/webhooks/sending.ts'
+import { aStation } from '../../support/builders.ts'
+import { aPlayingStation, nowPlayingOf, sendingOf, wickedText } from '../../support/hook-events.ts'
+
+const title = '{{ now_playing.song.title }} / {{ now_playing.song.artist }}'
+/** Every type that delivers, with all the templates it has. */
+const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  generic: { webhook_url: 'https://hooks.example' },
+  email: { to: 'dj@example.com', subject: title, message: title },
+  discord: {
+    webhook_url: 'https://hooks.example',
+    content: title,
+    title,
+    description: title,
+    author: title,
+    footer: title,
+    url: `https://x.example/?q=${title}`
+  },
+  telegram: { bot_token: '1:word', chat_id: '@radio', text: title },
+  groupme: { bot_id: 'word', text: title },
+  mastodon: { instance_url: 'https://social.example', access_token: 'word', message: title },
+  bluesky: { handle: 'radio.example', app_password: 'word', message: title },
+  tunein: { station_id: 's1', partner_id: 'p1', partner_key: 'word' },
+  radiode: { broadcastsubdomain: 'radio', apikey: 'word' },
+  radioreg: { webhookurl: 'https://hooks.example', apikey: 'word', send_cover_art: true },
+  getmeradio: { token: 'word', station_id: '7' },
+  google_analytics_v4: { api_secret: 'word', measurement_id: 'G-1' },
+  matomo_analytics: { matomo_url: 'https://stats.example', site_id: 1 }
+}
+const delivering = hookTypes.filter(({ isRetired }) => !isRetired).map(({ name }) => name)
+const configOf = (type: string) => configs[type] ?? {}
+
+/** All requests there are; of a session also those in it. */
+function requestsOf(sending: Sending) {
+  const session = JSON.stringify({ did: 'did:plc:a', accessJwt: 'b' })
+  if (sending.kind === 'session') return [sending.open, ...sending.requestsIn(session)]
+  return sending.kind === 'requests' ? sending.requests : []
+}
+
+test('the table has every type that delivers', () => {
+  expect(Object.keys(configs)).toEqual(delivering)
+})
+
+describe.for(delivering)('%s', type => {
+  test('sends the same for the same event', () => {
+    const [first, second] = [sendingOf(type, configOf(type)), sendingOf(type, configOf(type))]
+    expect(first.kind).not.toBe('nothing')
+    expect(JSON.stringify(first)).toBe(JSON.stringify(second))
+  })
+
+  test('is told of nothing that its type does not know', () => {
+    const unknown = triggers.filter(trigger => !hookTypeOf(type).triggers.includes(trigger))
+    const sending = sendingOf(type, configOf(type), { triggers: unknown })
+    expect(sending).toEqual({ kind: 'nothing', reason: 'The type is not told of what happened.' })
+    expect(sendingOf(type, configOf(type), { triggers }).kind).not.toBe('nothing')
+  })
+
+  test('sends nothing without a whole config', () => {
+    const required = Object.entries(hookTypeOf(type).settings).filter(
+      ([, { fallback }]) => fallback === undefined
+    )
+    const sendings = required.map(([key]) => sendingOf(type, { ...configOf(type), [key]: undefined }))
+    const reason = 'The config is not complete.'
+    expect(sendings.length).toBeGreaterThan(0)
+    expect(sendings).toEqual(required.map(() => ({ kind: 'nothing', reason })))
+  })
+
+  test('whatever the title, sends well-formed requests to the same place', () => {
+    const places = (sending: Sending) => requestsOf(sending).map(({ url }) => url.replace(/\?.*/s, ''))
+    const usual = places(sendingOf(type, configOf(type)))
+    fc.assert(
+      fc.property(wickedText, wickedText, (name, artist) => {
+        const nowPlaying = nowPlayingOf(aPlayingStation({ title: name, artist }))
+        const sending = sendingOf(type, configOf(type), { nowPlaying })
+        expect(places(sending)).toEqual(usual)
+        for (const { url, headers, body } of requestsOf(sending)) {
+          expect(url).toMatch(/^https:\/\/[\x21-\x7e]+$/)
+          expect(Object.values(headers).join('')).toMatch(/^[\x20-\x7e]*$/)
+          expect(JSON.parse(body ?? '{}')).toEqual(expect.any(Object))
+        }
+      }),
+      { numRuns: 50 }
+    )
+  })
+})
+
+test('where nothing plays, directories and statistics are told nothing', () => {
+  const silent = { nowPlaying: nowPlayingOf(aStation({ shown: null })) }
+  for (const type of delivering.slice(delivering.indexOf('tunein')))
+    expect(sendingOf(type, configOf(type), silent)).toEqual({ kind: 'nothing', reason: 'Nothing plays.' })
+})
+
+test('types that are gone send nothing', () => {
+  for (const type of ['twitter', 'google_analytics'])
+    expect(sendingOf(type, { token: 'x' })).toEqual({ kind: 'nothing', reason: 'The service is gone.' })
+})

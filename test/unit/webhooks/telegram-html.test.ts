@@ -1,0 +1,49 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
+import { fill } from '../../../src/webhooks/template.ts'
+import { wickedText } from '../../support/hook-events.ts'
+
+const html = (template: string, document: unknown, most = 4_096) =>
+  fill(template, document, telegramHtml, most)
+const read = (text: string) =>
+  text
+    .replaceAll('\u2060', '')
+    .replace(
+      /&lt;|&gt;|&quot;|&#39;/g,
+      entity => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"' })[entity] ?? "'"
+    )
+    .replaceAll('&amp;', '&')
+
+test('what has a meaning is written as an entity', () => {
+  expect(html('<b>{{ t }}</b>', { t: `<i>"A" & 'B'</i>` })).toBe(
+    '<b>&lt;i&gt;&quot;A&quot; &amp; &#39;B&#39;&lt;/i&gt;</b>'
+  )
+})
+
+test('an address is one, and nothing but one', () => {
+  const document = { url: 'https://radio.example/?a=1&b="2"', bad: 'tg://user?id=1', t: 'A & B' }
+  expect(html('<a href="{{ url }}">x</a>', document)).toBe(
+    '<a href="https://radio.example/?a=1&amp;b=&quot;2&quot;">x</a>'
+  )
+  expect(html('<a href="{{ bad }}">x</a>', document)).toBe('<a href="tg%3A%2F%2Fuser%3Fid%3D1">x</a>')
+  expect(html('<a href="https://x.example/?q={{ t }}">x</a>', document)).toBe(
+    '<a href="https://x.example/?q=A%20%26%20B">x</a>'
+  )
+})
+
+test('whatever the title, the tags are those of the template and the text is the title', () => {
+  fc.assert(
+    fc.property(wickedText, t => {
+      const [, inner = ''] = /^<b>([^<>"']*)<\/b>$/.exec(html('<b>{{ t }}</b>', { t })) ?? []
+      expect(read(inner)).toBe(t.replaceAll('\u2060', ''))
+      const link = /^<a href="https:\/\/x\.example\/([^<>"'\s]*)">([^<>"']*)<\/a>$/
+      expect(html('<a href="https://x.example/{{ t }}">{{ t }}</a>', { t })).toMatch(link)
+    })
+  )
+})
+
+test('what is too long loses no tag and divides no entity', () => {
+  expect(html('<b>{{ t }}</b>', { t: '<'.repeat(50) }, 20)).toBe('<b>&lt;&lt;&lt;…</b>')
+})

@@ -1,0 +1,161 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { addressText } from '../../../src/webhooks/address-text.ts'
+import { characters } from '../../../src/webhooks/cut.ts'
+import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
+import { plainText, postText } from '../../../src/webhooks/plain-text.ts'
+import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
+import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
+import { fill, type Format, lengthWithoutValues } from '../../../src/webhooks/template.ts'
+import { nowPlayingOf, aPlayingStation, wickedText } from '../../support/hook-events.ts'
+
+const plain = (template: string, document: unknown = nowPlayingOf(aPlayingStation())) =>
+  fill(template, document, plainText, 10_000)
+
+describe('a variable', () => {
+  const document = {
+    a: { b: 'B', Mood: 'calm', mood: 'dark', 'x-y': 1, LABEL: 'Upper' },
+    list: [{ t: 'first' }, { t: 'second' }],
+    yes: true,
+    no: false,
+    zero: 0,
+    half: 0.5,
+    nothing: null,
+    text: 'text'
+  }
+  test.for([
+    ['{{a.b}}', 'B'],
+    ['{{ a.b }}{{\ta.b\n}}', 'BB'],
+    ['{{ a.x-y }}', '1'],
+    ['{{ a.mood }} {{ a.Mood }}', 'dark calm'],
+    ['{{ A.MOOD }} {{ a.label }}', 'calm Upper'],
+    ['{{ list.1.t }} {{ list.01.t }}', 'second second'],
+    ['{{ list.2.t }}{{ list.-1.t }}{{ list.length }}{{ list.at }}', ''],
+    ['{{ yes }} {{ no }} {{ zero }} {{ half }}', 'true false 0 0.5'],
+    ['[{{ nothing }}{{ missing }}{{ a }}{{ list }}{{ text.length }}{{ text.0 }}]', '[]'],
+    ['{{ constructor }}{{ __proto__ }}{{ a.constructor.name }}{{ a.toString }}{{ a..b }}{{ . }}', ''],
+    ['{{ a b }} {{}} {{ a.b } { a.b }} {{{ a.b }}}', '{{ a b }} {{}} {{ a.b } { a.b }} {B}'],
+    ['{{ a.b|upper }} {{ é }}', '{{ a.b|upper }} {{ é }}']
+  ] as const)('%j is %j', ([template, text]) => {
+    expect(plain(template, document)).toBe(text)
+  })
+})
+
+test('variables of the now-playing object', () => {
+  const template =
+    '{{ station.name }}: {{ now_playing.song.artist }}, {{ now_playing.song.title }} ({{ listeners.current }}); ' +
+    '{{ playing_next.song.title }}; {{ live.is_live }}; {{ song_history.0.song.title }}.'
+  expect(plain(template)).toBe('Harbour FM: Nils Okada, Paper Lanterns (6); Night Ferry; false; .')
+})
+
+test('values are never read as templates, and what is no variable stays as it is', () => {
+  fc.assert(
+    fc.property(wickedText, wickedText, (title, literal) => {
+      const kept = literal.replace(/\{\{\s*[\w.-]+\s*\}\}/g, '')
+      fc.pre(!/\{\{\s*[\w.-]+\s*\}\}/.test(`${kept}{`) && !kept.endsWith('{'))
+      const document = { title, station: { name: 'expanded' } }
+      expect(plain(`${kept}|{{ title }}|{{ title }}`, document)).toBe(`${kept}|${title}|${title}`)
+    })
+  )
+})
+
+describe('what is too long', () => {
+  const markup: Format = { write: value => value.replace(/[*]/g, '\\$&'), isMarkup: true }
+
+  test('is cut at its end in plain text', () => {
+    expect(fill('{{ a }} - {{ b }} on air', { a: 'x'.repeat(6), b: 'yyyy' }, plainText, 12)).toBe(
+      'xxxxxx - yy…'
+    )
+    expect(fill('abcdef', {}, plainText, 4)).toBe('abc…')
+  })
+
+  test('has shorter values in markup, the longest first, and all of the template', () => {
+    const values = { a: 'x'.repeat(50), b: 'yyyy', c: '*'.repeat(50) }
+    expect(fill('<b>{{ a }}</b> {{ b }}', values, markup, 20)).toBe('<b>xxxxxxx…</b> yyyy')
+    expect(fill('<b>{{ c }}</b>', values, markup, 16)).toBe('<b>\\*\\*\\*\\*…</b>')
+    expect(fill('<b>{{ a }}</b>{{ a }}', values, markup, 15)).toBe('<b>xxx…</b>xxx…')
+  })
+
+  test('has no values where the template leaves no room for them', () => {
+    const template = '<b>{{ a }}{{ a }}{{ a }}</b>'
+    expect(fill(template, { a: 'xx' }, markup, 10)).toBe('<b>………</b>')
+    expect(fill(template, { a: 'xx' }, markup, 9)).toBe('<b></b>')
+  })
+
+  test('is cut at its end where the template alone is too long, which can be told before', () => {
+    const template = `${'x'.repeat(20)}{{ a }}`
+    expect(lengthWithoutValues(template)).toBe(20)
+    expect(fill(template, { a: 'yy' }, markup, 10)).toBe(`${'x'.repeat(9)}…`)
+  })
+
+  test('is within its limit whatever it is', () => {
+    const limits = fc.integer({ min: 30, max: 60 })
+    fc.assert(
+      fc.property(
+        wickedText,
+        wickedText,
+        limits,
+        fc.constantFrom(plainText, markup),
+        (a, b, most, format) => {
+          const long = { a: a.repeat(9), b: b.repeat(3) }
+          expect(characters(fill('*{{ a }}* by _{{ b }}_', long, format, most))).toBeLessThanOrEqual(most)
+        }
+      )
+    )
+  })
+
+  test.for(['a', '\\', '`', '*', '[', '](', '🎵', '👩‍👩‍👧', 'a\n'])('takes no time to speak of: %j', letters => {
+    const value = letters.repeat(8_000).slice(0, 8_000)
+    const before = performance.now()
+    for (const literal of ['', letters])
+      for (const format of [
+        markup,
+        telegramHtml,
+        telegramMarkdown,
+        discordMarkdown,
+        plainText,
+        addressText
+      ]) {
+        const template = `{{a}}${literal}`.repeat(2_000).slice(0, 10_000)
+        expect(characters(fill(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(4_096)
+      }
+    // Some 20 ms each, here with room for a machine that is busy.
+    expect(performance.now() - before).toBeLessThan(4_000)
+  })
+})
+
+test('a post mentions nobody whom a value names', () => {
+  const document = { title: '@radio@social.example, a@b' }
+  expect(fill('@me {{ title }}', document, postText, 500)).toBe(
+    '@me @\u2060radio@\u2060social.example, a@\u2060b'
+  )
+})
+
+describe('an address', () => {
+  const address = (template: string, document: unknown) => fill(template, document, addressText, 2_000)
+
+  test('may be a value, or begin with one', () => {
+    const document = { url: 'https://radio.example/a_b?c=d', title: 'Ä & B/C' }
+    expect(address('{{ url }}', document)).toBe('https://radio.example/a_b?c=d')
+    expect(address(' {{ url }}#{{ title }}', document)).toBe(
+      ' https://radio.example/a_b?c=d#%C3%84%20%26%20B%2FC'
+    )
+    expect(address('https://x.example/?u={{ url }}', document)).toBe(
+      'https://x.example/?u=https%3A%2F%2Fradio.example%2Fa_b%3Fc%3Dd'
+    )
+  })
+
+  test('keeps its parts apart whatever is in them', () => {
+    fc.assert(
+      fc.property(wickedText, title => {
+        const { searchParams, host } = new URL(address('https://x.example/?q={{ t }}&page=1', { t: title }))
+        expect([host, ...searchParams]).toEqual(['x.example', ['q', title], ['page', '1']])
+      })
+    )
+  })
+
+  test('holds half a surrogate pair as its replacement', () => {
+    expect(address('https://x.example/{{ t }}', { t: 'a\uD800' })).toBe('https://x.example/a%EF%BF%BD')
+  })
+})

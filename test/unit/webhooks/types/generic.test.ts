@@ -1,0 +1,132 @@
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import { hookTypeOf } from '../../../../src/webhooks/hook-types.ts'
+import { aPlay, aSong } from '../../../support/builders.ts'
+import {
+  anEvent,
+  aPlayingStation,
+  bodyOf,
+  happenedAt,
+  nowPlayingOf,
+  sendingOf
+} from '../../../support/hook-events.ts'
+
+const url = 'https://hooks.example/radio?key=1'
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const former = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
+
+beforeEach(() => {
+  // The verifier refuses what is older than five minutes.
+  vi.useFakeTimers({ now: happenedAt * 1000, toFake: ['Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const requestOf = (config: object, at = happenedAt + 1, formerSecrets: readonly string[] = []) => {
+  const settings = { webhook_url: url, ...config }
+  const sending = hookTypeOf('generic').send(anEvent(), settings, { at, formerSecrets })
+  const [request] = sending.kind === 'requests' ? sending.requests : []
+  if (!request) throw new Error(sending.kind)
+  return request
+}
+
+test('the body is the now-playing object, and the event is in the headers', () => {
+  const { nowPlaying } = anEvent()
+  expect(sendingOf('generic', { webhook_url: url }, { triggers: ['live_connect', 'song_changed'] })).toEqual({
+    kind: 'requests',
+    requests: [
+      {
+        method: 'POST',
+        url,
+        headers: {
+          'content-type': 'application/json',
+          'x-cuewire-event': 'live_connect,song_changed',
+          'x-cuewire-station': 'harbour_fm',
+          'webhook-id': 'evt_abcdefghijklmnopqrstuvwxyz',
+          'webhook-timestamp': '1783468801'
+        },
+        body: JSON.stringify(nowPlaying),
+        timeoutMs: 10_000
+      }
+    ]
+  })
+  expect([nowPlaying.cache, nowPlaying.live.broadcast_start]).toEqual(['event', null])
+})
+
+test('user and password, lines and the time-out of the config are in the request', () => {
+  const config = {
+    basic_auth_username: 'dj',
+    basic_auth_password: 'pässword',
+    timeout: 30,
+    headers: 'X-One: 1\r\n\r\nx-two:  2 \nX-TWO: 3\nContent-Type: text/json'
+  }
+  expect(requestOf(config)).toMatchObject({
+    headers: {
+      authorization: 'Basic ZGo6cMOkc3N3b3Jk',
+      'content-type': 'text/json',
+      'x-one': '1',
+      'x-two': '2, 3'
+    },
+    timeoutMs: 30_000
+  })
+  const own = requestOf({ ...config, headers: 'Authorization: Bearer word' })
+  expect(own.headers['authorization']).toBe('Bearer word')
+})
+
+describe('the signature', () => {
+  test('is over the exact body, by the secret and by the one before it', () => {
+    const attempts = [happenedAt + 1, happenedAt + 5].map(at => {
+      const { headers, body = '' } = requestOf({ signing_secret: secret }, at, [former])
+      for (const each of [secret, former])
+        expect(new Webhook(each).verify(body, headers)).toEqual(anEvent().nowPlaying)
+      return { id: headers['webhook-id'], at: headers['webhook-timestamp'] }
+    })
+    const id = 'evt_abcdefghijklmnopqrstuvwxyz'
+    expect(attempts).toEqual([
+      { id, at: '1783468801' },
+      { id, at: '1783468805' }
+    ])
+  })
+
+  test('is not there without a secret', () => {
+    expect(requestOf({}, happenedAt, [former]).headers).not.toHaveProperty('webhook-signature')
+  })
+})
+
+describe('a body of more than 20 KiB', () => {
+  const state = aPlayingStation({ lyrics: 'é'.repeat(3_000) })
+  const history = Array.from({ length: 50 }, (_, index) =>
+    aPlay({ shId: 4_311 - index, startedAtMs: 0, song: aSong({ album: 'x'.repeat(200) }) })
+  )
+  const limit = 20_480
+
+  test('loses history from its end, and no more than it must', () => {
+    const nowPlaying = nowPlayingOf({ ...state, history })
+    const body = bodyOf(sendingOf('generic', { webhook_url: url }, { nowPlaying }))
+    const kept = body.song_history.length
+    expect(body).toEqual({ ...nowPlaying, song_history: nowPlaying.song_history.slice(0, kept) })
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThanOrEqual(limit)
+    const more = { ...nowPlaying, song_history: nowPlaying.song_history.slice(0, kept + 1) }
+    expect(Buffer.byteLength(JSON.stringify(more))).toBeGreaterThan(limit)
+  })
+
+  test('then loses the words of the next song, and of this one', () => {
+    const wordy = (count: number) => {
+      const song = { lyrics: 'é'.repeat(count) }
+      const base = aPlayingStation(song)
+      const next = base.next && { ...base.next, song: aSong(song) }
+      const nowPlaying = nowPlayingOf({ ...base, next, history })
+      return bodyOf(sendingOf('generic', { webhook_url: url }, { nowPlaying }))
+    }
+    const lengths = (body: ReturnType<typeof wordy>) => [
+      body.song_history.length,
+      body.playing_next.song.lyrics.length,
+      body.now_playing.song.lyrics.length
+    ]
+    expect(lengths(wordy(5_500))).toEqual([0, 0, 5_500])
+    expect(lengths(wordy(8_000))).toEqual([0, 0, 8_000])
+    expect(lengths(wordy(10_500))).toEqual([0, 0, 0])
+  })
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+
+import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf } from '../../../support/hook-events.ts'
+
+const config = {
+  instance_url: 'https://social.example/',
+  access_token: 'word',
+  message: 'Now: {{ now_playing.song.title }}',
+  message_song_changed_live: 'Live: {{ now_playing.song.title }}',
+  message_live_disconnect: '{{ live.streamer_name }}'
+}
+const requestOf = (status: string, key: string, visibility = 'public') => ({
+  method: 'POST',
+  url: 'https://social.example/api/v1/statuses',
+  headers: { 'content-type': 'application/json', authorization: 'Bearer word', 'idempotency-key': key },
+  body: JSON.stringify({ status, visibility })
+})
+const id = 'evt_abcdefghijklmnopqrstuvwxyz'
+
+test('a post', () => {
+  expect(sendingOf('mastodon', { ...config, visibility: 'unlisted' })).toEqual({
+    kind: 'requests',
+    requests: [requestOf('Now: Paper Lanterns', id, 'unlisted')]
+  })
+})
+
+test('a post for each trigger that has a message, each with a key of its own', () => {
+  expect(
+    sendingOf('mastodon', config, { triggers: ['live_connect', 'song_changed', 'song_changed_live'] })
+  ).toEqual({
+    kind: 'requests',
+    requests: [requestOf('Now: Paper Lanterns', id), requestOf('Live: Paper Lanterns', `${id}-2`)]
+  })
+})
+
+test('nothing where there is no message, or an empty one', () => {
+  const reason = 'There is no message for what happened, or it is empty.'
+  for (const trigger of ['live_connect', 'live_disconnect'] as const)
+    expect(sendingOf('mastodon', config, { triggers: [trigger] })).toEqual({ kind: 'nothing', reason })
+})
+
+test('a post has at most 500 characters and mentions nobody whom a title names', () => {
+  const nowPlaying = nowPlayingOf(aPlayingStation({ title: '@a@b.example '.repeat(15) }))
+  const message = '{{ now_playing.song.title }}'.repeat(5)
+  const { status } = bodyOf(sendingOf('mastodon', { ...config, message }, { nowPlaying }))
+  expect(status).toMatch(/…$/)
+  expect(Array.from(status)).toHaveLength(500)
+  expect(status).not.toMatch(/@(?![\u2060…])/)
+})

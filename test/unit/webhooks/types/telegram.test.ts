@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+
+import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf } from '../../../support/hook-events.ts'
+
+const config = { bot_token: '1:word', chat_id: '@radio', text: '*{{ now_playing.song.title }}* <b>&' }
+const playing = (title: string) => ({ nowPlaying: nowPlayingOf(aPlayingStation({ title })) })
+
+test('a message in Markdown', () => {
+  expect(sendingOf('telegram', config, playing('A_B*C'))).toEqual({
+    kind: 'requests',
+    requests: [
+      {
+        method: 'POST',
+        url: 'https://api.telegram.org/bot1:word/sendMessage',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ chat_id: '@radio', text: '*A_B*\\**C* <b>&', parse_mode: 'Markdown' })
+      }
+    ]
+  })
+})
+
+test('a message in HTML, by another API', () => {
+  const html = {
+    ...config,
+    api: 'https://bots.example/',
+    parse_mode: 'HTML',
+    text: '<b>{{ now_playing.song.title }}</b>'
+  }
+  const sending = sendingOf('telegram', html, playing('A<B> & *C*'))
+  expect(sending).toMatchObject({ requests: [{ url: 'https://bots.example/bot1:word/sendMessage' }] })
+  expect(bodyOf(sending)).toEqual({
+    chat_id: '@radio',
+    text: '<b>A&lt;B&gt; &amp; *C*</b>',
+    parse_mode: 'HTML'
+  })
+})
+
+test('a long one keeps its markup; where there is too much of that, it goes as plain text', () => {
+  const long = playing('x'.repeat(255))
+  const text = `*${'{{ now_playing.song.title }} '.repeat(20)}*`
+  const body = bodyOf(sendingOf('telegram', { ...config, text }, long))
+  expect(body).toMatchObject({ parse_mode: 'Markdown', text: expect.stringMatching(/^\*(x+… ){20}\*$/) })
+  expect(body.text.length).toBeLessThanOrEqual(4_096)
+  expect(body.text.length).toBeGreaterThan(4_050)
+
+  const plain = bodyOf(sendingOf('telegram', { ...config, text: '*y* '.repeat(2_000) }, long))
+  expect(plain).toEqual({ chat_id: '@radio', text: `${'*y* '.repeat(1_024).slice(0, 4_095)}…` })
+})
+
+test('nothing is sent where it is empty', () => {
+  const reason = 'The message is empty.'
+  expect(sendingOf('telegram', { ...config, text: '{{ live.streamer_name }} ' })).toEqual({
+    kind: 'nothing',
+    reason
+  })
+})
