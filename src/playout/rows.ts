@@ -111,7 +111,7 @@ export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise
       q.occurrence_ms as "occurrenceMs", q.is_visible as "isVisible", q.is_interrupt as "isInterrupt",
       q.is_sent as "isSent", q.is_manual as "isManual", q.batch, q.duration_ms as "durationMs",
       q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "startsAtMs", ${keysOf(tx)}
-    from queue q join media m on m.id = q.media_id
+    from queue q ${itsMedia(tx, 'q')}
     where q.station_id = any(${[...stationIds]}::bigint[]) and q.played_at_ms is null and q.skipped_at_ms is null
     order by q.station_id, q.is_sent desc, q.position`
   return rows.map(withKeys)
@@ -128,7 +128,7 @@ export async function readRequests(tx: Tx, stationIds: readonly number[]): Promi
   const rows = await tx<(Omit<RequestRow, 'song'> & KeysRow)[]>`
     select r.station_id as "stationId", r.id, r.media_id as "mediaId", m.duration_ms as "durationMs",
       r.due_at_ms as "dueAtMs", r.skip_delay as "skipsDelay", ${keysOf(tx)}
-    from requests r join media m on m.id = r.media_id
+    from requests r ${itsMedia(tx, 'r')}
     where r.station_id = any(${[...stationIds]}::bigint[]) and r.state in ('pending', 'queued')
     order by r.id limit ${requestsAtMost * stationIds.length}`
   return rows.map(withKeys)
@@ -156,6 +156,10 @@ interface KeysRow {
   titleKey: number
   artistKeys: number[]
 }
+
+/** Joins `m`, row by row: for a list of stations whose length it does not know, Postgres would go through all media. */
+const itsMedia = (tx: Tx, table: 'q' | 'r') => tx`
+  cross join lateral (select * from media where id = ${tx(table)}.media_id limit 1) m`
 
 const keysOf = (tx: Tx) => tx`
   m.song_key as "songKey", coalesce(m.title_key, 0) as "titleKey", coalesce(m.artist_keys, '{}') as "artistKeys"`
