@@ -94,6 +94,8 @@ const schema = v.object({
   DRAIN_SECONDS: v.optional(count(0, 300), '0'),
   TRUSTED_PROXIES: v.optional(networks, ''),
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
+  SMTP_URL: v.optional(urlOf(['smtp:', 'smtps:'])),
+  MAIL_FROM: v.optional(v.pipe(v.string(), v.email('is not a mail address')), 'cuewire@localhost.localdomain'),
   STORAGE_ROOTS: v.optional(
     v.pipe(
       list,

@@ -56,3 +56,41 @@ export async function scheduleAdvances(
   if (others.length === 0) await queue.add(only.name, only.data, only.opts)
   else await queue.addBulk(jobs)
 }
+
+/** The queue of web hooks that have something to be told. */
+export const deliverQueueName = '{cuewire}deliver'
+
+/** Deliver to the hook what is due. */
+export const deliverPayload = v.object({ webhookId: v.pipe(v.number(), v.integer()) })
+export type DeliverPayload = v.InferOutput<typeof deliverPayload>
+
+export type DeliverQueue = Queue<DeliverPayload>
+
+/** Opens the producing side. A job only says when to look: what is due stands in Postgres, and the relay adds jobs for it again. */
+export function openDeliverQueue(connection: RedisClient): DeliverQueue {
+  return new Queue<DeliverPayload>(deliverQueueName, {
+    connection,
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 }
+  })
+}
+
+/**
+ * Has hooks looked at, at a time (Unix milliseconds), or as soon as may be. A second job for the same hook and time is none,
+ * and one without a time is enough for all that waits.
+ */
+export async function scheduleDeliveries(
+  queue: DeliverQueue,
+  webhookIds: readonly number[],
+  atMs: number | null
+): Promise<void> {
+  if (webhookIds.length === 0) return
+  const delay = atMs === null ? 0 : Math.max(0, Math.ceil(atMs - Date.now()))
+  const when = atMs === null ? 'due' : Math.ceil(atMs)
+  await queue.addBulk(
+    webhookIds.map(webhookId => ({
+      name: 'deliver',
+      data: { webhookId },
+      opts: { jobId: `${webhookId}-${when}`, delay }
+    }))
+  )
+}

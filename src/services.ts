@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import { openSql } from './db/sql.ts'
 import { withDeadline } from './deadline.ts'
 import { OperatorError } from './errors.ts'
-import { openAdvanceQueue } from './jobs.ts'
+import { openAdvanceQueue, openDeliverQueue } from './jobs.ts'
 import type { Logger } from './log.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
@@ -51,12 +51,16 @@ export async function openServices(
     const advances = openAdvanceQueue(producer)
     opened.defer('job queue', () => advances.close())
     advances.on('error', () => {})
+    const deliveries = openDeliverQueue(producer)
+    opened.defer('delivery queue', () => deliveries.close())
+    deliveries.on('error', () => {})
     return {
       databaseUrl,
       redisPlace,
       sql,
       redis,
       advances,
+      deliveries,
       log,
       [Symbol.asyncDispose]: () => opened.release()
     }

@@ -11,6 +11,7 @@ import { startCron } from './cron.ts'
 import { startRemoteLists } from './remote-lists.ts'
 import { startStorage } from './storage.ts'
 import { startSweep } from './sweep.ts'
+import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', async ({ config, log, opened }) => {
   const services = await openServices(config, log, 'workers', 12)
@@ -21,10 +22,13 @@ await runService('workers', async ({ config, log, opened }) => {
   await mkdir(config.DATA_DIR, { recursive: true })
   const sweep = startSweep(services, join(config.DATA_DIR, 'workers-alive'))
   opened.defer('sweep', () => sweep.stop())
-  const storage = startStorage({ ...services, config, secrets: await openKeptSecrets(services.sql, config) })
+  const secrets = await openKeptSecrets(services.sql, config)
+  const storage = startStorage({ ...services, config, secrets })
   opened.defer('storage', () => storage.stop())
   const remoteLists = startRemoteLists({ ...services, config })
   opened.defer('remote lists', () => remoteLists.stop())
+  const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
+  opened.defer('web hooks', () => webhooks.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)
   opened.defer('advance worker', () => advances.close())
   tellReady()

@@ -35,7 +35,7 @@ interface FactsRow extends Omit<StationFacts, 'profile' | 'listeners' | 'shown' 
 }
 
 /** Reads the facts of stations; unknown ids are left out. One statement, so it is one consistent snapshot. */
-export async function readFacts(sql: Sql, stationIds: readonly number[]): Promise<StationFacts[]> {
+export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): Promise<StationFacts[]> {
   const song = (row: 'h' | 'm') => sql`jsonb_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,

@@ -6,9 +6,11 @@ import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
 import { planStatements } from './plan-statements.ts'
 import { publishEventually } from './publish.ts'
+import { observedBefore, raiseTriggers } from './raise.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { holdStation } from './situation.ts'
+import { tellHooks } from './tell-hooks.ts'
 
 /**
  * `due`: the play has reached its end. `skip`: an operator ends it now, whatever it is. `wake`: nothing plays, and
@@ -45,9 +47,10 @@ export async function advance(
   request: AdvanceRequest,
   note: (tx: Tx) => Promise<void> = async () => {}
 ): Promise<{ outcome: Outcome; state: StationState | null }> {
-  const outcome = await step(services.sql, request, Date.now(), note)
+  const { outcome, told } = await step(services.sql, request, Date.now(), note)
   if (outcome === 'gone' || outcome === 'idle' || outcome === 'not-due') return { outcome, state: null }
   const state = await publishEventually(services, request.stationId)
+  await tellHooks(services, told)
   if (outcome === 'stepped' && state) services.log.info(...nowPlayingLine(state))
   return { outcome, state }
 }
@@ -57,24 +60,25 @@ function step(
   request: AdvanceRequest,
   nowMs: number,
   note: (tx: Tx) => Promise<void>
-): Promise<Outcome> {
+): Promise<Stepped> {
   const { stationId, endedShId, cause } = request
-  return sql.begin<Outcome>(async tx => {
+  return sql.begin<Stepped>(async tx => {
     const held = await holdStation(tx, stationId, nowMs, librariesOf(sql))
-    if (!held) return 'gone'
+    if (!held) return unmoved('gone')
     const { station, play, queue, library } = held
-    if (endedShId !== null && (play?.id ?? 0) !== endedShId) return 'overtaken'
-    if (cause === 'skip' && !play) return 'idle'
+    if (endedShId !== null && (play?.id ?? 0) !== endedShId) return unmoved('overtaken')
+    if (cause === 'skip' && !play) return unmoved('idle')
     const dueAtMs = play?.dueAtMs ?? nowMs
-    if (cause === 'due' && nowMs < dueAtMs - toleranceMs) return 'not-due'
+    if (cause === 'due' && nowMs < dueAtMs - toleranceMs) return unmoved('not-due')
     const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
     // A clock that was set back must not end a play before it began.
     const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
+    const before = observedBefore(station, play)
     if (!station.isClocked) {
-      if (!play) return 'idle'
+      if (!play) return unmoved('idle')
       await Promise.all([endPlay(tx, station, play, Math.min(startMs, dueAtMs)), goSilent(tx, station, null)])
       await note(tx)
-      return 'stepped'
+      return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs) }
     }
     const plan = refill({
       library,
@@ -93,7 +97,7 @@ function step(
     const { first, wakeAtMs } = plan
     if (!first && !play) {
       await noteSilence(tx, station, wakeAtMs)
-      return 'idle'
+      return unmoved('idle')
     }
     // Sent in this order, without waiting in between.
     await Promise.all([
@@ -104,9 +108,17 @@ function step(
         : [goSilent(tx, station, wakeAtMs)])
     ])
     await note(tx)
-    return 'stepped'
+    return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs) }
   })
 }
+
+interface Stepped {
+  readonly outcome: Outcome
+  /** The web hooks that are to be told of it. */
+  readonly told: readonly number[]
+}
+
+const unmoved = (outcome: Outcome): Stepped => ({ outcome, told: [] })
 
 type First = NonNullable<Plan['first']>
 

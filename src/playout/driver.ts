@@ -1,5 +1,6 @@
 import type { Tx } from '../db/sql.ts'
 import { endPlay, goSilent } from './advance.ts'
+import { observedBefore, raiseTriggers } from './raise.ts'
 import { lockStation, readOpenPlay } from './rows.ts'
 
 /** Ends what is on air because the station is switched off. */
@@ -10,6 +11,8 @@ export async function switchOff(tx: Tx, stationId: number): Promise<void> {
   const endMs = Math.min(Date.now(), play.dueAtMs ?? Infinity)
   await endPlay(tx, station, play, Math.max(endMs, play.startedAtMs))
   await goSilent(tx, station, null)
+  // Going off the air is told once it has lasted, so nobody is told now.
+  await raiseTriggers(tx, station, observedBefore(station, play), Date.now())
 }
 
 /** The clock takes a station over: what a broadcaster reported last gets an end, since no report will tell it. */

@@ -2,8 +2,10 @@ import type { Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import type { Count } from '../station/state.ts'
 import { publishEventually } from './publish.ts'
-import { lockStation } from './rows.ts'
+import { observedBefore, raiseTriggers } from './raise.ts'
+import { lockStation, readOpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { tellHooks } from './tell-hooks.ts'
 
 /** A source is named by its id or by its path (a mount's path, a remote's URL, an HLS stream's name). */
 export type SourceCount = Count & ({ readonly id: number } | { readonly path: string })
@@ -39,7 +41,7 @@ export async function countListeners(
   stationId: number,
   report: ListenerReport
 ): Promise<void> {
-  const isChanged = await services.sql.begin(async tx => {
+  const told = await services.sql.begin(async tx => {
     const station = await lockStation(tx, stationId)
     if (!station) throw new ApiError('not-found')
     const counted = [
@@ -51,7 +53,7 @@ export async function countListeners(
     if (problem) throw ApiError.ofFields([problem, ...problems])
     const { listenersTotal, listenersUnique } = station
     const isNewTotal = report.total !== listenersTotal || report.unique !== listenersUnique
-    if (!isNewTotal && !counted.some(each => each.isChanged)) return false
+    if (!isNewTotal && !counted.some(each => each.isChanged)) return null
     await Promise.all([
       tx`update stations set revision = revision + 1, listeners_revision = revision + 1,
         listeners_total = ${report.total}, listeners_unique = ${report.unique} where id = ${stationId}`,
@@ -62,9 +64,11 @@ export async function countListeners(
         delta_negative = least(delta_negative::bigint + ${Math.max(0, listenersTotal - report.total)}, ${int4Most})
         where station_id = ${stationId} and ended_at_ms is null`
     ])
-    return true
+    return raiseTriggers(tx, station, observedBefore(station, await readOpenPlay(tx, stationId)), Date.now())
   })
-  if (isChanged) await publishEventually(services, stationId)
+  if (told === null) return
+  await publishEventually(services, stationId)
+  await tellHooks(services, told)
 }
 
 async function countSources(

@@ -25,6 +25,8 @@ export interface LockedStation {
   readonly overlapMs: number
   readonly consecutiveRequests: number
   readonly overrunMs: number
+  /** It has web hooks that are switched on. */
+  readonly hasHooks: boolean
 }
 
 /**
@@ -49,6 +51,7 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
     s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
     s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
     s.max_overrun * 1000 as "overrunMs",
+    exists (select from webhooks w where w.station_id = s.id and w.is_enabled) as "hasHooks",
     case when s.backend <> 'liquidsoap' or s.crossfade_type = 'none' or s.enable_auto_cue then 0
       else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
   from stations s left join libraries l on l.station_id = s.id

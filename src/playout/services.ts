@@ -1,5 +1,5 @@
 import type { Sql } from '../db/sql.ts'
-import type { AdvanceQueue } from '../jobs.ts'
+import type { AdvanceQueue, DeliverQueue } from '../jobs.ts'
 import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 
@@ -8,5 +8,6 @@ export interface PlayoutServices {
   readonly sql: Sql
   readonly redis: RedisClient
   readonly advances: AdvanceQueue
+  readonly deliveries: DeliverQueue
   readonly log: Logger
 }

@@ -1,4 +1,4 @@
-import { isOnline, type StationState } from './state.ts'
+import { isOnline } from './state.ts'
 
 /** The edges a widget or a web hook can ask for. */
 export const triggers = [
@@ -14,11 +14,19 @@ export const triggers = [
 
 export type Trigger = (typeof triggers)[number]
 
+/** What of a state tells edges apart. */
+export interface Observed {
+  readonly current: { readonly shId: number } | null
+  readonly shown: { readonly shId: number } | null
+  readonly listeners: { readonly total: number }
+  readonly live: { readonly startedAtMs: number } | null
+}
+
 /**
  * The edges between the states before and after one event. A new `sh_id` is a new song, also when the song is the
  * same; jingles are not shown, so they change no song; a hand-over between two DJs is both edges.
  */
-export function triggersOf(before: StationState, after: StationState): Trigger[] {
+export function triggersOf(before: Observed, after: Observed): Trigger[] {
   const raised: Trigger[] = []
   if (
     after.shown !== null &&

@@ -46,6 +46,13 @@ export function openedConfig(
   return Object.fromEntries(opened)
 }
 
+/** The secrets of a config in clear. */
+export function secretsIn(type: HookType, config: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(config).flatMap(([key, value]) =>
+    settingOf(type, key)?.kind === 'secret' && typeof value === 'string' ? [value] : []
+  )
+}
+
 /**
  * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is absent or
  * `""` stays, null clears it. An empty one makes the hook a draft; any other must be complete. Gives every problem;

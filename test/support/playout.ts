@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { openAdvanceQueue } from '../../src/jobs.ts'
+import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import { checkRedis } from '../../src/store-checks.ts'
@@ -16,13 +16,16 @@ export async function openPlayout(
   const producer = openProducer(place, 'test-jobs')
   await Promise.all([redis.connect(), producer.connect()])
   const advances = openAdvanceQueue(producer)
+  const deliveries = openDeliverQueue(producer)
   return {
     sql,
     redis,
     advances,
+    deliveries,
     log: pino({ level: 'silent' }),
     async [Symbol.asyncDispose]() {
       await advances.close()
+      await deliveries.close()
       producer.disconnect()
       redis.disconnect()
     }

@@ -1,0 +1,106 @@
+import type { Sql } from '../db/sql.ts'
+import type { Logger } from '../log.ts'
+import type { Seals } from './config.ts'
+import {
+  cancelDeliveries,
+  giveUp,
+  type HeldHook,
+  holdHook,
+  passOver,
+  readPending,
+  readTold,
+  recordAttempt,
+  releaseHook
+} from './deliveries.ts'
+import type { HostSlots } from './host-slots.ts'
+import { nextDelivery } from './next-delivery.ts'
+import { nowPlayingAt } from './now-playing-at.ts'
+import { outcomeOf } from './outcome.ts'
+import { patienceOf } from './patience.ts'
+import { prepare } from './prepare.ts'
+import { hostOf, type SendParts, send } from './send.ts'
+
+/** What a process delivers with. */
+export interface DeliveryParts extends SendParts {
+  readonly sql: Sql
+  readonly log: Logger
+  readonly secrets: Pick<Seals, 'open'>
+  readonly baseUrl: string
+  readonly hosts: HostSlots
+  /** Names the process, so that what it holds can be told from what others hold. */
+  readonly holder: string
+  /** The hooks that it holds. */
+  readonly held: Set<number>
+}
+
+/** How many deliveries one hook is given before others have a turn. */
+const deliveriesAtOnce = 20
+const crowdedMs = 400
+
+/**
+ * Delivers to a hook what is due, one after the other. Gives when it should be looked at again (Unix milliseconds); null:
+ * nothing is pending, or somebody else is at it. Stops between two deliveries once `stopping` says so.
+ */
+export async function deliver(
+  parts: DeliveryParts,
+  webhookId: number,
+  stopping: () => boolean = () => false
+): Promise<number | null> {
+  const { sql, holder, held } = parts
+  let hook = await holdHook(sql, webhookId, holder, Date.now())
+  if (!hook) return null
+  held.add(webhookId)
+  try {
+    for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
+      const step = await deliverNext(parts, hook)
+      if ('lookAtMs' in step) return step.lookAtMs
+      hook = step.hook
+    }
+    return Date.now()
+  } finally {
+    held.delete(webhookId)
+    await releaseHook(sql, webhookId, holder)
+  }
+}
+
+async function deliverNext(
+  parts: DeliveryParts,
+  hook: HeldHook
+): Promise<{ hook: HeldHook } | { lookAtMs: number | null }> {
+  const { sql } = parts
+  const nowMs = Date.now()
+  if (!hook.isEnabled) {
+    await cancelDeliveries(sql, hook.id, nowMs)
+    return { lookAtMs: null }
+  }
+  const next = nextDelivery(
+    await readPending(sql, hook.id),
+    { ...hook, patience: patienceOf(hook.type) },
+    nowMs
+  )
+  await giveUp(sql, next, nowMs)
+  if (!next.send) return { lookAtMs: next.lookAtMs }
+  const { id, triggers } = next.send
+  const told = await readTold(sql, id)
+  if (!told) return { hook }
+  const { messageId, happenedAtMs } = told
+  const event = {
+    id: messageId,
+    triggers,
+    happenedAt: Math.floor(happenedAtMs / 1000),
+    nowPlaying: nowPlayingAt(told.state, happenedAtMs, parts.baseUrl)
+  }
+  const { sending, secrets } = prepare(parts.secrets, hook, event, nowMs)
+  if (sending.kind === 'nothing') {
+    await passOver(sql, id, sending.reason, nowMs)
+    return { hook }
+  }
+  const host = hostOf(sending)
+  if (parts.hosts.isCrowded(host)) return { lookAtMs: nowMs + crowdedMs }
+  const attempted = await parts.hosts.run(host, () => send(sending, messageId, secrets, parts))
+  const attempt = told.attempts + 1
+  const outcome = outcomeOf(attempted, attempt, hook, Math.random())
+  const isSwitchedOff = await recordAttempt(sql, hook, { id, attempt }, attempted, outcome)
+  if (isSwitchedOff) parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook switched off')
+  return { hook: { ...hook, ...outcome.health, isEnabled: hook.isEnabled && !isSwitchedOff } }
+}

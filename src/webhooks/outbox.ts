@@ -1,0 +1,66 @@
+import type { Tx } from '../db/sql.ts'
+import type { StationState } from '../station/state.ts'
+import type { Trigger } from '../station/triggers.ts'
+import { type Config, isDraft } from './config.ts'
+import { hookTypeOf } from './hook-types.ts'
+import { messageId } from './message-id.ts'
+
+/** Something that happened at a station. */
+export interface Fact {
+  /** What it is, the same however often it is written down: `song:42`. */
+  readonly fact: string
+  readonly triggers: readonly Trigger[]
+  readonly happenedAtMs: number
+}
+
+/** What of a hook decides whether it is told. */
+export interface AskingHook {
+  readonly id: number
+  readonly type: string
+  readonly triggers: readonly Trigger[]
+  readonly config: Config
+}
+
+/**
+ * Of the triggers of a fact those that a hook is told of: what it asks for, all that its type allows where it asks for
+ * nothing. None for a draft and for a service that is gone.
+ */
+export function triggersFor(hook: AskingHook, raised: readonly Trigger[]): Trigger[] {
+  const type = hookTypeOf(hook.type)
+  if (type.isRetired || isDraft(type, hook.config)) return []
+  const asked = hook.triggers.length > 0 ? hook.triggers : type.triggers
+  return raised.filter(trigger => asked.includes(trigger) && type.triggers.includes(trigger))
+}
+
+/**
+ * Writes a fact into the outbox of every hook that is to be told of it, as part of the transaction that records it.
+ * Gives these hooks; none where it is written down already.
+ */
+export async function writeEvent(
+  tx: Tx,
+  state: StationState,
+  { fact, triggers, happenedAtMs }: Fact
+): Promise<number[]> {
+  const { stationId } = state
+  const hooks = await tx<AskingHook[]>`
+    select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id`
+  const told = hooks
+    .map(hook => ({ id: hook.id, triggers: triggersFor(hook, triggers) }))
+    .filter(hook => hook.triggers.length > 0)
+  if (told.length === 0) return []
+  const [event] = await tx<{ id: number }[]>`
+    insert into webhook_events (station_id, fact, happened_at_ms, state)
+    values (${stationId}, ${fact}, ${happenedAtMs}, ${JSON.stringify(state)}::text::json)
+    on conflict (station_id, fact) do nothing returning id`
+  if (!event) return []
+  const rows = told.map(({ id, triggers: asked }) => ({
+    webhook_id: id,
+    event_id: event.id,
+    message_id: messageId(stationId, fact, id),
+    triggers: asked,
+    happened_at_ms: happenedAtMs,
+    next_attempt_ms: happenedAtMs
+  }))
+  await tx`insert into webhook_deliveries ${tx(rows)} on conflict (webhook_id, message_id) do nothing`
+  return told.map(({ id }) => id)
+}

@@ -1,0 +1,140 @@
+import type { BlockList } from 'node:net'
+
+import { FetchFault } from './fetch-fault.ts'
+import { type GuardedAnswer, guardedFetch } from './guarded-fetch.ts'
+import type { Mailer } from './mailer.ts'
+import { type Attempted, type Fault, retryAfterMs } from './outcome.ts'
+import type { HookRequest, Mail, Sending } from './sending.ts'
+
+/** What sending needs. */
+export interface SendParts {
+  /** Private networks that hooks may reach all the same. */
+  readonly allowed: BlockList
+  /** null: no server for mails is configured. */
+  readonly mailer: Mailer | null
+  readonly signal?: AbortSignal
+}
+
+/** What of an attempt the answer tells. */
+type Answer = Pick<Attempted, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
+
+const bytesRead = 65_536
+const charactersKept = 1_024
+const mailMs = 10_000
+
+/**
+ * Sends what is to be sent and tells how it went; whatever goes wrong at the receiver's end is part of that. `id` is
+ * the event's, `secrets` are struck out of what is kept of the answer. Rejects with the signal's reason once that is aborted.
+ */
+export async function send(
+  sending: Exclude<Sending, { kind: 'nothing' }>,
+  id: string,
+  secrets: readonly string[],
+  parts: SendParts
+): Promise<Attempted> {
+  const startedAtMs = Date.now()
+  const startedAt = performance.now()
+  const answer = sending.kind === 'mail' ? await mail(sending.mail, id, parts) : await ask(sending, parts)
+  const response = withoutSecrets(answer.response, secrets).slice(0, charactersKept)
+  return { ...answer, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
+}
+
+async function ask(
+  sending: Extract<Sending, { kind: 'requests' | 'session' }>,
+  parts: SendParts
+): Promise<Answer> {
+  let answered: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
+  let requests: readonly HookRequest[] = []
+  if (sending.kind === 'requests') requests = sending.requests
+  else {
+    const { answer, body } = await exchange(sending.open, parts)
+    if (answer.fault !== null) return answer
+    answered = answer
+    try {
+      requests = sending.requestsIn(body)
+    } catch {
+      return { ...answer, fault: 'status' }
+    }
+  }
+  for (const request of requests) {
+    answered = (await exchange(request, parts)).answer
+    if (answered.fault !== null) return answered
+  }
+  return answered
+}
+
+async function exchange(
+  request: HookRequest,
+  { allowed, signal }: SendParts
+): Promise<{ answer: Answer; body: string }> {
+  const url = shown(request.url)
+  try {
+    const answer = await guardedFetch(request.url, {
+      allowed,
+      method: request.method,
+      headers: request.headers,
+      maxBytes: bytesRead,
+      whenLonger: 'cut',
+      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+      ...(signal === undefined ? {} : { signal })
+    })
+    return { answer: { ...judged(answer), url }, body: answer.body.toString('utf8') }
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (!(error instanceof FetchFault)) throw error
+    const { word: fault, status, message } = error
+    // Which address a name leads to is nobody's business.
+    const response = fault === 'blocked' ? '' : message
+    return { answer: { status, fault, retryAfterMs: null, response, url }, body: '' }
+  }
+}
+
+function judged({ status, headers, body }: GuardedAnswer): Omit<Answer, 'url'> {
+  return {
+    status,
+    fault: status >= 200 && status < 300 ? null : 'status',
+    retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now()),
+    response: printable(body.toString('utf8'))
+  }
+}
+
+/** Postgres keeps no NUL, and half a character at the end is none. */
+const printable = (text: string) => text.replaceAll('\0', '').toWellFormed()
+
+function shown(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+async function mail(message: Mail, id: string, { mailer }: SendParts): Promise<Answer> {
+  const failed = (fault: Fault, status: number, response: string): Answer => {
+    return { status, fault, retryAfterMs: null, response, url: 'mailto:' }
+  }
+  if (mailer === null) return failed('config', 0, 'No server for mails is configured: SMTP_URL is not set.')
+  try {
+    const response = await mailer.send(message, id, mailMs)
+    return { ...failed('mail', statusIn(response), printable(response)), fault: null }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const answer = 'response' in error && typeof error.response === 'string' ? error.response : error.message
+    return failed('mail', statusIn(answer), printable(answer))
+  }
+}
+
+/** Whom it goes to, as far as it matters how much goes there at once. */
+export function hostOf(sending: Exclude<Sending, { kind: 'nothing' }>): string {
+  if (sending.kind === 'mail') return 'mail'
+  const first = sending.kind === 'session' ? sending.open : sending.requests[0]
+  return first ? new URL(first.url).host : ''
+}
+
+const statusIn = (reply: string) => Number(/^\d{3}/.exec(reply)?.[0] ?? 0)
+
+const shortestSecret = 4
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter(secret => secret.length >= shortestSecret)
+    .reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+}

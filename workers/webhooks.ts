@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+
+import { Worker } from 'bullmq'
+import * as v from 'valibot'
+
+import type { Config } from '../src/config.ts'
+import { deliverPayload, deliverQueueName, scheduleDeliveries } from '../src/jobs.ts'
+import { networkList } from '../src/networks.ts'
+import { raiseTurns } from '../src/playout/raise.ts'
+import type { PlayoutServices } from '../src/playout/services.ts'
+import { openBlocking } from '../src/redis/connection.ts'
+import type { RedisPlace } from '../src/redis/place.ts'
+import type { Secrets } from '../src/secrets.ts'
+import { deliver, type DeliveryParts } from '../src/webhooks/deliver.ts'
+import { dueHooks, prolongHolds } from '../src/webhooks/deliveries.ts'
+import { HostSlots } from '../src/webhooks/host-slots.ts'
+import { openMailer } from '../src/webhooks/mailer.ts'
+
+/** How many hooks are delivered to at once; most of the time they wait for receivers. */
+const concurrency = 500
+const relayMs = 1_000
+const prolongMs = 4_000
+const dueAtOnce = 2_000
+/** How long a request that is under way may go on once the process stops. */
+const graceMs = 2_500
+
+/**
+ * Tells web hooks what they are to be told: jobs say which hook to look at, and a relay looks every second for hooks that
+ * have something due and no job, whatever became of it.
+ */
+export function startWebhooks(
+  services: PlayoutServices,
+  { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
+): { stop: () => Promise<void> } {
+  const { sql, log, deliveries } = services
+  const ending = new AbortController()
+  let isStopping = false
+  const parts: DeliveryParts = {
+    sql,
+    log,
+    secrets,
+    baseUrl: config.BASE_URL,
+    allowed: networkList(config.WEBHOOK_ALLOWED_NETWORKS),
+    mailer: config.SMTP_URL === undefined ? null : openMailer(config.SMTP_URL, config.MAIL_FROM),
+    hosts: new HostSlots(),
+    holder: randomUUID(),
+    held: new Set(),
+    signal: ending.signal
+  }
+  const connection = openBlocking(redisPlace, 'deliver')
+  connection.on('error', () => {})
+  const worker = new Worker(
+    deliverQueueName,
+    async job => {
+      const { webhookId } = v.parse(deliverPayload, job.data)
+      const lookAtMs = await deliver(parts, webhookId, () => isStopping)
+      if (lookAtMs !== null && !isStopping) await scheduleDeliveries(deliveries, [webhookId], lookAtMs)
+    },
+    { connection, concurrency }
+  )
+  worker.on('error', error => log.debug({ err: error }, 'delivery worker'))
+  worker.on('failed', (job, error) => {
+    if (!isStopping) log.warn({ err: error, job: job?.id }, 'delivery failed; trying again')
+  })
+  worker.on('closed', () => connection.disconnect())
+
+  const relay = everyNowAndThen(relayMs, async () => {
+    const nowMs = Date.now()
+    await raiseTurns(sql, nowMs)
+    await scheduleDeliveries(deliveries, await dueHooks(sql, nowMs, dueAtOnce), null)
+  })
+  const prolonging = everyNowAndThen(prolongMs, async () => {
+    if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], Date.now())
+  })
+
+  function everyNowAndThen(periodMs: number, work: () => Promise<void>): { stop: () => Promise<void> } {
+    let isFailing = false
+    let timer: NodeJS.Timeout | undefined
+    let running = Promise.resolve()
+    const run = async () => {
+      try {
+        await work()
+        isFailing = false
+      } catch (error) {
+        if (!isFailing && !isStopping) log.warn({ err: error }, 'web hooks are not looked after; trying again')
+        isFailing = true
+      }
+      if (!isStopping) schedule()
+    }
+    const schedule = () => {
+      timer = setTimeout(() => (running = run()), periodMs * (0.8 + Math.random() * 0.4))
+    }
+    schedule()
+    return {
+      stop: async () => {
+        clearTimeout(timer)
+        await running
+      }
+    }
+  }
+
+  return {
+    stop: async () => {
+      isStopping = true
+      const timer = setTimeout(() => ending.abort(new Error('the process stops')), graceMs)
+      await relay.stop()
+      await worker.close()
+      await prolonging.stop()
+      clearTimeout(timer)
+    }
+  }
+}
