@@ -113,6 +113,7 @@ export function retryAfterMs(status: number, header: string | undefined, nowMs: 
   if (!asked.has(status) || header === undefined) return null
   const text = header.trim()
   if (/^\d{1,10}$/.test(text)) return Number(text) * second
-  const date = Date.parse(text)
+  // Date reads much that is no date of HTTP.
+  const date = /^[A-Z][a-z]+,? /.test(text) ? Date.parse(text) : NaN
   return Number.isNaN(date) ? null : Math.max(0, date - nowMs)
 }

@@ -76,14 +76,14 @@ export async function startServer(
   }
 }
 
-/** Starts a server and a worker process on a test's own database and Redis. */
+/** Starts a server and a worker process on a test's own database and Redis, which may send web hooks to this machine. */
 export async function startProgram(
   databaseUrl: string,
   redisUrl: string,
   dataDir: string
 ): Promise<RunningProgram> {
   const server = await startServer(databaseUrl, redisUrl, dataDir)
-  const workers = startWorkers(databaseUrl, redisUrl)
+  const workers = startWorkers(databaseUrl, redisUrl, { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' })
   workers.stderr?.pipe(process.stderr)
   const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {

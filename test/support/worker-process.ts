@@ -10,8 +10,12 @@ export const shared = {
 
 const main = fileURLToPath(new URL('../../workers/main.ts', import.meta.url))
 
-/** Starts the workers as a process of their own, as production does. */
-export function startWorkers(databaseUrl: string, redisUrl: string): ChildProcess {
+/** Starts the workers as a process of their own, as production does. More variables may be given. */
+export function startWorkers(
+  databaseUrl: string,
+  redisUrl: string,
+  variables: Readonly<Record<string, string>> = {}
+): ChildProcess {
   return spawn(process.execPath, ['--import', 'tsx', main], {
     // Not all of ours: the test runner sets BASE_URL for itself.
     env: {
@@ -19,7 +23,8 @@ export function startWorkers(databaseUrl: string, redisUrl: string): ChildProces
       PATH: process.env['PATH'],
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
-      LOG_LEVEL: 'fatal'
+      LOG_LEVEL: 'fatal',
+      ...variables
     },
     stdio: ['ignore', 'inherit', 'pipe']
   })

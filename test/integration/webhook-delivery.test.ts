@@ -1,0 +1,328 @@
+import type { RequestListener } from 'node:http'
+import { connect } from 'node:net'
+
+import { describe, expect } from 'vitest'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { deliver } from '../../src/webhooks/deliver.ts'
+import { newSigningSecret } from '../../src/webhooks/signing-secret.ts'
+import { test as base } from '../support/fixtures.ts'
+import {
+  bringForward,
+  deliveryParts,
+  type HookShape,
+  raiseSongs,
+  readAttempts,
+  readDeliveries,
+  seedHook
+} from '../support/hooks.ts'
+import { seedStation } from '../support/stations.ts'
+import { startWebServer, type WebServer } from '../support/web-server.ts'
+
+const test = base.extend('receiver', async ({ sql: _sql }, { onCleanup }): Promise<WebServer> => {
+  const server = await startWebServer()
+  onCleanup(() => server[Symbol.asyncDispose]())
+  return server
+})
+
+const secret = newSigningSecret()
+
+async function openHook(sql: Sql, receiver: WebServer, given: Partial<HookShape> = {}) {
+  const stationId = await seedStation(sql)
+  const config = { webhook_url: `${receiver.url}/hook?token=hidden`, signing_secret: secret, ...given.config }
+  const id = await seedHook(sql, stationId, { ...given, config })
+  return { id, stationId }
+}
+
+const status =
+  (code: number, headers: Record<string, string> = {}, body = ''): RequestListener =>
+  (_, response) =>
+    void response.writeHead(code, headers).end(body)
+
+const titlesOf = (receiver: WebServer) =>
+  receiver.asked.map(({ body }) => JSON.parse(body).now_playing.song.title)
+
+async function hookRow(sql: Sql, id: number) {
+  const [row] = await sql`
+    select is_enabled, is_auto_disabled, consecutive_failures, paused_until_ms, last_status, held_until_ms
+    from webhooks where id = ${id}`
+  return row
+}
+
+describe('a fact', () => {
+  test('reaches the receiver once, signed, and is in the log', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    receiver.answer(status(204))
+    await raiseSongs(sql, stationId, [1])
+    expect(await deliver(deliveryParts(sql), id)).toBeNull()
+    expect(await deliver(deliveryParts(sql), id)).toBeNull()
+    expect(receiver.asked).toHaveLength(1)
+    const [delivery] = await readDeliveries(sql, id)
+    expect(delivery).toMatchObject({ state: 'delivered', attempts: 1, nextAttemptMs: null })
+    expect(receiver.asked[0]?.headers['webhook-id']).toBe(delivery?.messageId)
+    expect(await readAttempts(sql, id)).toMatchObject([
+      { attempt: 1, status: 204, error: '', url: `${receiver.url}/hook`, response: '' }
+    ])
+    expect(await hookRow(sql, id)).toMatchObject({ last_status: 204, consecutive_failures: 0, held_until_ms: 0 })
+  })
+
+  test('is told once, however often it is written down', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    await raiseSongs(sql, stationId, [1, 1, 2, 1])
+    await deliver(deliveryParts(sql), id)
+    expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 2'])
+  })
+
+  test('is told in the order of the facts, even after a failure', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    let asked = 0
+    receiver.answer((_, response) => void response.writeHead(asked++ === 0 ? 500 : 200).end('broken'))
+    await raiseSongs(sql, stationId, [1, 2, 3])
+    const lookAtMs = await deliver(deliveryParts(sql), id)
+    expect(lookAtMs).toBeGreaterThan(Date.now() + 3_000)
+    expect(titlesOf(receiver)).toEqual(['Title 1'])
+    expect(await readAttempts(sql, id)).toMatchObject([{ status: 500, error: 'status', response: 'broken' }])
+    await bringForward(sql, id)
+    await deliver(deliveryParts(sql), id)
+    expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 1', 'Title 2', 'Title 3'])
+    const [first, second] = receiver.asked
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(second?.body).toBe(first?.body)
+  })
+
+  test('whose first retry fails too holds nobody back any more', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    let asked = 0
+    receiver.answer((_, response) => void response.writeHead(asked++ < 2 ? 500 : 200).end())
+    await raiseSongs(sql, stationId, [1, 2])
+    await deliver(deliveryParts(sql), id)
+    await sql`update webhook_deliveries set next_attempt_ms = 1 where attempts = 1`
+    expect(await deliver(deliveryParts(sql), id)).toBeGreaterThan(Date.now() + 200_000)
+    expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 1', 'Title 2'])
+    await bringForward(sql, id)
+    await deliver(deliveryParts(sql), id)
+    expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
+  })
+
+  test('that was sent when its sender died is sent again under the same id', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    // As if nothing had been written down after the request.
+    await sql`delete from webhook_attempts`
+    await sql`update webhook_deliveries set state = 'pending', attempts = 0, next_attempt_ms = happened_at_ms, ended_at_ms = null`
+    const heldUntilMs = Date.now() + 60_000
+    await sql`update webhooks set holder = 'dead', held_until_ms = ${heldUntilMs} where id = ${id}`
+    expect(await deliver(deliveryParts(sql), id)).toBeNull()
+    expect(receiver.asked).toHaveLength(1)
+    await sql`update webhooks set held_until_ms = ${Date.now() - 1} where id = ${id}`
+    await deliver(deliveryParts(sql), id)
+    expect(new Set(receiver.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(receiver.asked).toHaveLength(2)
+  })
+
+  test('is not for a draft, another trigger, a hook that is off or a service that is gone', async ({
+    sql,
+    receiver
+  }) => {
+    const { id, stationId } = await openHook(sql, receiver, { triggers: ['live_connect'] })
+    const draft = await seedHook(sql, stationId, { config: { signing_secret: secret } })
+    const gone = await seedHook(sql, stationId, { type: 'twitter', config: { consumer_key: 'k' } })
+    const off = await seedHook(sql, stationId, { config: { webhook_url: receiver.url } })
+    await sql`update webhooks set is_enabled = false where id = ${off}`
+    await raiseSongs(sql, stationId, [1])
+    expect(await sql`select from webhook_deliveries where webhook_id = any(${[id, draft, gone, off]})`).toHaveLength(0)
+  })
+
+  test('is ended where its hook was switched off', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    await raiseSongs(sql, stationId, [1])
+    await sql`update webhooks set is_enabled = false where id = ${id}`
+    await deliver(deliveryParts(sql), id)
+    expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'cancelled', nextAttemptMs: null }])
+    expect(receiver.asked).toEqual([])
+  })
+
+  test('is one of many that a rate limit makes one', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    await raiseSongs(sql, stationId, [2])
+    await raiseSongs(sql, stationId, [3], ['song_changed', 'song_changed_live'])
+    await raiseSongs(sql, stationId, [4])
+    const lookAtMs = (await deliver(deliveryParts(sql), id)) ?? 0
+    expect(lookAtMs).toBeGreaterThan(Date.now() + 55_000)
+    expect(lookAtMs).toBeLessThanOrEqual(Date.now() + 60_000)
+    expect(receiver.asked).toHaveLength(1)
+    await sql`update webhooks set last_sent_ms = last_sent_ms - 60000 where id = ${id}`
+    await deliver(deliveryParts(sql), id)
+    expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 4'])
+    expect(receiver.asked[1]?.headers['x-cuewire-event']).toBe('song_changed,song_changed_live')
+    expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual([
+      'delivered',
+      'merged',
+      'merged',
+      'delivered'
+    ])
+  })
+
+  test('for which the type has nothing to send is ended with the reason', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, {
+      type: 'groupme',
+      config: { bot_id: 'b', api: receiver.url, text: '{{ song_history.0.song.title }}' }
+    })
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'cancelled' }])
+    expect(await readAttempts(sql, id)).toMatchObject([{ error: 'nothing', response: 'The message is empty.' }])
+  })
+})
+
+describe('a receiver that', () => {
+  test('is not there is tried again', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    await raiseSongs(sql, stationId, [1])
+    await receiver[Symbol.asyncDispose]()
+    await deliver(deliveryParts(sql), id)
+    expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
+    expect(await readAttempts(sql, id)).toMatchObject([{ status: 0, error: 'refused' }])
+  })
+
+  test('hangs is given up after its time', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
+    receiver.answer(() => {})
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    const [attempt] = await readAttempts(sql, id)
+    expect(attempt).toMatchObject({ status: 0, error: 'timeout' })
+    expect(attempt?.durationMs).toBeGreaterThanOrEqual(990)
+    expect(attempt?.durationMs).toBeLessThan(2_500)
+  })
+
+  test('answers byte by byte is given up after its time', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
+    const timers: NodeJS.Timeout[] = []
+    receiver.answer((_, response) => {
+      response.writeHead(200)
+      timers.push(setInterval(() => response.write('.'), 50))
+    })
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    for (const timer of timers) clearInterval(timer)
+    expect(await readAttempts(sql, id)).toMatchObject([{ error: 'timeout' }])
+    expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
+  })
+
+  test('redirects is not followed', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    const target = await startWebServer()
+    receiver.answer(status(302, { location: target.url }))
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    expect(await readAttempts(sql, id)).toMatchObject([{ status: 302, error: 'redirect' }])
+    expect(target.asked).toEqual([])
+    await target[Symbol.asyncDispose]()
+  })
+
+  test('answers 410 is told nothing any more, and the operators are told of it', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, { name: 'Chat' })
+    receiver.answer(status(410, {}, 'gone for good'))
+    await raiseSongs(sql, stationId, [1, 2])
+    expect(await deliver(deliveryParts(sql), id)).toBeNull()
+    expect(receiver.asked).toHaveLength(1)
+    expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['failed', 'cancelled'])
+    expect(await hookRow(sql, id)).toMatchObject({ is_enabled: false, is_auto_disabled: true, last_status: 410 })
+    const notifications = await sql`select title, source from notifications`
+    expect(notifications).toEqual([{ title: 'Web hook "Chat" was switched off', source: 'webhooks' }])
+  })
+
+  test('answers 429 with Retry-After is asked no earlier', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    receiver.answer(status(429, { 'retry-after': '90' }))
+    await raiseSongs(sql, stationId, [1])
+    const lookAtMs = (await deliver(deliveryParts(sql), id)) ?? 0
+    expect(lookAtMs).toBeGreaterThan(Date.now() + 85_000)
+    expect(lookAtMs).toBeLessThan(Date.now() + 91_000)
+  })
+
+  test('closes in the middle of its answer is tried again', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    receiver.answer((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' })
+      response.write('half', () => response.destroy())
+    })
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
+  })
+
+  test('says a lot is heard for 1,024 characters, without our secrets and what Postgres cannot keep', async ({
+    sql,
+    receiver
+  }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    receiver.answer(status(200, {}, `\0your key is ${secret} ${'ü'.repeat(200_000)}`))
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql), id)
+    const [attempt] = await readAttempts(sql, id)
+    expect(attempt?.response).toHaveLength(1_024)
+    expect(attempt?.response).toMatch(/^your key is … ü+$/)
+  })
+
+  test('is within a network that nobody allowed is never reached', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    const { BlockList } = await import('node:net')
+    await raiseSongs(sql, stationId, [1])
+    await deliver(deliveryParts(sql, { allowed: new BlockList() }), id)
+    expect(receiver.asked).toEqual([])
+    expect(await readAttempts(sql, id)).toMatchObject([{ status: 0, error: 'blocked', response: '' }])
+    const probe = connect(receiver.port, '127.0.0.1')
+    await new Promise(resolve => probe.once('connect', resolve))
+    probe.destroy()
+  })
+
+  test('fails five times in a row is left alone for a minute, then asked once', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    receiver.answer(status(500))
+    await raiseSongs(sql, stationId, [1])
+    for (let failure = 1; failure < 5; failure++) {
+      await bringForward(sql, id)
+      await deliver(deliveryParts(sql), id)
+    }
+    await sql`update webhook_deliveries set next_attempt_ms = 1`
+    const lookAtMs = (await deliver(deliveryParts(sql), id)) ?? 0
+    expect(receiver.asked).toHaveLength(5)
+    expect(lookAtMs).toBeGreaterThan(Date.now() + 50_000)
+    await sql`update webhook_deliveries set next_attempt_ms = 1`
+    await deliver(deliveryParts(sql), id)
+    expect(receiver.asked).toHaveLength(5)
+    receiver.answer(status(200))
+    await raiseSongs(sql, stationId, [2, 3])
+    await bringForward(sql, id)
+    await deliver(deliveryParts(sql), id)
+    expect(await hookRow(sql, id)).toMatchObject({ consecutive_failures: 0, paused_until_ms: 0 })
+    expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(Array(3).fill('delivered'))
+  })
+})
+
+test('four requests at most are under way to one host', async ({ sql, receiver }) => {
+  const stationId = await seedStation(sql)
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, () => seedHook(sql, stationId, { config: { webhook_url: receiver.url } }))
+  )
+  let now = 0
+  let most = 0
+  receiver.answer((_, response) => {
+    most = Math.max(most, ++now)
+    setTimeout(() => {
+      now--
+      response.end()
+    }, 40)
+  })
+  await raiseSongs(sql, stationId, [1])
+  const parts = deliveryParts(sql)
+  await Promise.all(ids.map(id => deliver(parts, id)))
+  expect(receiver.asked).toHaveLength(12)
+  expect(most).toBe(4)
+  expect(parts.held.size).toBe(0)
+})

@@ -1,0 +1,181 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect } from 'vitest'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { countListeners } from '../../src/playout/listeners.ts'
+import { raiseTurns } from '../../src/playout/raise.ts'
+import type { PlayoutServices } from '../../src/playout/services.ts'
+import { test as base } from '../support/fixtures.ts'
+import { seedHook } from '../support/hooks.ts'
+import { startPlaying } from '../support/playing.ts'
+import { openPlayout } from '../support/playout.ts'
+import { seedStations, type Shape } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWebServer } from '../support/web-server.ts'
+
+const test = base.extend('playout', async ({ sql, redisUrl }, { onCleanup }) => {
+  const playout = await openPlayout(sql, redisUrl)
+  onCleanup(() => playout[Symbol.asyncDispose]())
+  return playout
+})
+
+/** A station that plays, with a hook for everything that was made after its first song began. */
+async function openStation(playout: PlayoutServices, shape: Omit<Shape, 'stations'> = {}) {
+  const [station] = await seedStations(playout.sql, { songMs: 3_600_000, ...shape })
+  if (!station) throw new Error('no station was made')
+  await advance(playout, { stationId: station.id, endedShId: 0, cause: 'wake' })
+  const hookId = await seedHook(playout.sql, station.id, { config: { webhook_url: 'http://127.0.0.1:9/' } })
+  return { ...station, hookId }
+}
+
+const skip = (playout: PlayoutServices, stationId: number) =>
+  advance(playout, { stationId, endedShId: null, cause: 'skip' })
+
+const count = (playout: PlayoutServices, stationId: number, total: number, unique = total) =>
+  countListeners(playout, stationId, { total, unique, mounts: [], remotes: [], hls: [] })
+
+const written = (sql: Sql, stationId: number) =>
+  sql<{ fact: string; triggers: string[]; state: { current: { shId: number } | null; listeners: { total: number } } }[]>`
+    select e.fact, d.triggers, e.state from webhook_events e join webhook_deliveries d on d.event_id = e.id
+    where e.station_id = ${stationId} order by e.id`
+
+async function openPlays(sql: Sql, stationId: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`select id from song_history where station_id = ${stationId} order by id`
+  return rows.map(({ id }) => id)
+}
+
+describe('a song', () => {
+  test('that begins is one fact, with the station as of then', async ({ playout }) => {
+    const { id } = await openStation(playout)
+    await skip(playout, id)
+    await skip(playout, id)
+    const [, second, third] = await openPlays(playout.sql, id)
+    expect(await written(playout.sql, id)).toMatchObject([
+      { fact: `song:${second}`, triggers: ['song_changed'], state: { current: { shId: second } } },
+      { fact: `song:${third}`, triggers: ['song_changed'], state: { current: { shId: third } } }
+    ])
+  })
+
+  test('that comes twice in a row is two', async ({ playout }) => {
+    const { id } = await openStation(playout, { tracks: 1 })
+    await skip(playout, id)
+    await skip(playout, id)
+    expect(await written(playout.sql, id)).toHaveLength(2)
+  })
+
+  test('that is not shown is none', async ({ playout }) => {
+    const { id, playlistId } = await openStation(playout)
+    await playout.sql`update playlists set is_jingle = true where id = ${playlistId}`
+    await playout.sql`update queue set is_visible = false where station_id = ${id}`
+    await skip(playout, id)
+    expect((await openPlays(playout.sql, id)).length).toBe(2)
+    expect(await written(playout.sql, id)).toEqual([])
+  })
+
+  test('is nothing to write down where no hook is on', async ({ playout }) => {
+    const { id, hookId } = await openStation(playout)
+    await playout.sql`update webhooks set is_enabled = false where id = ${hookId}`
+    await skip(playout, id)
+    expect(await written(playout.sql, id)).toEqual([])
+  })
+
+  test('whose step is undone leaves no word', async ({ playout }) => {
+    const { id } = await openStation(playout)
+    const broken = advance(playout, { stationId: id, endedShId: null, cause: 'skip' }, async () => {
+      throw new Error('no')
+    })
+    await expect(broken).rejects.toThrow('no')
+    expect(await written(playout.sql, id)).toEqual([])
+    expect(await openPlays(playout.sql, id)).toHaveLength(1)
+  })
+})
+
+test('listeners who come and go are facts, those who stay are none', async ({ playout }) => {
+  const { id } = await openStation(playout)
+  await count(playout, id, 3)
+  await count(playout, id, 3)
+  await count(playout, id, 3, 2)
+  await count(playout, id, 1)
+  expect((await written(playout.sql, id)).map(({ triggers, state }) => [triggers, state.listeners.total])).toEqual([
+    [['listener_gained'], 3],
+    [['listener_lost'], 1]
+  ])
+})
+
+describe('a station that goes off the air', () => {
+  const silence = async (playout: PlayoutServices, station: { id: number; playlistId: number }) => {
+    await playout.sql`update playlists set is_enabled = false where id = ${station.playlistId}`
+    await playout.sql`delete from queue where station_id = ${station.id} and played_at_ms is null`
+    await skip(playout, station.id)
+  }
+  const wake = async (playout: PlayoutServices, station: { id: number; playlistId: number }) => {
+    await playout.sql`update playlists set is_enabled = true where id = ${station.playlistId}`
+    await advance(playout, { stationId: station.id, endedShId: 0, cause: 'wake' })
+  }
+
+  test('is a fact after ten seconds, and coming back as well', async ({ playout }) => {
+    const station = await openStation(playout)
+    await silence(playout, station)
+    const offAtMs = Date.now()
+    expect(await written(playout.sql, station.id)).toEqual([])
+    expect(await raiseTurns(playout.sql, offAtMs + 9_000)).toEqual([])
+    expect(await raiseTurns(playout.sql, offAtMs + 10_500)).toEqual([station.hookId])
+    expect(await raiseTurns(playout.sql, offAtMs + 20_000)).toEqual([])
+    await wake(playout, station)
+    await raiseTurns(playout.sql, Date.now() + 11_000)
+    expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([
+      ['station_offline'],
+      ['song_changed'],
+      ['station_online']
+    ])
+  })
+
+  test('for a moment is none', async ({ playout }) => {
+    const station = await openStation(playout)
+    await silence(playout, station)
+    await wake(playout, station)
+    expect(await raiseTurns(playout.sql, Date.now() + 60_000)).toEqual([])
+    expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([['song_changed']])
+  })
+
+  test('is told once by many at once', async ({ playout }) => {
+    const station = await openStation(playout)
+    await silence(playout, station)
+    const told = await Promise.all(
+      Array.from({ length: 4 }, () => raiseTurns(playout.sql, Date.now() + 11_000))
+    )
+    expect(told.flat()).toEqual([station.hookId])
+  })
+})
+
+test('a receiver hears of a song, and can verify who says so', async ({ program }) => {
+  await using receiver = await startWebServer()
+  const { id } = await startPlaying(program)
+  const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
+  // The server takes no address of this machine, so that one is put in behind its back.
+  const made = await program.ask('POST', `/api/station/${id}/webhooks`, {
+    body: {
+      type: 'generic',
+      triggers: ['song_changed'],
+      config: [
+        { key: 'webhook_url', value: 'https://receiver.invalid/' },
+        { key: 'signing_secret', value: secret }
+      ]
+    }
+  })
+  expect(made.status).toBe(200)
+  await program.sql`
+    update webhooks set config = (select jsonb_agg(case when e->>'key' = 'webhook_url'
+      then jsonb_build_object('key', 'webhook_url', 'value', ${receiver.url}::text) else e end)
+      from jsonb_array_elements(config) e) where id = ${made.body.id}`
+  await program.ask('POST', `/api/station/${id}/backend/skip`)
+  await waitFor(() => receiver.asked.length > 0, { deadlineMs: 5_000, what: 'the hook' })
+  const [asked] = receiver.asked
+  const headers = Object.fromEntries(Object.entries(asked?.headers ?? {}).map(([name, value]) => [name, String(value)]))
+  const body = Object(new Webhook(secret).verify(asked?.body ?? '', headers))
+  const { body: shown } = await program.ask('GET', `/api/nowplaying/${id}`)
+  expect(body.now_playing.sh_id).toBe(shown.now_playing.sh_id)
+  expect(body.cache).toBe('event')
+  expect(headers).toMatchObject({ 'x-cuewire-event': 'song_changed', 'x-cuewire-station': shown.station.shortcode })
+})

@@ -1,0 +1,89 @@
+import type { ChildProcess } from 'node:child_process'
+
+import { expect } from 'vitest'
+
+import { advance } from '../../src/playout/advance.ts'
+import { test } from '../support/fixtures.ts'
+import { seedHook } from '../support/hooks.ts'
+import { openPlayout } from '../support/playout.ts'
+import { seedStations } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWebServer } from '../support/web-server.ts'
+import { startWorkers } from '../support/worker-process.ts'
+
+const rounds = 100
+const hooksEach = 3
+const killEveryMs = 900
+
+test('every song change reaches every hook in order, whenever workers are killed', { timeout: 150_000 }, async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  const receiver = await startWebServer()
+  await using playout = await openPlayout(sql, redisUrl)
+  const stations = await seedStations(sql, { stations: 10, songMs: 3_600_000 })
+  for (const { id } of stations)
+    for (let hook = 0; hook < hooksEach; hook++)
+      await seedHook(sql, id, {
+        triggers: ['song_changed'],
+        config: { webhook_url: `${receiver.url}/${id}/${hook}` }
+      })
+  const workers: ChildProcess[] = []
+  const start = (index: number) => {
+    workers[index] = startWorkers(databaseUrl, redisUrl, { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' })
+  }
+  start(0)
+  start(1)
+  let kills = 0
+  const killer = setInterval(() => {
+    const index = kills++ % 2
+    workers[index]?.kill('SIGKILL')
+    start(index)
+  }, killEveryMs)
+  try {
+    for (let round = 0; round < rounds; round++)
+      await Promise.all(
+        stations.map(({ id }) => advance(playout, { stationId: id, endedShId: round === 0 ? 0 : null, cause: round === 0 ? 'wake' : 'skip' }))
+      )
+    // Some of the deliveries are still to be made: workers go on dying for a while.
+    const killsThen = kills
+    await waitFor(() => kills > killsThen + 2, { deadlineMs: 30_000, what: 'two more kills' })
+  } finally {
+    clearInterval(killer)
+  }
+  const waiting = async () => sql`select from webhook_deliveries where state = 'pending' limit 1`
+  await waitFor(async () => (await waiting()).length === 0, { deadlineMs: 90_000, what: 'all deliveries' })
+  for (const worker of workers) worker.kill('SIGKILL')
+  await receiver[Symbol.asyncDispose]()
+
+  const plays = await sql<{ stationId: number; shIds: number[] }[]>`
+    select station_id as "stationId", array_agg(id order by id) as "shIds" from song_history group by station_id`
+  let changes = 0
+  let repeated = 0
+  const ids = new Map<string, string>()
+  for (const { stationId, shIds } of plays) {
+    changes += shIds.length
+    for (let hook = 0; hook < hooksEach; hook++) {
+      const path = `/${stationId}/${hook}`
+      const arrived = receiver.asked.filter(asked => asked.path === path)
+      const first = new Set<number>()
+      for (const { body, headers } of arrived) {
+        const shId = JSON.parse(body).now_playing.sh_id
+        const key = `${path} ${shId}`
+        const id = String(headers['webhook-id'])
+        expect(ids.get(key) ?? id).toBe(id)
+        ids.set(key, id)
+        if (first.has(shId)) repeated++
+        first.add(shId)
+      }
+      expect([...first]).toEqual(shIds.map(Number))
+    }
+  }
+  expect(changes).toBeGreaterThanOrEqual(1_000)
+  expect(new Set(ids.values()).size).toBe(changes * hooksEach)
+  expect(kills).toBeGreaterThan(4)
+  process.stdout.write(
+    `${changes} song changes, ${changes * hooksEach} deliveries, ${kills} workers killed: ${repeated} arrived twice\n`
+  )
+})

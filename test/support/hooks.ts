@@ -1,0 +1,126 @@
+import { BlockList } from 'node:net'
+
+import { pino } from 'pino'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { reduce } from '../../src/station/reduce.ts'
+import { emptyState, type StationState } from '../../src/station/state.ts'
+import type { Trigger } from '../../src/station/triggers.ts'
+import type { DeliveryParts } from '../../src/webhooks/deliver.ts'
+import { HostSlots } from '../../src/webhooks/host-slots.ts'
+import { writeEvent } from '../../src/webhooks/outbox.ts'
+
+/** Secrets that lie open. */
+export const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
+
+/** What a process delivers with that may reach this machine. */
+export function deliveryParts(sql: Sql, given: Partial<DeliveryParts> = {}): DeliveryParts {
+  const allowed = new BlockList()
+  allowed.addSubnet('127.0.0.0', 8, 'ipv4')
+  return {
+    sql,
+    log: pino({ level: 'silent' }),
+    secrets: openSeals,
+    baseUrl: 'https://radio.example',
+    allowed,
+    mailer: null,
+    hosts: new HostSlots(),
+    holder: 'test',
+    held: new Set(),
+    ...given
+  }
+}
+
+export interface HookShape {
+  readonly type?: string
+  readonly triggers?: readonly Trigger[]
+  readonly config: Readonly<Record<string, string | number | boolean>>
+  readonly name?: string
+}
+
+/** A hook as the table keeps it; gives its id. */
+export async function seedHook(
+  sql: Sql,
+  stationId: number,
+  { type = 'generic', triggers = [], config, name = '' }: HookShape
+): Promise<number> {
+  const named = Object.entries(config).map(([key, value]) => ({ key, value }))
+  const [row] = await sql<{ id: number }[]>`
+    insert into webhooks (station_id, type, name, triggers, config)
+    values (${stationId}, ${type}, ${name}, ${sql.json([...triggers])}, ${sql.json(named)}) returning id`
+  return row?.id ?? 0
+}
+
+/** A state of a station in which the song of a number plays. */
+export function stateOf(stationId: number, shId: number): StationState {
+  const song = {
+    id: '0'.repeat(32),
+    artist: 'Artist',
+    title: `Title ${shId}`,
+    album: '',
+    genre: '',
+    isrc: '',
+    lyrics: '',
+    artId: '',
+    customFields: {}
+  }
+  const play = {
+    shId,
+    startedAtMs: 1_767_950_000_000,
+    durationMs: 180_000,
+    playlist: 'Rotation',
+    streamer: '',
+    isRequest: false,
+    song
+  }
+  return reduce(emptyState(stationId, 'test'), {
+    type: 'track-started',
+    revision: 1,
+    current: { shId, dueAtMs: null, isVisible: true },
+    shown: play,
+    history: [],
+    next: null
+  }).state
+}
+
+/** Writes down that songs began, one after the other; numbers are their ids in the history. */
+export async function raiseSongs(
+  sql: Sql,
+  stationId: number,
+  shIds: readonly number[],
+  triggers: readonly Trigger[] = ['song_changed']
+): Promise<void> {
+  for (const shId of shIds)
+    await sql.begin(tx =>
+      writeEvent(tx, stateOf(stationId, shId), {
+        fact: `song:${shId}`,
+        triggers,
+        happenedAtMs: Date.now()
+      })
+    )
+}
+
+/** How the deliveries of a hook stand, in the order of the facts. */
+export function readDeliveries(sql: Sql, webhookId: number) {
+  return sql<
+    { id: number; messageId: string; state: string; attempts: number; nextAttemptMs: number | null; triggers: string[] }[]
+  >`
+    select id, message_id as "messageId", state, attempts, next_attempt_ms as "nextAttemptMs", triggers
+    from webhook_deliveries where webhook_id = ${webhookId} order by happened_at_ms, id`
+}
+
+/** The attempts at a hook, oldest first. */
+export function readAttempts(sql: Sql, webhookId: number) {
+  return sql<
+    { attempt: number; status: number; error: string; url: string; response: string; durationMs: number }[]
+  >`
+    select a.attempt, a.status, a.error, a.url, a.response, a.duration_ms as "durationMs"
+    from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+    where d.webhook_id = ${webhookId} order by a.id`
+}
+
+/** Lets the time of all that waits come. */
+export async function bringForward(sql: Sql, webhookId: number): Promise<void> {
+  await sql`update webhook_deliveries set next_attempt_ms = 1 where webhook_id = ${webhookId} and state = 'pending'`
+  await sql`update webhooks set paused_until_ms = 0 where id = ${webhookId}`
+}

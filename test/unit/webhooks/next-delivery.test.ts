@@ -1,0 +1,238 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { triggers } from '../../../src/station/triggers.ts'
+import { nextDelivery, type Pace, type Patience, type Pending } from '../../../src/webhooks/next-delivery.ts'
+
+const second = 1_000
+const nowMs = 1_767_950_000_000
+
+const pending = (id: number, given: Partial<Pending> = {}): Pending => ({
+  id,
+  triggers: ['song_changed'],
+  happenedAtMs: nowMs - 100 * second + id,
+  attempts: 0,
+  nextAttemptMs: nowMs - 100 * second + id,
+  isAgain: false,
+  ...given
+})
+
+const pace = (given: Partial<Pace> = {}): Pace => ({
+  patience: 'every',
+  rateLimitMs: 0,
+  lastSentMs: 0,
+  pausedUntilMs: 0,
+  ...given
+})
+
+describe('what a hook is sent next', () => {
+  test('is nothing where nothing waits', () => {
+    expect(nextDelivery([], pace(), nowMs)).toEqual({ given: [], send: null, lookAtMs: null })
+  })
+
+  test('is the oldest fact', () => {
+    const next = nextDelivery([pending(1), pending(2)], pace(), nowMs)
+    expect(next).toEqual({ given: [], send: { id: 1, triggers: ['song_changed'] }, lookAtMs: null })
+  })
+
+  test('waits for the first retry of a fact that failed once, and no longer', () => {
+    const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + 5 * second })
+    expect(nextDelivery([failed, pending(2)], pace(), nowMs)).toMatchObject({
+      send: null,
+      lookAtMs: nowMs + 5 * second
+    })
+    const due = { ...failed, nextAttemptMs: nowMs }
+    expect(nextDelivery([due, pending(2)], pace(), nowMs).send?.id).toBe(1)
+    const twice = pending(1, { attempts: 2, nextAttemptMs: nowMs + 300 * second })
+    expect(nextDelivery([twice, pending(2)], pace(), nowMs).send?.id).toBe(2)
+    expect(nextDelivery([twice], pace(), nowMs)).toMatchObject({ send: null, lookAtMs: nowMs + 300 * second })
+  })
+
+  test('is nothing while the hook pauses', () => {
+    const paused = pace({ pausedUntilMs: nowMs + 60 * second })
+    expect(nextDelivery([pending(1)], paused, nowMs)).toMatchObject({
+      send: null,
+      lookAtMs: nowMs + 60 * second
+    })
+  })
+
+  test('within the rate limit is nothing; then it is the newest with all triggers', () => {
+    const limited = pace({ rateLimitMs: 60 * second, lastSentMs: nowMs - 59 * second })
+    const facts = [
+      pending(1, { triggers: ['song_changed'] }),
+      pending(2, { triggers: ['listener_gained'] }),
+      pending(3)
+    ]
+    expect(nextDelivery(facts, limited, nowMs)).toEqual({
+      given: [],
+      send: null,
+      lookAtMs: nowMs + second
+    })
+    expect(nextDelivery(facts, limited, nowMs + second)).toEqual({
+      given: [
+        { id: 1, as: 'merged' },
+        { id: 2, as: 'merged' }
+      ],
+      send: { id: 3, triggers: ['song_changed', 'listener_gained'] },
+      lookAtMs: null
+    })
+  })
+
+  test('with a limit of a minute and facts at 0, 5, 20 and 70 s are deliveries at 0, 60 and 120 s', () => {
+    const facts = [0, 5, 20, 70].map((atS, index) =>
+      pending(index, { happenedAtMs: nowMs + atS * second, nextAttemptMs: nowMs + atS * second })
+    )
+    const sent: [atS: number, id: number][] = []
+    const over = new Set<number>()
+    let lastSentMs = 0
+    for (let atS = 0; atS < 300; atS++) {
+      const atMs = nowMs + atS * second
+      const waiting = facts.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
+      const { send, given } = nextDelivery(waiting, pace({ rateLimitMs: 60 * second, lastSentMs }), atMs)
+      for (const { id } of given) over.add(id)
+      if (!send) continue
+      over.add(send.id)
+      lastSentMs = atMs
+      sent.push([atS, send.id])
+    }
+    expect(sent).toEqual([
+      [0, 0],
+      [60, 2],
+      [120, 3]
+    ])
+  })
+
+  test('is no retry of old news where only the newest counts', () => {
+    const retry = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
+    const newest = pace({ patience: 'newest' })
+    expect(nextDelivery([retry, pending(2)], newest, nowMs)).toMatchObject({
+      given: [{ id: 1, as: 'superseded' }],
+      send: { id: 2 }
+    })
+    expect(nextDelivery([retry], newest, nowMs)).toMatchObject({ given: [], lookAtMs: nowMs + second })
+  })
+
+  test('is no retry an hour after the fact where people read, but the first attempt is made', () => {
+    const old = { happenedAtMs: nowMs - 3_600 * second }
+    const hour = pace({ patience: 'hour' })
+    expect(nextDelivery([pending(1, { ...old, attempts: 3 })], hour, nowMs)).toEqual({
+      given: [{ id: 1, as: 'expired' }],
+      send: null,
+      lookAtMs: null
+    })
+    expect(nextDelivery([pending(1, old)], hour, nowMs).send?.id).toBe(1)
+    expect(
+      nextDelivery([pending(1, { ...old, happenedAtMs: old.happenedAtMs + 1, attempts: 3 })], hour, nowMs)
+        .given
+    ).toEqual([])
+  })
+
+  test('sent again by an operator waits for nothing and is merged with nothing', () => {
+    const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
+    const again = pending(2, { isAgain: true })
+    const limited = pace({ rateLimitMs: 60 * second, lastSentMs: nowMs })
+    expect(nextDelivery([failed, again, pending(3)], limited, nowMs)).toEqual({
+      given: [],
+      send: { id: 2, triggers: ['song_changed'] },
+      lookAtMs: null
+    })
+  })
+})
+
+describe('for any deliveries', () => {
+  const anyPending = fc
+    .array(
+      fc.record({
+        happened: fc.integer({ min: -7_200, max: 0 }),
+        due: fc.integer({ min: -7_200, max: 7_200 }),
+        attempts: fc.integer({ min: 0, max: 4 }),
+        isAgain: fc.boolean(),
+        raised: fc.uniqueArray(fc.constantFrom(...triggers), { minLength: 1, maxLength: 3 })
+      }),
+      { maxLength: 12 }
+    )
+    .map(list =>
+      list
+        .toSorted((a, b) => a.happened - b.happened)
+        .map(({ happened, due, attempts, isAgain, raised }, index) => ({
+          id: index + 1,
+          triggers: raised,
+          happenedAtMs: nowMs + happened * second,
+          attempts,
+          nextAttemptMs: nowMs + (attempts === 0 ? happened : due) * second,
+          isAgain
+        }))
+    )
+  const anyPace = fc.record({
+    patience: fc.constantFrom<Patience>('every', 'newest', 'hour'),
+    rateLimitMs: fc.constantFrom(0, 60 * second),
+    lastSentMs: fc.constantFrom(0, nowMs - 30 * second, nowMs - 600 * second),
+    pausedUntilMs: fc.constantFrom(0, nowMs - second, nowMs + second)
+  })
+
+  test('nothing is both sent and given up, fresh facts are only ever merged, and triggers are lost with none', () => {
+    fc.assert(
+      fc.property(anyPending, anyPace, (waiting, given) => {
+        const next = nextDelivery(waiting, given, nowMs)
+        const ended = next.given.map(({ id }) => id)
+        expect(new Set(ended).size).toBe(ended.length)
+        expect(ended).not.toContain(next.send?.id)
+        for (const { id, as } of next.given) {
+          const each = waiting.find(other => other.id === id)
+          expect(each?.isAgain).toBe(false)
+          expect(as === 'merged').toBe(each?.attempts === 0)
+          if (as === 'merged')
+            for (const trigger of each?.triggers ?? []) expect(next.send?.triggers).toContain(trigger)
+        }
+      })
+    )
+  })
+
+  test('something is sent or there is a time to look, and whoever looks then finds something to do', () => {
+    fc.assert(
+      fc.property(anyPending, anyPace, (waiting, given) => {
+        const next = nextDelivery(waiting, given, nowMs)
+        const left = waiting.filter(({ id }) => !next.given.some(each => each.id === id))
+        if (left.length === 0) expect(next).toMatchObject({ send: null, lookAtMs: null })
+        else if (next.send === null) {
+          expect(next.lookAtMs).toBeGreaterThan(nowMs)
+          const later = nextDelivery(left, { ...given, pausedUntilMs: 0 }, next.lookAtMs ?? 0)
+          if (given.pausedUntilMs <= nowMs) expect(later.send !== null || later.given.length > 0).toBe(true)
+        }
+      })
+    )
+  })
+
+  test('while nothing fails facts arrive in their order, each as itself or in a newer one', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 20 }),
+        fc.constantFrom(0, 7 * second, 60 * second),
+        (offsets, rateLimitMs) => {
+          const facts = offsets
+            .toSorted((a, b) => a - b)
+            .map((offset, index) => {
+              const atMs = nowMs + offset * second
+              return pending(index + 1, { happenedAtMs: atMs, nextAttemptMs: atMs })
+            })
+          const arrived: number[] = []
+          const over = new Set<number>()
+          let lastSentMs = 0
+          for (let atMs = nowMs; atMs <= nowMs + 300 * second; atMs += 100) {
+            const waiting = facts.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
+            const { send, given } = nextDelivery(waiting, pace({ rateLimitMs, lastSentMs }), atMs)
+            for (const { id } of given) over.add(id)
+            if (!send) continue
+            if (rateLimitMs > 0 && lastSentMs > 0) expect(atMs - lastSentMs).toBeGreaterThanOrEqual(rateLimitMs)
+            over.add(send.id)
+            lastSentMs = atMs
+            arrived.push(send.id)
+          }
+          expect(arrived).toEqual(arrived.toSorted((a, b) => a - b))
+          expect(over.size).toBe(facts.length)
+          expect(arrived.at(-1)).toBe(facts.at(-1)?.id)
+        }
+      )
+    )
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+
+import { type Attempted, attemptsAtMost, type Health, outcomeOf, retryAfterMs } from '../../../src/webhooks/outcome.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const atMs = 1_767_950_000_000
+const well: Health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: 7 }
+
+const attempted = (given: Partial<Attempted> = {}): Attempted => ({
+  startedAtMs: atMs,
+  durationMs: 100,
+  status: 200,
+  fault: null,
+  retryAfterMs: null,
+  response: '',
+  url: '',
+  ...given
+})
+const failed = (given: Partial<Attempted> = {}) => attempted({ status: 500, fault: 'status', ...given })
+
+describe('an attempt', () => {
+  test('that arrives makes the hook well, and its start counts for the rate limit', () => {
+    const ill = { failures: 9, failingSinceMs: 1, pauses: 3, pausedUntilMs: 5, lastSentMs: 7 }
+    expect(outcomeOf(attempted(), 3, ill, 0.5)).toEqual({
+      state: 'delivered',
+      nextAttemptMs: null,
+      health: { ...well, lastSentMs: atMs },
+      disabled: null
+    })
+  })
+
+  test('that fails is made again after the times of Standard Webhooks, a fifth more or less, ten times in all', () => {
+    const delays = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(attempts => {
+      const at = (random: number) => (outcomeOf(failed(), attempts, well, random).nextAttemptMs ?? 0) - atMs - 100
+      expect(at(0)).toBe(Math.round(at(0.5) * 0.8))
+      expect(at(1)).toBe(Math.round(at(0.5) * 1.2))
+      return at(0.5)
+    })
+    expect(delays).toEqual(
+      [5_000, 5 * minute, 30 * minute].concat([2, 5, 10, 14, 20, 24].map(hours => hours * hour))
+    )
+    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(75 * hour + 35 * minute + 5_000)
+    expect(outcomeOf(failed(), attemptsAtMost, well, 0.5)).toMatchObject({ state: 'failed', nextAttemptMs: null })
+  })
+
+  test('that is asked to wait comes no earlier, and no later than an hour', () => {
+    const next = (asked: number) => outcomeOf(failed({ retryAfterMs: asked }), 1, well, 0.5).nextAttemptMs
+    expect(next(120_000)).toBe(atMs + 100 + 120_000)
+    expect(next(1_000)).toBe(atMs + 100 + 5_000)
+    expect(next(9 * hour)).toBe(atMs + 100 + hour)
+  })
+
+  test('that fails five times in a row pauses the hook for a minute, then twice as long each time up to an hour', () => {
+    let health = well
+    const pauses: number[] = []
+    for (let failure = 1; failure <= 13; failure++) {
+      health = outcomeOf(failed(), 1, health, 0.5).health
+      pauses.push(health.pausedUntilMs === 0 ? 0 : (health.pausedUntilMs - atMs - 100) / minute)
+    }
+    expect(pauses).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
+    expect(health.lastSentMs).toBe(7)
+  })
+
+  test('answered 410 switches the hook off', () => {
+    const outcome = outcomeOf(failed({ status: 410 }), 1, well, 0.5)
+    expect(outcome).toMatchObject({ state: 'failed', nextAttemptMs: null })
+    expect(outcome.disabled).toContain('410')
+  })
+
+  test('that is the hundredth failure in a row, or fails after five days of failures, switches it off', () => {
+    const ill = (failures: number, sinceMs: number): Health => ({ ...well, failures, failingSinceMs: sinceMs })
+    expect(outcomeOf(failed(), 1, ill(98, atMs), 0.5).disabled).toBeNull()
+    expect(outcomeOf(failed(), 1, ill(99, atMs), 0.5).disabled).toContain('100')
+    expect(outcomeOf(failed(), 1, ill(5, atMs - 120 * hour + 101), 0.5).disabled).toBeNull()
+    expect(outcomeOf(failed(), 1, ill(5, atMs - 120 * hour), 0.5).disabled).toContain('five days')
+  })
+})
+
+describe('Retry-After', () => {
+  const cases: [name: string, status: number, header: string | undefined, ms: number | null][] = [
+    ['seconds', 429, '120', 120_000],
+    ['blanks around', 503, ' 7 ', 7_000],
+    ['a date', 502, new Date(atMs + 9_000).toUTCString(), 9_000],
+    ['a date that is over', 504, new Date(atMs - 9_000).toUTCString(), 0],
+    ['a status that gives it no meaning', 500, '120', null],
+    ['none', 429, undefined, null],
+    ['nonsense', 429, 'soon', null],
+    ['a negative number', 429, '-5', null]
+  ]
+  test.each(cases)('%s', (_, status, header, ms) => {
+    expect(retryAfterMs(status, header, atMs)).toBe(ms)
+  })
+})
