@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: three
     // at a time keep two cores busy.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       // Properties over days of a station take seconds, on a busy machine many.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },

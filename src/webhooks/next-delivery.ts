@@ -29,9 +29,15 @@ export type Patience = 'every' | 'newest' | 'hour'
 
 const hourMs = 3_600_000
 
-/** What is to be done: deliveries that are over without having arrived, and one to send or the time to look again. */
+/** A delivery that is over without having arrived. */
+interface Given {
+  readonly id: number
+  readonly as: 'superseded' | 'expired' | 'merged'
+}
+
+/** What is to be done: deliveries that are given up, and one to send or the time to look again. */
 export interface Next {
-  readonly given: readonly { readonly id: number; readonly as: 'superseded' | 'expired' | 'merged' }[]
+  readonly given: readonly Given[]
   readonly send: { readonly id: number; readonly triggers: readonly Trigger[] } | null
   /** When something may be due, if nothing is sent now; null: nothing is pending. */
   readonly lookAtMs: number | null
@@ -53,7 +59,7 @@ export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: num
   const merged = pace.rateLimitMs > 0 && isFresh(due) ? left.filter(isFresh) : [due]
   const newest = merged.at(-1) ?? due
   return {
-    given: [...stale, ...merged.slice(0, -1).map(({ id }) => ({ id, as: 'merged' as const }))],
+    given: [...stale, ...merged.slice(0, -1).map(({ id }): Given => ({ id, as: 'merged' }))],
     send: { id: newest.id, triggers: [...new Set(merged.flatMap(({ triggers }) => triggers))] },
     lookAtMs: null
   }
@@ -61,13 +67,13 @@ export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: num
 
 const isFresh = ({ attempts, isAgain }: Pending) => attempts === 0 && !isAgain
 
-function staleOf(pending: readonly Pending[], patience: Patience, nowMs: number) {
-  return pending.flatMap((each, index) => {
+function staleOf(pending: readonly Pending[], patience: Patience, nowMs: number): Given[] {
+  return pending.flatMap((each, index): Given[] => {
     if (each.attempts === 0 || each.isAgain) return []
     const { id } = each
     if (patience === 'newest' && pending.slice(index + 1).some(newer => !newer.isAgain))
-      return [{ id, as: 'superseded' as const }]
-    return patience === 'hour' && nowMs - each.happenedAtMs >= hourMs ? [{ id, as: 'expired' as const }] : []
+      return [{ id, as: 'superseded' }]
+    return patience === 'hour' && nowMs - each.happenedAtMs >= hourMs ? [{ id, as: 'expired' }] : []
   })
 }
 

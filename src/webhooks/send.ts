@@ -35,7 +35,7 @@ export async function send(
   const startedAtMs = Date.now()
   const startedAt = performance.now()
   const answer = sending.kind === 'mail' ? await mail(sending.mail, id, parts) : await ask(sending, parts)
-  const response = withoutSecrets(answer.response, secrets).slice(0, charactersKept)
+  const response = excerpt(withoutSecrets(answer.response, secrets))
   return { ...answer, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
 }
 
@@ -95,12 +95,13 @@ function judged({ status, headers, body }: GuardedAnswer): Omit<Answer, 'url'> {
     status,
     fault: status >= 200 && status < 300 ? null : 'status',
     retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now()),
-    response: printable(body.toString('utf8'))
+    response: body.toString('utf8')
   }
 }
 
-/** Postgres keeps no NUL, and half a character at the end is none. */
-const printable = (text: string) => text.replaceAll('\0', '').toWellFormed()
+/** The beginning of a text, without what Postgres cannot keep: NUL, and half a character at the end. */
+const excerpt = (text: string) =>
+  text.replaceAll('\0', '').slice(0, charactersKept).replace(/[\ud800-\udbff]$/, '')
 
 function shown(url: string): string {
   const { origin, pathname } = new URL(url)
@@ -114,11 +115,11 @@ async function mail(message: Mail, id: string, { mailer }: SendParts): Promise<A
   if (mailer === null) return failed('config', 0, 'No server for mails is configured: SMTP_URL is not set.')
   try {
     const response = await mailer.send(message, id, mailMs)
-    return { ...failed('mail', statusIn(response), printable(response)), fault: null }
+    return { ...failed('mail', statusIn(response), response), fault: null }
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const answer = 'response' in error && typeof error.response === 'string' ? error.response : error.message
-    return failed('mail', statusIn(answer), printable(answer))
+    return failed('mail', statusIn(answer), answer)
   }
 }
 

@@ -22,7 +22,7 @@ async function recordPlays(sql: Sql, rows: Row[], timezone = 'UTC'): Promise<num
   const plays = rows.map(
     ({ at, title = at, artist = '', playlist = '', visible = true, lengthMs = 60_000 }) => ({
       station_id: id,
-      song_id: 'x',
+      song_id: '9dd4e461268c8034f5c8564e155c67a6',
       title,
       artist,
       playlist,

@@ -162,7 +162,7 @@ describe('a list', () => {
     const fetched = async () => {
       await program.sql`
         insert into media (station_id, unique_id, path, song_id, remote_playlist_id)
-        values (${station.id}, ${`x${id}`}, 'https://cdn.invalid/a', 'x', ${id})`
+        values (${station.id}, ${`x${id}`}, 'https://cdn.invalid/a', md5('x'), ${id})`
       await program.sql`
         insert into playlist_tracks (playlist_id, media_id, position)
         select ${id}, id, 1 from media where remote_playlist_id = ${id}`

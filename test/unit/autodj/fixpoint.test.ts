@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../../src/autodj/apply.ts'
 import { buckets } from '../../../src/autodj/buckets.ts'
 import { nextStartMs } from '../../../src/autodj/estimate.ts'
-import { dueInterrupts } from '../../../src/autodj/interrupt.ts'
-import { interrupts, isSequence } from '../../../src/autodj/library.ts'
+import { interrupts, isSequence, type Playlist } from '../../../src/autodj/library.ts'
 import { pickFrom } from '../../../src/autodj/pick.ts'
 import { randomOf } from '../../../src/autodj/random.ts'
 import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
@@ -69,8 +68,9 @@ function isNeedless({ library, rejected }: Situation, rows: readonly QueuedRow[]
   const own = library.playlists.find(({ id }) => id === row.playlistId && id === last.playlistId)
   if (own && isSequence(own)) return false
   const slot = { library, ahead: rows.slice(0, index), behind: [], atMs: row.startsAtMs, rejected }
-  const playlists = row.isInterrupt
-    ? dueInterrupts(slot)
-    : library.playlists.filter(playlist => !interrupts(playlist))
+  // What cuts in is there for its time: no other playlist stands in for it.
+  const mayStandIn = (playlist: Playlist) =>
+    row.isInterrupt ? playlist.id === row.playlistId : !interrupts(playlist)
+  const playlists = library.playlists.filter(mayStandIn)
   return pickFrom(slot, { playlists, buckets, mayRepeat: false }, randomOf(1, 1), []) !== null
 }
