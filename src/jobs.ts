@@ -74,23 +74,35 @@ export function openDeliverQueue(connection: RedisClient): DeliverQueue {
   })
 }
 
-/**
- * Has hooks looked at, at a time (Unix milliseconds), or as soon as may be. A second job for the same hook and time is none,
- * and one without a time is enough for all that waits.
- */
+/** Has hooks looked at, at a time (Unix milliseconds). A second job for the same hook and time is none. */
 export async function scheduleDeliveries(
   queue: DeliverQueue,
   webhookIds: readonly number[],
-  atMs: number | null
+  atMs: number
 ): Promise<void> {
   if (webhookIds.length === 0) return
-  const delay = atMs === null ? 0 : Math.max(0, Math.ceil(atMs - Date.now()))
-  const when = atMs === null ? 'due' : Math.ceil(atMs)
+  const delay = Math.max(0, Math.ceil(atMs - Date.now()))
   await queue.addBulk(
     webhookIds.map(webhookId => ({
       name: 'deliver',
       data: { webhookId },
-      opts: { jobId: `${webhookId}-${when}`, delay }
+      opts: { jobId: `${webhookId}-${Math.ceil(atMs)}`, delay }
+    }))
+  )
+}
+
+/** A stalled job keeps its id for half a minute: one that was lost with its worker must not stand in the way so long. */
+const sameForMs = 4_000
+
+/** Has hooks looked at that have something due, once in a few seconds at most. */
+export async function scheduleDue(queue: DeliverQueue, webhookIds: readonly number[]): Promise<void> {
+  if (webhookIds.length === 0) return
+  const period = Math.floor(Date.now() / sameForMs)
+  await queue.addBulk(
+    webhookIds.map(webhookId => ({
+      name: 'deliver',
+      data: { webhookId },
+      opts: { jobId: `${webhookId}-due-${period}` }
     }))
   )
 }

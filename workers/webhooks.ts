@@ -4,7 +4,7 @@ import { Worker } from 'bullmq'
 import * as v from 'valibot'
 
 import type { Config } from '../src/config.ts'
-import { deliverPayload, deliverQueueName, scheduleDeliveries } from '../src/jobs.ts'
+import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs.ts'
 import { networkList } from '../src/networks.ts'
 import { raiseTurns } from '../src/playout/raise.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
@@ -19,7 +19,7 @@ import { openMailer } from '../src/webhooks/mailer.ts'
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
 const concurrency = 500
 const relayMs = 1_000
-const prolongMs = 4_000
+const prolongMs = 2_000
 const dueAtOnce = 2_000
 /** How long a request that is under way may go on once the process stops. */
 const graceMs = 2_500
@@ -67,7 +67,7 @@ export function startWebhooks(
   const relay = everyNowAndThen(relayMs, async () => {
     const nowMs = Date.now()
     await raiseTurns(sql, nowMs)
-    await scheduleDeliveries(deliveries, await dueHooks(sql, nowMs, dueAtOnce), null)
+    await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
   })
   const prolonging = everyNowAndThen(prolongMs, async () => {
     if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], Date.now())

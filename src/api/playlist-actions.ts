@@ -24,13 +24,13 @@ interface Playlist {
 /** One change of a playlist with what follows from it: the queue is brought in line and shown. */
 async function change(
   request: ApiRequest,
-  { sql, redis, advances, log }: ApiServices,
+  services: ApiServices,
   fields: readonly string[],
   write: (tx: Tx, playlist: Playlist) => Promise<string>
 ) {
   const station = stationOf(request)
   const id = parseId(request.params['id'])
-  const message = await sql.begin(async tx => {
+  const message = await services.sql.begin(async tx => {
     await lockStation(tx, station.id)
     const [playlist] = await tx<Playlist[]>`
       select id, is_enabled as "isEnabled", "order" from playlists
@@ -41,7 +41,7 @@ async function change(
     await recordAudit(tx, request, { record: 'Playlist', id, fields: [...fields] })
     return told
   })
-  await publishEventually({ sql, redis, advances, log }, station.id)
+  await publishEventually(services, station.id)
   return actionResult(message)
 }
 

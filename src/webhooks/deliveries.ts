@@ -15,7 +15,7 @@ export interface HeldHook extends Health, PreparedHook {
 }
 
 /** How long a hold lasts unless it is prolonged: then somebody else goes on where its holder was killed. */
-export const holdMs = 15_000
+export const holdMs = 8_000
 
 /** Takes a hook, so that nobody else delivers to it; null where somebody does, or it is gone. */
 export async function holdHook(
