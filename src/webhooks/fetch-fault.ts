@@ -31,7 +31,8 @@ export class FetchFault extends Error {
 /** Of the codes that Node gives its errors; the first pattern that fits counts. */
 const words: readonly (readonly [RegExp, FetchFaultWord])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
-  [/CERT|SIGNATURE|HOSTNAME|_CA$|_CRL|^(EPROTO$|ERR_SSL_|ERR_TLS_|INVALID_PURPOSE$|PATH_LENGTH_)/, 'tls'],
+  [/CERT|SIGNATURE|HOSTNAME|_CA$|_CRL|_PUBLIC_KEY$/, 'tls'],
+  [/^(ERR_O?SSL_|ERR_TLS_|PATH_LENGTH_)|^(EPROTO|INVALID_PURPOSE|UNSPECIFIED)$/, 'tls'],
   [/^HPE_/, 'http'],
   [/^E[A-Z]+$/, 'refused']
 ]

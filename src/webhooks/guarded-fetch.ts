@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { type BlockList, isIP } from 'node:net'
+import { type BlockList, isIP, type Socket } from 'node:net'
 
 import { version } from '../version.ts'
 import { FetchFault, faultOf } from './fetch-fault.ts'
@@ -15,7 +15,7 @@ export interface GuardedRequest {
   /** Other names than `Host` and `Accept-Encoding`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** For all of it, from the name to the last byte; 10 seconds unless told. */
+  /** For all of it, from the name to the last byte; 10 seconds unless told. A connection must be there after three. */
   readonly timeoutMs?: number
   /** The longest body that is read; 1 MiB unless told. */
   readonly maxBytes?: number
@@ -30,8 +30,14 @@ export interface GuardedAnswer {
   readonly body: Buffer
 }
 
-/** Node's 250 ms would give up addresses on the other side of the world. */
-const perAddressMs = 2_500
+const maxBytesAsARule = 1_048_576
+/** On the connection a body in chunks of one byte takes six for each. */
+const bytesPerByte = 6
+/** Headers, early answers, and what comes faster than the body is read. */
+const mostAround = 262_144
+const connectMs = 3_000
+/** Node's 250 ms would give up addresses on the other side of the world. A lost greeting is repeated after a second. */
+const perAddressMs = 1_400
 
 /**
  * Sends a request to an address that an operator gave, and to no host that `checkUrl` and the guard forbid: the name is
@@ -69,6 +75,8 @@ async function judgedAddresses(
   const family = isIP(host)
   if (family !== 0) return [{ address: host, family }]
   const addresses = await addressesOf(host, signal)
+  // Without any, Node throws where nobody can catch it.
+  if (addresses.length === 0) throw new FetchFault('dns')
   if (addresses.some(({ address }) => isForbiddenAddress(address, allowed))) throw new FetchFault('blocked')
   return addresses
 }
@@ -101,6 +109,7 @@ function exchange(
   return new Promise((resolve, reject) => {
     const asked = ask(url, { method: request.method ?? 'GET', headers, agent, signal })
     asked.on('error', reject)
+    asked.on('socket', socket => limitConnection(asked, socket, request))
     // Node gives up a request without an error when it is answered by a change of protocol.
     const refuse = () => reject(new FetchFault('http'))
     asked.on('close', refuse)
@@ -114,9 +123,28 @@ function exchange(
   })
 }
 
+/**
+ * Ends a request that is not connected in time, and one that is sent far more than its answer may be: early answers (1xx)
+ * without an end, or chunks that are nearly nothing but marks.
+ */
+function limitConnection(
+  asked: http.ClientRequest,
+  socket: Socket,
+  { maxBytes = maxBytesAsARule }: GuardedRequest
+) {
+  const timer = setTimeout(() => asked.destroy(new FetchFault('timeout')), connectMs)
+  for (const end of ['connect', 'close']) socket.once(end, () => clearTimeout(timer))
+  let bytes = 0
+  socket.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes > maxBytes * bytesPerByte + mostAround) asked.destroy(new FetchFault('too_large'))
+  })
+}
+
 async function readAnswer(answer: http.IncomingMessage, request: GuardedRequest): Promise<GuardedAnswer> {
-  const { maxBytes = 1_048_576, whenLonger = 'refuse' } = request
+  const { maxBytes = maxBytesAsARule, whenLonger = 'refuse' } = request
   const { statusCode: status = 0, headers } = answer
+  if (status < 200) throw new FetchFault('http', { status })
   if (status >= 300 && status < 400) throw new FetchFault('redirect', { status })
   const refuseLonger = (bytes: number) => {
     if (whenLonger === 'refuse' && bytes > maxBytes) throw new FetchFault('too_large', { status })

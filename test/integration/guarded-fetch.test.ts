@@ -1,12 +1,15 @@
-import { createServer, type Socket } from 'node:net'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { freePort } from '../../src/embedded/free-port.ts'
 import { networkList } from '../../src/networks.ts'
 import { version } from '../../src/version.ts'
 import { FetchFault } from '../../src/webhooks/fetch-fault.ts'
 import { guardedFetch, type GuardedRequest } from '../../src/webhooks/guarded-fetch.ts'
+import { startDeafServer } from '../support/deaf-server.ts'
+import { startSayingServer } from '../support/saying-server.ts'
 import { startSilentServer } from '../support/silent-server.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
@@ -22,25 +25,6 @@ async function faultOf(url: string, request: Partial<GuardedRequest> = {}): Prom
   const error: unknown = await get(url, request).catch((thrown: unknown) => thrown)
   if (error instanceof FetchFault) return error
   throw new Error('there was no fault', { cause: error })
-}
-
-/** A server that says these bytes to whoever connects, once it was sent something. */
-async function startRawServer(say: (socket: Socket, heard: Buffer) => void) {
-  const sockets = new Set<Socket>()
-  const server = createServer(socket => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.once('data', heard => say(socket, heard))
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return {
-    port: typeof address === 'object' && address ? address.port : 0,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy()
-      await new Promise(resolve => server.close(resolve))
-    }
-  }
 }
 
 describe('a request', () => {
@@ -86,7 +70,7 @@ describe('a request', () => {
 
   test('tells the name in the greeting of TLS as well', async () => {
     const greetings: Buffer[] = []
-    await using server = await startRawServer((socket, heard) => {
+    await using server = await startSayingServer((socket, heard) => {
       greetings.push(heard)
       socket.end('this is no TLS')
     })
@@ -102,6 +86,28 @@ describe('a request', () => {
     expect(fault).toMatchObject({ word: 'timeout', message: 'The server did not answer in time.' })
     await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
   })
+})
+
+test('a connection that does not come about is given up before the time is over', async () => {
+  await using server = await startDeafServer()
+  // Two wait to be accepted, for ever; whoever comes after them is not even answered.
+  const waiting = [1, 2, 3, 4].map(() => connect(server.port, '127.0.0.1'))
+  const connected = () => waiting.filter(socket => !socket.connecting).length
+  await waitFor(() => connected() >= 2, { deadlineMs: 5_000, what: 'a full queue' })
+  const fault = await faultOf(`http://127.0.0.1:${server.port}/`, { timeoutMs: 60_000 })
+  expect(fault.word).toBe('timeout')
+  for (const socket of waiting) socket.destroy()
+})
+
+test('proxies that the environment names are passed by', async () => {
+  await using proxy = await startWebServer()
+  await using server = await startWebServer()
+  for (const name of ['http_proxy', 'https_proxy', 'all_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'])
+    vi.stubEnv(name, proxy.url)
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect((await get(`http://localhost:${server.port}/`)).status).toBe(200)
+  expect([server.asked.length, proxy.asked]).toEqual([1, []])
 })
 
 describe('no connection is made', () => {
@@ -175,15 +181,6 @@ describe('an answer', () => {
     expect((await get(server.url, { maxBytes: 1_000 })).body).toEqual(whole)
   })
 
-  test('that drips is given up when the time is over', async () => {
-    await using server = await startWebServer()
-    server.answer((_, response) => {
-      const drip = setInterval(() => response.write('x'), 10)
-      response.on('close', () => clearInterval(drip))
-    })
-    expect((await faultOf(server.url, { timeoutMs: 200 })).word).toBe('timeout')
-  })
-
   test('that breaks off is none', async () => {
     await using server = await startWebServer()
     server.answer((_, response) => {
@@ -197,15 +194,120 @@ describe('an answer', () => {
   })
 
   test('of something else than a web server is none', async () => {
-    await using server = await startRawServer(socket => socket.end('ICY 200 OK\r\n\r\n'))
+    await using server = await startSayingServer(socket => socket.end('ICY 200 OK\r\n\r\n'))
     expect((await faultOf(`http://127.0.0.1:${server.port}/`)).word).toBe('http')
   })
 
-  test('that wants to go on in another protocol is none', async () => {
-    await using server = await startRawServer(socket =>
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n')
+  test.for(['Connection: Upgrade\r\nUpgrade: chat\r\n', ''])(
+    'that wants to go on in another protocol is none: %j',
+    async header => {
+      await using server = await startSayingServer(socket =>
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${header}\r\n`)
+      )
+      expect((await faultOf(server.url)).word).toBe('http')
+      await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
+    }
+  )
+
+  test('may be announced by early ones, which do not count', async () => {
+    await using server = await startSayingServer(socket =>
+      socket.write(
+        'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n' +
+          'HTTP/1.1 204 No Content\r\n\r\n'
+      )
     )
-    expect((await faultOf(`http://127.0.0.1:${server.port}/`)).word).toBe('http')
+    expect(await get(server.url)).toMatchObject({ status: 204, body: Buffer.alloc(0) })
+  })
+
+  test('is the first, whatever comes after it, and the connection is not kept', async () => {
+    await using server = await startSayingServer(socket =>
+      socket.write(
+        'HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok' +
+          'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n'
+      )
+    )
+    const { status, body } = await get(server.url)
+    expect([status, String(body)]).toEqual([200, 'ok'])
+    await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
+  })
+
+  test('stays as it was packed', async () => {
+    const packed = gzipSync(Buffer.alloc(10_000_000))
+    await using server = await startWebServer()
+    server.answer((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed))
+    expect((await get(server.url, { maxBytes: 20_000 })).body).toEqual(packed)
+  })
+
+  test('may come in chunks of one byte', async () => {
+    await using server = await startSayingServer(
+      socket => void socket.write(`${chunked}${'1\r\nx\r\n'.repeat(500_000)}0\r\n\r\n`)
+    )
+    const { body } = await get(server.url, { maxBytes: 500_000 })
+    expect(body.equals(Buffer.alloc(500_000, 'x'))).toBe(true)
+  })
+})
+
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+/** What a server says first, and then again and again. */
+const endless: [what: string, first: string, again: string][] = [
+  ['early answers', '', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
+  ['invitations to go on', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['a status', 'HTTP/1.1 200 ', 'x'],
+  ['a header', 'HTTP/1.1 200 OK\r\nX: ', 'x'],
+  ['headers', 'HTTP/1.1 200 OK\r\n', 'X: y\r\n'],
+  ['the mark of a chunk', `${chunked}1;`, 'x'],
+  ['long marks of short chunks', chunked, `1;${'x'.repeat(10_000)}\r\nx\r\n`],
+  ['headers at the end', `${chunked}0\r\n`, 'X: y\r\n']
+]
+
+describe('without an end', () => {
+  test.for(endless)('as fast as it can: %s', async ([, first, again]) => {
+    await using server = await startSayingServer(socket => {
+      socket.write(first)
+      const piece = again.repeat(Math.ceil(20_000 / again.length))
+      const more = () => {
+        while (!socket.destroyed && socket.write(piece));
+      }
+      socket.on('drain', more)
+      more()
+    })
+    const limits = { maxBytes: 65_536, whenLonger: 'cut', timeoutMs: 20_000 } as const
+    expect((await faultOf(server.url, limits)).word).toMatch(/^(http|too_large)$/)
+    await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
+  })
+
+  const slow: typeof endless = [
+    ...endless,
+    ['a body', chunked, '1\r\nx\r\n'],
+    ['a body of a length', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n', 'x'],
+    ['a body until the connection ends', 'HTTP/1.1 200 OK\r\n\r\n', 'x'],
+    ['empty lines', '', '\r\n'],
+    ['silence', '', '']
+  ]
+
+  test.for(slow)('byte by byte: %s', async ([, first, again]) => {
+    await using server = await startSayingServer(socket => {
+      socket.write(first)
+      let said = 0
+      const drip = setInterval(() => socket.write(again.charAt(said++ % again.length)), 5)
+      socket.once('close', () => clearInterval(drip))
+    })
+    const limits = { maxBytes: 65_536, whenLonger: 'cut', timeoutMs: 200 } as const
+    expect((await faultOf(server.url, limits)).word).toBe('timeout')
+    await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
+  })
+
+  test('a greeting of TLS is waited for no longer than the time lasts', async () => {
+    await using server = await startSilentServer()
+    expect((await faultOf(`https://localhost:${server.port}/`, { timeoutMs: 200 })).word).toBe('timeout')
+    await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
+  })
+
+  test('nor is a server that does not read', async () => {
+    await using server = await startSayingServer(socket => socket.pause())
+    const sent = { method: 'POST', body: Buffer.alloc(50_000_000), timeoutMs: 500 }
+    expect((await faultOf(server.url, sent)).word).toBe('timeout')
   })
 })
 

@@ -1,8 +1,11 @@
+import { Socket } from 'node:net'
+
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { networkList } from '../../src/networks.ts'
 import { guardedFetch } from '../../src/webhooks/guarded-fetch.ts'
 import { addressesOf, checkTarget } from '../../src/webhooks/look-up.ts'
+import { startSayingServer } from '../support/saying-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 interface Address {
@@ -10,6 +13,7 @@ interface Address {
   readonly family: number
 }
 
+// No name server can be told from here what to answer, so this stands in for the system's look-up. The connections are real.
 const asked = vi.hoisted(() => vi.fn<(name: string) => Promise<Address[]>>())
 vi.mock('node:dns/promises', () => ({ lookup: asked }))
 
@@ -24,49 +28,153 @@ function answer(...answers: string[][]) {
   asked.mockImplementation(async () => at(...(answers.at(-1) ?? [])))
 }
 
+const connect = vi.spyOn(Socket.prototype, 'connect')
 beforeEach(() => {
   asked.mockReset()
+  connect.mockClear()
 })
 
-describe('a name', () => {
-  test.for<[string[]]>([
-    [['93.184.215.14', '10.0.0.1']],
-    [['10.0.0.1', '93.184.215.14']],
-    [['2606:2800:21f:cb07:6820:80da:af6b:8b2c', 'fd00::1']],
-    [['93.184.215.14', '::ffff:169.254.169.254']]
-  ])('is refused for one forbidden address: %j', async ([addresses]) => {
+const publicHost = '93.184.215.14'
+const publicHost6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c'
+
+/** What is tried, the URL, the name that is looked up for it, and what that leads to. */
+const refused: [trick: string, url: string, name: string, addresses: string[]][] = [
+  ['this machine', 'http://localhost/', 'localhost', ['127.0.0.1']],
+  ['this machine by IPv6', 'http://localhost/', 'localhost', ['::1']],
+  ['a dot at the end', 'http://localhost./', 'localhost.', ['127.0.0.1']],
+  ['capitals', 'http://LOCALHOST/', 'localhost', ['127.0.0.1']],
+  ['a name below it', 'http://cuewire.localhost/', 'cuewire.localhost', ['127.0.0.1']],
+  ['percent-encoding', 'http://loc%61lhost/', 'localhost', ['127.0.0.1']],
+  ['full-width letters', 'http://ｌｏｃａｌｈｏｓｔ/', 'localhost', ['127.0.0.1']],
+  ['a soft hyphen', 'http://local\u00ADhost/', 'localhost', ['127.0.0.1']],
+  ['a public name for this machine', 'https://localtest.example/', 'localtest.example', ['127.0.0.1']],
+  ['the address in the name', 'http://127.0.0.1.ip.example/', '127.0.0.1.ip.example', ['127.0.0.1']],
+  ['another container', 'http://redis:6379/', 'redis', ['172.18.0.3']],
+  ['the machine around the container', 'http://host.example/', 'host.example', ['192.168.65.254']],
+  ['metadata by its name', 'http://metadata.example/', 'metadata.example', ['169.254.169.254']],
+  ['letters of another alphabet', 'http://hörer.example/', 'xn--hrer-5qa.example', ['10.0.0.1']],
+  ['no address', 'http://radio.example/', 'radio.example', ['0.0.0.0']],
+  ['no address by IPv6', 'http://radio.example/', 'radio.example', ['::']],
+  ['carrier-grade NAT', 'http://radio.example/', 'radio.example', ['100.127.0.1']],
+  ['mapped', 'http://radio.example/', 'radio.example', ['::ffff:169.254.169.254']],
+  ['NAT64', 'http://radio.example/', 'radio.example', ['64:ff9b::a00:1']],
+  ['unique local', 'http://radio.example/', 'radio.example', ['fd00::1']],
+  ['link-local with a zone', 'http://radio.example/', 'radio.example', ['fe80::1%eth0']],
+  ['no address at all', 'http://radio.example/', 'radio.example', ['localhost']],
+  ['public, then private', 'http://radio.example/', 'radio.example', [publicHost, '10.0.0.1']],
+  ['private, then public', 'http://radio.example/', 'radio.example', ['10.0.0.1', publicHost]],
+  ['public IPv4, private IPv6', 'http://radio.example/', 'radio.example', [publicHost, 'fd00::1']],
+  ['public IPv6, private IPv4', 'http://radio.example/', 'radio.example', [publicHost6, '127.0.0.1']],
+  [
+    'the last of many',
+    'http://radio.example/',
+    'radio.example',
+    [...Array<string>(40).fill(publicHost), '192.168.0.1']
+  ]
+]
+
+describe('a name is refused', () => {
+  test.for(refused)('%s: %s', async ([, url, name, addresses]) => {
     answer(addresses)
-    await expect(guardedFetch('http://radio.example/', { allowed: none })).rejects.toMatchObject({
-      word: 'blocked'
+    expect(await checkTarget(url, none)).toEqual({
+      code: 'unsafe_url',
+      sentence: 'must not lead to a private or special address.'
     })
-    expect(await checkTarget('http://radio.example/', none)).toMatchObject({ code: 'unsafe_url' })
+    await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked', status: 0 })
+    // Once when it is saved, and once for the attempt.
+    expect(asked.mock.calls.map(([each]) => each)).toEqual([name, name])
+    expect(connect).not.toHaveBeenCalled()
   })
 
-  test('is asked for once, and where it led then is connected to', async () => {
-    await using server = await startWebServer()
-    await using other = await startWebServer()
-    answer(['127.0.0.1'], ['127.0.0.2'])
-    const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
-    expect(status).toBe(200)
-    expect(asked).toHaveBeenCalledTimes(1)
-    expect(server.asked[0]?.headers.host).toBe(`radio.example:${server.port}`)
-    expect(other.asked).toEqual([])
-  })
-
-  test('that leads to a private network since it was saved is refused', async () => {
-    answer(['93.184.215.14'], ['127.0.0.1'])
+  test('that is public when it is saved, and private when it is sent to', async () => {
+    answer([publicHost], ['127.0.0.1'])
     await using server = await startWebServer()
     const url = `http://radio.example:${server.port}/`
     expect(await checkTarget(url, none)).toBeNull()
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked' })
+    expect(asked).toHaveBeenCalledTimes(2)
+    expect(connect).not.toHaveBeenCalled()
     expect(server.asked).toEqual([])
   })
 
-  test('of which one address is dead is reached by another', async () => {
+  test('that is private at the second attempt', async () => {
+    answer(['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1'])
+    await using server = await startWebServer()
+    const send = () => guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
+    expect((await send()).status).toBe(200)
+    await expect(send()).rejects.toMatchObject({ word: 'blocked' })
+    expect((await send()).status).toBe(200)
+    expect([asked.mock.calls.length, server.asked.length]).toEqual([3, 2])
+  })
+})
+
+describe('a name passes when it is saved', () => {
+  test.for<[why: string, answer: string[]]>([
+    ['with a public address', [publicHost]],
+    ['with public addresses of both kinds', [publicHost6, publicHost]],
+    ['with a public address by NAT64', ['64:ff9b::808:808']],
+    ['without an address', []]
+  ])('%s', async ([, addresses]) => {
+    answer(addresses)
+    expect(await checkTarget('http://radio.example/', none)).toBeNull()
+  })
+
+  test('that nobody knows yet', async () => {
+    asked.mockRejectedValue(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }))
+    expect(await checkTarget('http://radio.example/', none)).toBeNull()
+  })
+
+  test('with a private address that is allowed', async () => {
+    answer(['10.1.2.3', publicHost])
+    expect(await checkTarget('http://radio.example/', networkList(['10.1.0.0/16']))).toBeNull()
+  })
+})
+
+describe('the connection goes', () => {
+  test('to where the one look-up led, by http', async () => {
+    await using server = await startWebServer()
+    answer(['127.0.0.1'], ['127.0.0.2'])
+    const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
+    expect(status).toBe(200)
+    expect(server.asked[0]?.headers.host).toBe(`radio.example:${server.port}`)
+    expect(asked.mock.calls).toEqual([['radio.example', { all: true }]])
+  })
+
+  test('to where the one look-up led, by https', async () => {
+    const greetings: Buffer[] = []
+    await using server = await startSayingServer((socket, heard) => {
+      greetings.push(heard)
+      socket.end('this is no TLS')
+    })
+    answer(['127.0.0.1'], ['127.0.0.2'])
+    const sent = guardedFetch(`https://radio.example:${server.port}/`, { allowed: loopback })
+    await expect(sent).rejects.toMatchObject({ word: 'tls' })
+    expect(greetings.map(greeting => greeting.includes('radio.example'))).toEqual([true])
+    expect(asked.mock.calls).toEqual([['radio.example', { all: true }]])
+  })
+
+  test('nowhere else, though a second look-up would lead to where somebody listens', async () => {
+    await using server = await startWebServer()
+    answer(['127.0.0.77'], ['127.0.0.1'])
+    const sent = guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
+    await expect(sent).rejects.toMatchObject({ word: 'refused' })
+    expect([asked.mock.calls.length, server.asked]).toEqual([1, []])
+  })
+
+  test('to another address of the same look-up where one is dead', async () => {
     await using server = await startWebServer()
     answer(['127.0.0.77', '127.0.0.1'])
     const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
-    expect(status).toBe(200)
+    expect([status, server.asked.length]).toEqual([200, 1])
+  })
+
+  test('nowhere when the answer names no address', async () => {
+    answer([])
+    await expect(guardedFetch('http://radio.example/', { allowed: none })).rejects.toMatchObject({
+      word: 'dns',
+      message: 'The name of the server is not known.'
+    })
+    expect(connect).not.toHaveBeenCalled()
   })
 })
 

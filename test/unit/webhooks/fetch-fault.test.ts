@@ -18,9 +18,13 @@ describe('a code of Node', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY', 'tls'],
+    ['UNSPECIFIED', 'tls'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+    ['ERR_OSSL_ASN1_HEADER_TOO_LONG', 'tls'],
     ['HPE_INVALID_CONSTANT', 'http'],
-    ['HPE_HEADER_OVERFLOW', 'http']
+    ['HPE_HEADER_OVERFLOW', 'http'],
+    ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'http']
   ] as const)('%s is called %s', ([code, word]) => {
     const fault = faultOf(thrown(code))
     expect(fault).toBeInstanceOf(FetchFault)

@@ -3,87 +3,10 @@ import { BlockList } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { networkList } from '../../../src/networks.ts'
 import { checkUrl, isForbiddenAddress } from '../../../src/webhooks/guard.ts'
 
 const none = new BlockList()
-const codeOf = (url: string, allowed = none) => checkUrl(url, allowed)?.code ?? null
-
-describe('a URL', () => {
-  test.for([
-    'http://127.0.0.1',
-    'http://2130706433',
-    'http://0x7f.1',
-    'http://0177.0.0.1',
-    'http://127.1',
-    'http://0',
-    'http://[::1]',
-    'http://[::]',
-    'http://[::ffff:10.0.0.1]',
-    'http://[::ffff:a00:1]',
-    'http://[::127.0.0.1]',
-    'http://169.254.169.254',
-    'http://100.64.0.1',
-    'http://[fd00::1]',
-    'http://[fd00:ec2::254]',
-    'http://[64:ff9b::7f00:1]',
-    'http://\uFF11\uFF12\uFF17.0.0.1',
-    'http://127.0.0.1.',
-    'http://127.0.0.1:8080/x?y=http://example.com',
-    'https://10.0.0.1:443',
-    'ftp://example.com',
-    'file:///etc/passwd',
-    'javascript:alert(1)',
-    'unix:/var/run/docker.sock',
-    'http://u:p@example.com',
-    'http://u@example.com',
-    'http://:p@example.com',
-    'http://example.com:25',
-    'http://example.com:1023',
-    'http://example.com:0',
-    'https://example.com:22/path'
-  ])('is refused: %s', url => {
-    expect(codeOf(url)).toBe('unsafe_url')
-  })
-
-  test.for([
-    'http://example.com',
-    'HTTPS://EXAMPLE.COM/hook?x=1#y',
-    'https://example.com:80',
-    'http://example.com:443',
-    'https://example.com:1024',
-    'https://example.com:65535',
-    'http://93.184.215.14/',
-    'http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
-    'http://[::ffff:8.8.8.8]/',
-    'http://[64:ff9b::8.8.8.8]/',
-    'https://h\u00F6rer.example/',
-    'http://127.0.0.1.example.com/'
-  ])('passes: %s', url => {
-    expect(codeOf(url)).toBeNull()
-  })
-
-  test.for(['', 'not a url', 'example.com', 'http://', 'http://[::1', 'http://a b', 'http://999.1.1.1'])(
-    'is none: %j',
-    url => {
-      expect(codeOf(url)).toBe('invalid_url')
-    }
-  )
-
-  test('of a private address passes where its network is allowed, and only there', () => {
-    const allowed = networkList(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1'])
-    const judged = ['10.1.2.3', '10.2.0.1', '[::ffff:10.1.2.3]', '[fd00:1::5]', '[fd00:2::5]', '127.0.0.1']
-    expect(judged.map(host => codeOf(`http://${host}/`, allowed))).toEqual([
-      null,
-      'unsafe_url',
-      null,
-      null,
-      'unsafe_url',
-      null
-    ])
-    expect(codeOf('http://10.1.2.3:25/', allowed)).toBe('unsafe_url')
-  })
-})
+const codeOf = (url: string) => checkUrl(url, none)?.code ?? null
 
 const edges: [network: string, below: string, first: string, last: string, above: string][] = [
   ['10/8', '9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0'],

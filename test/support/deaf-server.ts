@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+
+/** A port on 127.0.0.1 where connections wait to be accepted for ever, and only a few may wait. */
+export interface DeafServer extends AsyncDisposable {
+  readonly port: number
+}
+
+export async function startDeafServer(): Promise<DeafServer> {
+  // A thread that stands still leaves what comes to the kernel.
+  const thread = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+    const server = require('node:net').createServer()
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    })`,
+    { eval: true }
+  )
+  const [port] = await once(thread, 'message')
+  return { port: Number(port), [Symbol.asyncDispose]: async () => void (await thread.terminate()) }
+}

@@ -1,0 +1,33 @@
+import { createServer, type Socket } from 'node:net'
+
+/** A server of bytes, on 127.0.0.1. */
+export interface SayingServer extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  /** Connections that are open now. */
+  readonly open: () => number
+}
+
+/** Says what the function does to whoever connects, once it has heard something; what it hears later is passed over. */
+export async function startSayingServer(say: (socket: Socket, heard: Buffer) => void): Promise<SayingServer> {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+    socket.once('data', heard => say(socket, heard))
+    socket.resume()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    open: () => sockets.size,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
