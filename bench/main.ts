@@ -35,6 +35,10 @@ const benches: Record<string, { about: string; load: () => Promise<() => Promise
       'side by side with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',
     load: async () => (await import('./peers.ts')).peers
   },
+  hooks: {
+    about: 'deliveries of web hooks per second, and receivers that hang; PARTS=rate,hang',
+    load: async () => (await import('./hooks.ts')).hooks
+  },
   figures: {
     about: 'commit to frame, GET under push, 10,000 clients coming back; PARTS=commit,get,return',
     load: async () => (await import('./figures.ts')).figures

@@ -95,7 +95,10 @@ const schema = v.object({
   TRUSTED_PROXIES: v.optional(networks, ''),
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
   SMTP_URL: v.optional(urlOf(['smtp:', 'smtps:'])),
-  MAIL_FROM: v.optional(v.pipe(v.string(), v.email('is not a mail address')), 'cuewire@localhost.localdomain'),
+  MAIL_FROM: v.optional(
+    v.pipe(v.string(), v.email('is not a mail address')),
+    'cuewire@localhost.localdomain'
+  ),
   STORAGE_ROOTS: v.optional(
     v.pipe(
       list,

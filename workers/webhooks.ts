@@ -82,7 +82,8 @@ export function startWebhooks(
         await work()
         isFailing = false
       } catch (error) {
-        if (!isFailing && !isStopping) log.warn({ err: error }, 'web hooks are not looked after; trying again')
+        if (!isFailing && !isStopping)
+          log.warn({ err: error }, 'web hooks are not looked after; trying again')
         isFailing = true
       }
       if (!isStopping) schedule()

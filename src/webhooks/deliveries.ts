@@ -90,12 +90,7 @@ export async function giveUp(
 }
 
 /** Ends a delivery for which there is nothing to send, and says why. */
-export async function passOver(
-  sql: Sql,
-  deliveryId: number,
-  reason: string,
-  nowMs: number
-): Promise<void> {
+export async function passOver(sql: Sql, deliveryId: number, reason: string, nowMs: number): Promise<void> {
   await sql`
     with passed as (
       update webhook_deliveries set state = 'cancelled', attempts = attempts + 1, next_attempt_ms = null, ended_at_ms = ${nowMs}

@@ -7,8 +7,11 @@ import pLimit from 'p-limit'
 import { checkUrl, forbiddenAddress, hostOf, isForbiddenAddress, type UrlProblem } from './guard.ts'
 
 const patienceMs = 1_000
-/** Each look-up occupies a thread of Node's pool, of which there are four, for as long as the name server is silent. */
-const atOnce = pLimit(2)
+/**
+ * Each look-up occupies a thread of Node's pool for as long as the name server is silent; there are four unless told, and two
+ * are left to others.
+ */
+const atOnce = pLimit(Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2))
 
 /**
  * Judges a URL that is about to be stored: as `checkUrl`, and by all addresses that its name has now. A name that has

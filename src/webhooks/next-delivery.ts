@@ -81,6 +81,8 @@ function staleOf(pending: readonly Pending[], patience: Patience, nowMs: number)
 function dueOf(each: Pending, pending: readonly Pending[], { rateLimitMs, lastSentMs }: Pace): number {
   if (each.isAgain) return each.nextAttemptMs
   const opensMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
-  const ahead = pending.slice(0, pending.indexOf(each)).filter(other => !other.isAgain && other.attempts === 1)
+  const ahead = pending
+    .slice(0, pending.indexOf(each))
+    .filter(other => !other.isAgain && other.attempts === 1)
   return Math.max(each.nextAttemptMs, opensMs, ...ahead.map(({ nextAttemptMs }) => nextAttemptMs))
 }

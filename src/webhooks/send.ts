@@ -101,7 +101,10 @@ function judged({ status, headers, body }: GuardedAnswer): Omit<Answer, 'url'> {
 
 /** The beginning of a text, without what Postgres cannot keep: NUL, and half a character at the end. */
 const excerpt = (text: string) =>
-  text.replaceAll('\0', '').slice(0, charactersKept).replace(/[\ud800-\udbff]$/, '')
+  text
+    .replaceAll('\0', '')
+    .slice(0, charactersKept)
+    .replace(/[\ud800-\udbff]$/, '')
 
 function shown(url: string): string {
   const { origin, pathname } = new URL(url)

@@ -63,7 +63,11 @@ describe('a fact', () => {
     expect(await readAttempts(sql, id)).toMatchObject([
       { attempt: 1, status: 204, error: '', url: `${receiver.url}/hook`, response: '' }
     ])
-    expect(await hookRow(sql, id)).toMatchObject({ last_status: 204, consecutive_failures: 0, held_until_ms: 0 })
+    expect(await hookRow(sql, id)).toMatchObject({
+      last_status: 204,
+      consecutive_failures: 0,
+      held_until_ms: 0
+    })
   })
 
   test('is told once, however often it is written down', async ({ sql, receiver }) => {
@@ -131,7 +135,9 @@ describe('a fact', () => {
     const off = await seedHook(sql, stationId, { config: { webhook_url: receiver.url } })
     await sql`update webhooks set is_enabled = false where id = ${off}`
     await raiseSongs(sql, stationId, [1])
-    expect(await sql`select from webhook_deliveries where webhook_id = any(${[id, draft, gone, off]})`).toHaveLength(0)
+    expect(
+      await sql`select from webhook_deliveries where webhook_id = any(${[id, draft, gone, off]})`
+    ).toHaveLength(0)
   })
 
   test('is ended where its hook was switched off', async ({ sql, receiver }) => {
@@ -174,7 +180,9 @@ describe('a fact', () => {
     await raiseSongs(sql, stationId, [1])
     await deliver(deliveryParts(sql), id)
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'cancelled' }])
-    expect(await readAttempts(sql, id)).toMatchObject([{ error: 'nothing', response: 'The message is empty.' }])
+    expect(await readAttempts(sql, id)).toMatchObject([
+      { error: 'nothing', response: 'The message is empty.' }
+    ])
   })
 })
 
@@ -224,14 +232,21 @@ describe('a receiver that', () => {
     await target[Symbol.asyncDispose]()
   })
 
-  test('answers 410 is told nothing any more, and the operators are told of it', async ({ sql, receiver }) => {
+  test('answers 410 is told nothing any more, and the operators are told of it', async ({
+    sql,
+    receiver
+  }) => {
     const { id, stationId } = await openHook(sql, receiver, { name: 'Chat' })
     receiver.answer(status(410, {}, 'gone for good'))
     await raiseSongs(sql, stationId, [1, 2])
     expect(await deliver(deliveryParts(sql), id)).toBeNull()
     expect(receiver.asked).toHaveLength(1)
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['failed', 'cancelled'])
-    expect(await hookRow(sql, id)).toMatchObject({ is_enabled: false, is_auto_disabled: true, last_status: 410 })
+    expect(await hookRow(sql, id)).toMatchObject({
+      is_enabled: false,
+      is_auto_disabled: true,
+      last_status: 410
+    })
     const notifications = await sql`select title, source from notifications`
     expect(notifications).toEqual([{ title: 'Web hook "Chat" was switched off', source: 'webhooks' }])
   })

@@ -36,12 +36,20 @@ const count = (playout: PlayoutServices, stationId: number, total: number, uniqu
   countListeners(playout, stationId, { total, unique, mounts: [], remotes: [], hls: [] })
 
 const written = (sql: Sql, stationId: number) =>
-  sql<{ fact: string; triggers: string[]; state: { current: { shId: number } | null; listeners: { total: number } } }[]>`
+  sql<
+    {
+      fact: string
+      triggers: string[]
+      state: { current: { shId: number } | null; listeners: { total: number } }
+    }[]
+  >`
     select e.fact, d.triggers, e.state from webhook_events e join webhook_deliveries d on d.event_id = e.id
     where e.station_id = ${stationId} order by e.id`
 
 async function openPlays(sql: Sql, stationId: number): Promise<number[]> {
-  const rows = await sql<{ id: number }[]>`select id from song_history where station_id = ${stationId} order by id`
+  const rows = await sql<
+    { id: number }[]
+  >`select id from song_history where station_id = ${stationId} order by id`
   return rows.map(({ id }) => id)
 }
 
@@ -97,7 +105,9 @@ test('listeners who come and go are facts, those who stay are none', async ({ pl
   await count(playout, id, 3)
   await count(playout, id, 3, 2)
   await count(playout, id, 1)
-  expect((await written(playout.sql, id)).map(({ triggers, state }) => [triggers, state.listeners.total])).toEqual([
+  expect(
+    (await written(playout.sql, id)).map(({ triggers, state }) => [triggers, state.listeners.total])
+  ).toEqual([
     [['listener_gained'], 3],
     [['listener_lost'], 1]
   ])
@@ -136,7 +146,9 @@ describe('a station that goes off the air', () => {
     await silence(playout, station)
     await wake(playout, station)
     expect(await raiseTurns(playout.sql, Date.now() + 60_000)).toEqual([])
-    expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([['song_changed']])
+    expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([
+      ['song_changed']
+    ])
   })
 
   test('is told once by many at once', async ({ playout }) => {
@@ -172,10 +184,15 @@ test('a receiver hears of a song, and can verify who says so', async ({ program 
   await program.ask('POST', `/api/station/${id}/backend/skip`)
   await waitFor(() => receiver.asked.length > 0, { deadlineMs: 5_000, what: 'the hook' })
   const [asked] = receiver.asked
-  const headers = Object.fromEntries(Object.entries(asked?.headers ?? {}).map(([name, value]) => [name, String(value)]))
+  const headers = Object.fromEntries(
+    Object.entries(asked?.headers ?? {}).map(([name, value]) => [name, String(value)])
+  )
   const body = Object(new Webhook(secret).verify(asked?.body ?? '', headers))
   const { body: shown } = await program.ask('GET', `/api/nowplaying/${id}`)
   expect(body.now_playing.sh_id).toBe(shown.now_playing.sh_id)
   expect(body.cache).toBe('event')
-  expect(headers).toMatchObject({ 'x-cuewire-event': 'song_changed', 'x-cuewire-station': shown.station.shortcode })
+  expect(headers).toMatchObject({
+    'x-cuewire-event': 'song_changed',
+    'x-cuewire-station': shown.station.shortcode
+  })
 })

@@ -103,7 +103,14 @@ export async function raiseSongs(
 /** How the deliveries of a hook stand, in the order of the facts. */
 export function readDeliveries(sql: Sql, webhookId: number) {
   return sql<
-    { id: number; messageId: string; state: string; attempts: number; nextAttemptMs: number | null; triggers: string[] }[]
+    {
+      id: number
+      messageId: string
+      state: string
+      attempts: number
+      nextAttemptMs: number | null
+      triggers: string[]
+    }[]
   >`
     select id, message_id as "messageId", state, attempts, next_attempt_ms as "nextAttemptMs", triggers
     from webhook_deliveries where webhook_id = ${webhookId} order by happened_at_ms, id`

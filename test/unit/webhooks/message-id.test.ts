@@ -14,7 +14,12 @@ test('a message id is the base32 of the first 130 bits of a hash', () => {
 })
 
 test('it is another one for another station, fact or hook, and always the same for the same', () => {
-  const ids = [messageId(1, 'song:42', 7), messageId(2, 'song:42', 7), messageId(1, 'song:43', 7), messageId(1, 'song:42', 8)]
+  const ids = [
+    messageId(1, 'song:42', 7),
+    messageId(2, 'song:42', 7),
+    messageId(1, 'song:43', 7),
+    messageId(1, 'song:42', 8)
+  ]
   expect(new Set(ids).size).toBe(4)
   expect(messageId(1, 'song:42', 7)).toBe(ids[0])
 })

@@ -223,7 +223,8 @@ describe('for any deliveries', () => {
             const { send, given } = nextDelivery(waiting, pace({ rateLimitMs, lastSentMs }), atMs)
             for (const { id } of given) over.add(id)
             if (!send) continue
-            if (rateLimitMs > 0 && lastSentMs > 0) expect(atMs - lastSentMs).toBeGreaterThanOrEqual(rateLimitMs)
+            if (rateLimitMs > 0 && lastSentMs > 0)
+              expect(atMs - lastSentMs).toBeGreaterThanOrEqual(rateLimitMs)
             over.add(send.id)
             lastSentMs = atMs
             arrived.push(send.id)

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { type Attempted, attemptsAtMost, type Health, outcomeOf, retryAfterMs } from '../../../src/webhooks/outcome.ts'
+import {
+  type Attempted,
+  attemptsAtMost,
+  type Health,
+  outcomeOf,
+  retryAfterMs
+} from '../../../src/webhooks/outcome.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -32,7 +38,8 @@ describe('an attempt', () => {
 
   test('that fails is made again after the times of Standard Webhooks, a fifth more or less, ten times in all', () => {
     const delays = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(attempts => {
-      const at = (random: number) => (outcomeOf(failed(), attempts, well, random).nextAttemptMs ?? 0) - atMs - 100
+      const at = (random: number) =>
+        (outcomeOf(failed(), attempts, well, random).nextAttemptMs ?? 0) - atMs - 100
       expect(at(0)).toBe(Math.round(at(0.5) * 0.8))
       expect(at(1)).toBe(Math.round(at(0.5) * 1.2))
       return at(0.5)
@@ -41,7 +48,10 @@ describe('an attempt', () => {
       [5_000, 5 * minute, 30 * minute].concat([2, 5, 10, 14, 20, 24].map(hours => hours * hour))
     )
     expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(75 * hour + 35 * minute + 5_000)
-    expect(outcomeOf(failed(), attemptsAtMost, well, 0.5)).toMatchObject({ state: 'failed', nextAttemptMs: null })
+    expect(outcomeOf(failed(), attemptsAtMost, well, 0.5)).toMatchObject({
+      state: 'failed',
+      nextAttemptMs: null
+    })
   })
 
   test('that is asked to wait comes no earlier, and no later than an hour', () => {
@@ -69,7 +79,11 @@ describe('an attempt', () => {
   })
 
   test('that is the hundredth failure in a row, or fails after five days of failures, switches it off', () => {
-    const ill = (failures: number, sinceMs: number): Health => ({ ...well, failures, failingSinceMs: sinceMs })
+    const ill = (failures: number, sinceMs: number): Health => ({
+      ...well,
+      failures,
+      failingSinceMs: sinceMs
+    })
     expect(outcomeOf(failed(), 1, ill(98, atMs), 0.5).disabled).toBeNull()
     expect(outcomeOf(failed(), 1, ill(99, atMs), 0.5).disabled).toContain('100')
     expect(outcomeOf(failed(), 1, ill(5, atMs - 120 * hour + 101), 0.5).disabled).toBeNull()

@@ -1,0 +1,222 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import postgres from 'postgres'
+
+import { nowMs } from './clock.ts'
+import { cpuSeconds } from './cpu.ts'
+import { listen } from './listener.ts'
+import { type Program, startProgram } from './program.ts'
+import { seedStations } from './seed.ts'
+import { runs, seconds, wantedParts, whole } from './settings.ts'
+import { number, quantile, sorted, spread } from './statistics.ts'
+import { printTable } from './table.ts'
+
+const port = 18_280
+const receivers = 16
+const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
+const patienceMs = 120_000
+
+/**
+ * Web hooks: deliveries per second of a backlog, and what receivers that hang do to everybody else. `PARTS` is `rate` or
+ * `hang`; `HOOKS`, `RUNS` and `SECONDS` change them. Traffic stays on 127.0.0.1.
+ */
+export async function hooks(): Promise<void> {
+  for (const part of wantedParts(['rate', 'hang'])) await { rate, hang }[part]()
+}
+
+/** What was heard, by the id of the play. */
+type Heard = (shId: number, receiver: number, atMs: number) => void
+
+async function openReceivers(heard: Heard): Promise<{ urls: string[]; close: () => void }> {
+  const servers = await Promise.all(
+    Array.from({ length: receivers }, (_, index) => openReceiver(index, heard))
+  )
+  return {
+    urls: servers.map(({ url }) => url),
+    close: () => servers.forEach(({ server }) => server.close().closeAllConnections())
+  }
+}
+
+async function openReceiver(index: number, heard: Heard): Promise<{ server: Server; url: string }> {
+  const answer = async (request: IncomingMessage) => {
+    const atMs = Date.now()
+    heard(JSON.parse(await text(request)).now_playing.sh_id, index, atMs)
+  }
+  const server = createServer((request, response) => {
+    // It takes a request and never answers.
+    if (request.url === '/hang') return
+    void answer(request).then(() => response.writeHead(204).end())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return { server, url: `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}` }
+}
+
+/** Hooks for stations, `urls` in turn. */
+async function seedHooks(sql: postgres.Sql, stationIds: readonly number[], urls: readonly string[]) {
+  const rows = stationIds.map((id, index) => ({
+    station_id: id,
+    type: 'generic',
+    triggers: sql.json(['song_changed']),
+    config: sql.json([
+      { key: 'webhook_url', value: urls[index % urls.length] ?? '' },
+      { key: 'timeout', value: 10 }
+    ])
+  }))
+  await sql`insert into webhooks ${sql(rows)}`
+}
+
+async function rate(): Promise<void> {
+  const hookCount = whole('HOOKS', 200)
+  const each = 50
+  const measured: { perSecond: number; cores: number }[] = []
+  for (let run = 0; run < runs; run++) {
+    const program = await startProgram(port, { env })
+    const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
+    const opened = await openReceivers(() => {})
+    try {
+      await seedStations(sql, {
+        stations: hookCount,
+        tracks: 5,
+        songMs: 3_600_000,
+        firstDueMs: Date.now() + 3_600_000
+      })
+      const ids = await stationIdsOf(sql)
+      await seedHooks(sql, ids, opened.urls)
+      measured.push(await backlog(program, sql, hookCount, each))
+    } finally {
+      opened.close()
+      await sql.end()
+      await program.stop()
+    }
+  }
+  console.log(
+    `\nA backlog of ${each} facts for each of ${hookCount} hooks, ${receivers} receivers; ${runs} runs`
+  )
+  printTable(
+    ['deliveries per second', 'cores in use'],
+    [
+      [
+        spread(measured.map(({ perSecond }) => perSecond)),
+        spread(
+          measured.map(({ cores }) => cores),
+          2
+        )
+      ]
+    ]
+  )
+}
+
+async function backlog(program: Program, sql: postgres.Sql, hookCount: number, each: number) {
+  const state = await exampleState(program, sql)
+  const before = cpuSeconds(program.pid)
+  const fromMs = nowMs()
+  await sql.begin(async tx => {
+    await tx`
+      insert into webhook_events (station_id, fact, happened_at_ms, state)
+      select s.id, 'bench:' || n, 1767950000000 + n, jsonb_set(${state}::jsonb, '{stationId}', to_jsonb(s.id))
+      from stations s, generate_series(1, ${each}::int) n`
+    await tx`
+      insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms)
+      select w.id, e.id, 'evt_' || e.id, '{song_changed}', e.happened_at_ms, e.happened_at_ms
+      from webhooks w join webhook_events e on e.station_id = w.station_id`
+  })
+  const total = hookCount * each
+  for (;;) {
+    const [{ left } = { left: 0 }] = await sql<{ left: number }[]>`
+      select count(*)::int as left from webhook_deliveries where state = 'pending'`
+    if (left === 0) break
+    if (nowMs() - fromMs > patienceMs) throw new Error(`${left} of ${total} left after ${patienceMs} ms`)
+    await wait(50)
+  }
+  const took = (nowMs() - fromMs) / 1_000
+  const after = cpuSeconds(program.pid)
+  const used = Object.keys(after).reduce((sum, role) => sum + (after[role] ?? 0) - (before[role] ?? 0), 0)
+  return { perSecond: total / took, cores: used / took }
+}
+
+/** A state as the program writes it: one song change of a station that has a hook. */
+async function exampleState(program: Program, sql: postgres.Sql): Promise<string> {
+  const [station] = await stationIdsOf(sql)
+  await sql`update song_history set due_at_ms = ${Date.now()} where station_id = ${station ?? 0} and ended_at_ms is null`
+  const fromMs = nowMs()
+  for (;;) {
+    const [event] = await sql<{ state: string }[]>`select state::text from webhook_events limit 1`
+    if (event) return event.state
+    if (nowMs() - fromMs > patienceMs || program.pid === 0) throw new Error('no song change was written down')
+    await wait(50)
+  }
+}
+
+async function stationIdsOf(sql: postgres.Sql): Promise<number[]> {
+  const rows = await sql<{ id: string }[]>`select id from stations order by id`
+  return rows.map(({ id }) => Number(id))
+}
+
+const hangStations = 50
+const songMs = 2_500
+const settleMs = 5_000
+
+async function hang(): Promise<void> {
+  const arrivals = new Map<number, number>()
+  const opened = await openReceivers((shId, _receiver, atMs) => arrivals.set(shId, atMs))
+  const program = await startProgram(port, { env })
+  const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
+  try {
+    await seedStations(sql, { stations: hangStations, tracks: 20, songMs, firstDueMs: Date.now() + settleMs })
+    const ids = await stationIdsOf(sql)
+    await seedHooks(sql, ids, opened.urls)
+    const listener = await listen(program.baseUrl, ids)
+    await wait(settleMs)
+    const rows: string[][] = []
+    for (let round = 0; round < 2; round++) {
+      rows.push(['none', ...(await latencies(sql, listener.seenAtMs, arrivals))])
+      const hanging = await sql<{ id: string }[]>`
+        insert into webhooks (station_id, type, triggers, config)
+        select id, 'generic', '["song_changed"]', ${sql.json([{ key: 'webhook_url', value: `${opened.urls[0]}/hang` }])}
+        from stations order by id limit 10 returning id`
+      await wait(1_000)
+      rows.push(['10', ...(await latencies(sql, listener.seenAtMs, arrivals))])
+      await sql`update webhooks set is_enabled = false where id = any(${hanging.map(({ id }) => id)}::bigint[])`
+      // What hangs at the moment ends.
+      await wait(11_000)
+    }
+    listener.close()
+    console.log(
+      `\n${hangStations} stations with songs of ${songMs} ms and a hook each, ${seconds} s a row; ten stations have a hook that hangs for 10 s on every call beside it, at a receiver that others use too`
+    )
+    printTable(['hooks that hang', 'song changes', 'push p50 / p99, ms', 'hooks p50 / p99, ms'], rows)
+  } finally {
+    opened.close()
+    await sql.end()
+    await program.stop()
+  }
+}
+
+/** From the start of a song to its frame at a widget, and to its arrival at a receiver. */
+async function latencies(
+  sql: postgres.Sql,
+  seenAtMs: ReadonlyMap<number, number>,
+  arrivals: ReadonlyMap<number, number>
+): Promise<string[]> {
+  const fromMs = Date.now()
+  await wait(seconds * 1_000)
+  const toMs = Date.now()
+  await wait(1_000)
+  const plays = await sql<{ id: string; startedAtMs: string }[]>`
+    select id, started_at_ms as "startedAtMs" from song_history where started_at_ms between ${fromMs} and ${toMs}`
+  const of = (times: ReadonlyMap<number, number>) => {
+    const found = sorted(
+      plays.flatMap(({ id, startedAtMs }) => {
+        const atMs = times.get(Number(id))
+        return atMs === undefined ? [] : [atMs - Number(startedAtMs)]
+      })
+    )
+    const missing = plays.length - found.length
+    const shown = `${number(quantile(found, 0.5))} / ${number(quantile(found, 0.99))}`
+    return missing === 0 ? shown : `${shown} (${missing} missing)`
+  }
+  return [number(plays.length), of(seenAtMs), of(arrivals)]
+}
