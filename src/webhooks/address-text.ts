@@ -9,9 +9,7 @@ export const addressText: Format = {
 
 /** A value as the beginning of an address, or as a part of one (RFC 3986). */
 export function addressPart(value: string, isBeginning: boolean): string {
-  if (isBeginning && isWebAddress(value)) return value
-  // Half a surrogate pair would throw.
-  return encodeURIComponent(Buffer.from(value).toString())
+  return isBeginning && isWebAddress(value) ? value : encodeURIComponent(value)
 }
 
 /** The same address without these characters, ASCII ones: percent-encoded they mean the same in it. */

@@ -2,8 +2,12 @@ import { problem } from '../fields/field.ts'
 
 const most = 10
 
-/** Headers that belong to the connection (RFC 9110, 7.6.1) or say where the message ends. */
+/**
+ * Headers that belong to the connection (RFC 9110, 7.6.1) or say where the message ends, and the one for answers, which are
+ * asked for as they are.
+ */
 const reserved = new Set([
+  'accept-encoding',
   'connection',
   'content-length',
   'expect',

@@ -1,5 +1,7 @@
 import type { ValuesOf } from '../fields/field.ts'
 import type { HookEvent } from './event.ts'
+import { isBlank } from './plain-text.ts'
+import { playedSong } from './played-song.ts'
 import { template } from './settings.ts'
 
 const message = (trigger: string) =>
@@ -16,14 +18,20 @@ export const messageSet = {
 }
 
 /** Why there is no post where `postsOf` gives none. */
-export const noPost = 'There is no message for what happened, or it is empty.'
+export const noPost = 'There is no message for what happened, it is empty, or its song is over.'
+
+export interface Post {
+  /** The same over all attempts: the event's, with a number from the second post on. */
+  readonly id: string
+  readonly text: string
+}
 
 /** The posts on an event, in the order of its triggers: of each its template, as `fill` makes text of it. */
 export function postsOf(
-  { triggers }: HookEvent,
+  { id, triggers, nowPlaying }: HookEvent,
   settings: ValuesOf<typeof messageSet>,
   fill: (template: string) => string
-): string[] {
+): Post[] {
   const templates = {
     song_changed: settings.message,
     song_changed_live: settings.message_song_changed_live,
@@ -34,5 +42,11 @@ export function postsOf(
     listener_gained: '',
     listener_lost: ''
   }
-  return triggers.map(trigger => fill(templates[trigger])).filter(text => text.trim() !== '')
+  // Facts that were merged show the last state, in which a song may be over.
+  const isSilent = playedSong(nowPlaying) === null
+  return triggers
+    .filter(trigger => !(isSilent && trigger.startsWith('song_')))
+    .map(trigger => fill(templates[trigger]))
+    .filter(text => !isBlank(text))
+    .map((text, index) => ({ id: index === 0 ? id : `${id}-${index + 1}`, text }))
 }

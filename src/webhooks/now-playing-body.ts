@@ -3,18 +3,56 @@ import type { NowPlaying } from './event.ts'
 /** Receivers may count on bodies of this size (Standard Webhooks). */
 const longest = 20_480
 
+type Reduction = (body: NowPlaying, excess: number) => NowPlaying
+
+/** What is given up, one after the other, as long as the body is too long by `excess` bytes. */
+const reductions: readonly Reduction[] = [
+  (body, excess) => ({ ...body, song_history: shortened(body.song_history, excess) }),
+  body => ({ ...body, playing_next: body.playing_next && withSong(body.playing_next, { lyrics: '' }) }),
+  body => ({ ...body, now_playing: withSong(body.now_playing, { lyrics: '' }) }),
+  body => ({
+    ...body,
+    playing_next: body.playing_next && withSong(body.playing_next, { custom_fields: {} })
+  }),
+  body => ({ ...body, now_playing: withSong(body.now_playing, { custom_fields: {} }) }),
+  body => ({ ...body, station: { ...body.station, description: '' } }),
+  (body, excess) => ({
+    ...body,
+    station: { ...body.station, remotes: shortened(body.station.remotes, excess) }
+  }),
+  (body, excess) => ({
+    ...body,
+    station: { ...body.station, mounts: shortened(body.station.mounts, excess) }
+  }),
+  body => ({ ...body, playing_next: null })
+]
+
 /**
- * A now-playing object as JSON of at most 20 KiB: history is left out from its end, then the words of the next song and
- * of this one. Nothing else is.
+ * A now-playing object as JSON of at most 20 KiB: history is left out from its end, then what else may grow without end,
+ * beginning with what is missed least. All keys stay.
  */
 export function boundedJson(nowPlaying: NowPlaying): string {
-  const { song_history: history, now_playing: playing, playing_next: next } = nowPlaying
-  let size = Buffer.byteLength(JSON.stringify(nowPlaying))
-  let kept = history.length
-  for (; size > longest && kept > 0; kept--) size -= Buffer.byteLength(JSON.stringify(history[kept - 1])) + 1
-  const shorter = { ...nowPlaying, song_history: history.slice(0, kept) }
-  const withoutNext = { ...shorter, playing_next: next && { ...next, song: { ...next.song, lyrics: '' } } }
-  const without = { ...withoutNext, now_playing: { ...playing, song: { ...playing.song, lyrics: '' } } }
-  const texts = [shorter, withoutNext, without].map(each => JSON.stringify(each))
-  return texts.find(text => Buffer.byteLength(text) <= longest) ?? texts.at(-1) ?? ''
+  let body = nowPlaying
+  for (const reduce of reductions) {
+    const excess = bytesOf(body) - longest
+    if (excess <= 0) break
+    body = reduce(body, excess)
+  }
+  return JSON.stringify(body)
+}
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+
+/** A list without as many elements from its end as make up so many bytes. */
+function shortened<Element>(list: readonly Element[], excess: number): Element[] {
+  let kept = list.length
+  for (let left = excess; left > 0 && kept > 0; kept--) left -= bytesOf(list[kept - 1]) + 1
+  return list.slice(0, kept)
+}
+
+function withSong<Item extends { readonly song: object }>(
+  item: Item,
+  parts: Partial<NowPlaying['now_playing']['song']>
+): Item {
+  return { ...item, song: { ...item.song, ...parts } }
 }

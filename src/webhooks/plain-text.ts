@@ -13,3 +13,19 @@ export function unmentioning(text: string): string {
 
 /** Takes no room, breaks no line, and belongs to no name or markup. */
 export const joiner = '\u2060'
+
+/** Whether a text shows nothing, which is refused as a message. */
+export function isBlank(text: string): boolean {
+  return !/[^\s\p{Cc}\p{Cf}]/u.test(text)
+}
+
+/**
+ * A text without what would change others around it: controls but line feeds and tabs, and what turns the direction of
+ * reading. Marks of direction stay. Half of a surrogate pair becomes the replacement character.
+ */
+export function legible(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '')
+    .replace(/\p{Surrogate}/gu, '\uFFFD')
+}

@@ -2,6 +2,8 @@
 export interface HookRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
+  /** What may be written down of the address: nothing secret, no user, no query. */
+  readonly shownUrl: string
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -25,7 +27,10 @@ export interface Requests {
   readonly requests: readonly HookRequest[]
 }
 
-/** Likewise, within a session that is opened first: `requestsIn` reads its answer's body and throws if it is none. */
+/**
+ * Likewise, within a session that is opened first: `requestsIn` reads its answer's body and throws if it is none. That
+ * answer is a key to the account, and nothing of it may be kept.
+ */
 export interface InSession {
   readonly kind: 'session'
   readonly open: HookRequest
@@ -46,19 +51,27 @@ export interface Nothing {
 export const requests = (...list: readonly HookRequest[]): Requests => ({ kind: 'requests', requests: list })
 export const nothing = (reason: string): Nothing => ({ kind: 'nothing', reason })
 
+/** Why nothing is sent where a text shows nothing. */
+export const emptyMessage = 'The message is empty.'
+
 /** A request with an object as its body. */
 export function jsonPost(
   url: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {}
 ): HookRequest {
-  const contentType = { 'content-type': 'application/json' }
-  return { method: 'POST', url, headers: { ...contentType, ...headers }, body: JSON.stringify(body) }
+  return {
+    method: 'POST',
+    url,
+    shownUrl: bareUrl(url),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body)
+  }
 }
 
 /** A request whose parameters are in its address. */
 export function queryGet(url: string, parameters: Readonly<Record<string, string>>): HookRequest {
-  return { method: 'GET', url: `${url}?${queryOf(parameters)}`, headers: {} }
+  return { method: 'GET', url: `${url}?${queryOf(parameters)}`, shownUrl: bareUrl(url), headers: {} }
 }
 
 /** Parameters as the query of an address: blanks are `%20`, which every server reads. */
@@ -66,7 +79,13 @@ export function queryOf(parameters: Readonly<Record<string, string>>): string {
   return new URLSearchParams(parameters).toString().replaceAll('+', '%20')
 }
 
-/** An address below one that an operator gave, with or without a slash at its end. */
+/** An address without user, query and fragment, which may be secret. */
+export function bareUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+/** An address below one that an operator gave, with or without a slash at its end; its query stays. */
 export function below(address: string, path: string): string {
-  return address.replace(/\/+$/, '') + path
+  return bareUrl(address).replace(/\/+$/, '') + path + new URL(address).search
 }

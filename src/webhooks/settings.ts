@@ -19,6 +19,13 @@ export function headerCredential(about: string): Field<string> {
   return hidden(text({ min: 1, max: 2_000, isTrimmed: true, pattern, says, about }))
 }
 
+/** The same where it is a part of a path, out of which it must not lead. */
+export function pathCredential(about: string): Field<string> {
+  const pattern = /^[A-Za-z0-9:_-]+$/
+  const says = 'must be letters, digits, colons, hyphens and underscores.'
+  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, pattern, says, about }))
+}
+
 /** Text in which `{{ now_playing.song.title }}` stands for a value; required unless it has a fallback. */
 export function template(
   options: About & { readonly max?: number; readonly fallback?: string }

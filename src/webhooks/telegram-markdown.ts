@@ -1,4 +1,5 @@
 import { addressPart, encodedIn } from './address-text.ts'
+import { inCode } from './code.ts'
 import { joiner, unmentioning } from './plain-text.ts'
 import type { Format } from './template.ts'
 
@@ -9,7 +10,7 @@ import type { Format } from './template.ts'
 export const telegramMarkdown: Format = {
   write: (value, { before, outline }) => {
     const entity = entityOpenIn(outline)
-    if (entity === '(') return encodedIn(addressPart(value, outline.endsWith('(')), /[_*`[()]/g)
+    if (entity === '(') return encodedIn(addressPart(value, outline.endsWith('(')), /[()]/g)
     return written(unmentioning(value), entity, before)
   },
   isMarkup: true
@@ -27,10 +28,10 @@ function written(value: string, entity: Exclude<Entity, '('>, before: string): s
       return value.replaceAll(entity, `${entity}\\${entity}${entity}`)
     case '`':
     case '```':
-      // Nothing can stand for it but another character that looks like it.
-      return value.replaceAll('`', '\u02cb')
+      return inCode(value, entity, before)
     case '[':
-      return value.replaceAll('[', '(').replaceAll(']', ')')
+      // Without an address behind it the text is the address, and that of a user would mention him.
+      return value.replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', `:${joiner}`)
     case '':
     default:
       return escaped(value, before)

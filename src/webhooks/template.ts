@@ -1,4 +1,5 @@
 import { characters, cut } from './cut.ts'
+import { legible } from './plain-text.ts'
 
 /** How values are written into a text of one kind. */
 export interface Format {
@@ -34,7 +35,7 @@ interface Filled {
 /**
  * A template in which `{{ path }}` stands for a value of the document, of at most so many characters (code points).
  * Names in a path are those of the document, else those that differ in case; numbers index lists. What is not there, and
- * what is no single value, is empty. Values are never read as templates.
+ * what is no single value, is empty. Values are made legible, and are never read as templates.
  *
  * What is too long is cut off with `…`. In markup it is the values that are cut, the longest first: the whole is cut only
  * where the template without them is too long already, which `lengthWithoutValues` tells.
@@ -71,10 +72,11 @@ const variable = /\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g
 
 function read(template: string, document: unknown): Filled {
   let end = 0
+  const textOf = remembering(path => textAt(document, path))
   const variables = Array.from(template.matchAll(variable), ({ 0: text, 1: path = '', index }) => {
     const literal = template.slice(end, index)
     end = index + text.length
-    return { literal, path, value: textAt(document, path), after: template.slice(end) }
+    return { literal, path, value: textOf(path), after: template.slice(end) }
   })
   return { variables, tail: template.slice(end) }
 }
@@ -109,14 +111,21 @@ function remembering<Found>(find: (text: string) => Found): (text: string) => Fo
 }
 
 function textAt(document: unknown, path: string): string {
-  let value = document
-  for (const name of path.split('.')) value = memberOf(value, name)
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
+  const value = valueAt(document, path)
+  return ['string', 'number', 'boolean'].includes(typeof value) ? legible(String(value)) : ''
 }
 
-function memberOf(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined
+/** All of the path as one name first: the short name of a custom field may hold dots. */
+function valueAt(value: unknown, path: string): unknown {
   if (!isObject(value)) return undefined
+  const whole = memberOf(value, path)
+  const dot = path.indexOf('.')
+  if (whole !== undefined || dot < 0) return whole
+  return valueAt(memberOf(value, path.slice(0, dot)), path.slice(dot + 1))
+}
+
+function memberOf(value: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined
   if (Object.hasOwn(value, name)) return value[name]
   const lower = name.toLowerCase()
   const [, found] = Object.entries(value).find(([key]) => key.toLowerCase() === lower) ?? []

@@ -4,6 +4,7 @@ import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts
 import type { StationState } from '../../src/station/state.ts'
 import type { HookEvent, NowPlaying } from '../../src/webhooks/event.ts'
 import { hookTypeOf } from '../../src/webhooks/hook-types.ts'
+import { legible } from '../../src/webhooks/plain-text.ts'
 import type { Sending } from '../../src/webhooks/sending.ts'
 import { aPlay, aSong, aStation } from './builders.ts'
 
@@ -75,13 +76,22 @@ const marks = [
   '\u2060',
   '…',
   'é',
-  '👩‍👩‍👧'
+  '👩‍👩‍👧',
+  ':joy:',
+  '\r\n',
+  '\t',
+  '\0',
+  '\u202e',
+  '\u2067',
+  '\u200f',
+  '\ud83d'
 ]
 
-/** Names as the wicked choose them. */
+/** Names as the wicked choose them, with something legible in each. */
 export const wickedText = fc
   .array(fc.oneof(fc.constantFrom(...marks), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), {
     minLength: 1,
     maxLength: 12
   })
   .map(parts => parts.join(''))
+  .filter(text => legible(text) !== '')

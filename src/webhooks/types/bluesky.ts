@@ -7,6 +7,7 @@ import { hookType } from '../hook-type.ts'
 import { type Link, linksIn } from '../links.ts'
 import { messageSet, noPost, postsOf } from '../message-set.ts'
 import { plainText } from '../plain-text.ts'
+import { recordKey } from '../record-key.ts'
 import { jsonPost, nothing } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 import { fill } from '../template.ts'
@@ -35,8 +36,8 @@ export const bluesky = hookType({
   send(event, settings) {
     const { handle, app_password: password } = settings
     const identifying = handle.replace(/^@/, '')
-    const texts = postsOf(event, settings, words => postOf(words, event))
-    if (texts.length === 0) return nothing(noPost)
+    const posts = postsOf(event, settings, words => textOf(words, event))
+    if (posts.length === 0) return nothing(noPost)
     const createdAt = new Date(event.happenedAt * 1000).toISOString()
     return {
       kind: 'session',
@@ -45,7 +46,7 @@ export const bluesky = hookType({
         const opened = v.safeParse(session, answer)
         if (!opened.success) throw new Error('The answer is no session.')
         const { did, accessJwt } = opened.output
-        return texts.map(text => {
+        return posts.map(({ id, text }) => {
           const facets = linksIn(text).map(facetOf)
           const record = {
             $type: 'app.bsky.feed.post',
@@ -53,9 +54,10 @@ export const bluesky = hookType({
             createdAt,
             ...(facets.length > 0 ? { facets } : {})
           }
+          // Put, not created: a second attempt after one whose answer was lost makes no second post.
           return jsonPost(
-            `${service}/com.atproto.repo.createRecord`,
-            { repo: did, collection: record.$type, record },
+            `${service}/com.atproto.repo.putRecord`,
+            { repo: did, collection: record.$type, rkey: recordKey(event.happenedAt, id), record },
             { authorization: `Bearer ${accessJwt}` }
           )
         })
@@ -64,7 +66,7 @@ export const bluesky = hookType({
   }
 })
 
-function postOf(words: string, { nowPlaying }: HookEvent): string {
+function textOf(words: string, { nowPlaying }: HookEvent): string {
   return cutWithin(fill(words, nowPlaying, plainText, longest.bytes), longest)
 }
 

@@ -4,8 +4,8 @@ import { withoutListeners } from '../allowed-triggers.ts'
 import { characters } from '../cut.ts'
 import { discordMarkdown } from '../discord-markdown.ts'
 import { hookType } from '../hook-type.ts'
-import { plainText } from '../plain-text.ts'
-import { jsonPost, nothing, requests } from '../sending.ts'
+import { isBlank, plainText } from '../plain-text.ts'
+import { emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
 import { address, template } from '../settings.ts'
 import { fill } from '../template.ts'
 
@@ -70,13 +70,14 @@ export const discord = hookType({
     }
     const embeds = Object.keys(embed).length > 0 ? { embeds: [{ ...embed, ...shown }] } : {}
     const message = { ...given('content', markdown(settings.content, longest.content)), ...embeds }
-    if (Object.keys(message).length === 0) return nothing('The message is empty.')
+    if (Object.keys(message).length === 0) return nothing(emptyMessage)
     // Whoever names songs mentions nobody.
-    return requests(jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } }))
+    const post = jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } })
+    return requests({ ...post, shownUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…` })
   }
 })
 
 /** A member of a message, where there is something in it. */
 function given(name: string, content: string, member: unknown = content) {
-  return content.trim() === '' ? {} : { [name]: member }
+  return isBlank(content) ? {} : { [name]: member }
 }

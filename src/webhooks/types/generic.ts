@@ -3,7 +3,7 @@ import { everyTrigger } from '../allowed-triggers.ts'
 import { headerLinesProblem, headersIn } from '../header-lines.ts'
 import { hookType } from '../hook-type.ts'
 import { boundedJson } from '../now-playing-body.ts'
-import { requests } from '../sending.ts'
+import { bareUrl, requests } from '../sending.ts'
 import { address, checkedBy } from '../settings.ts'
 import { signatureHeaders } from '../signature.ts'
 import { isSigningSecret, newSigningSecret } from '../signing-secret.ts'
@@ -15,7 +15,10 @@ export const generic = hookType({
   triggers: everyTrigger,
   settings: {
     webhook_url: address({ about: 'Where requests go.', example: 'https://example.com/hooks/radio' }),
-    basic_auth_username: text({ max: 255, fallback: '', about: 'The user of HTTP Basic authentication.' }),
+    basic_auth_username: checkedBy(
+      text({ max: 255, fallback: '', about: 'The user of HTTP Basic authentication.' }),
+      value => (value.includes(':') ? problem('invalid_format', 'must hold no colon.') : null)
+    ),
     basic_auth_password: hidden(text({ max: 2_000, fallback: '', about: 'Its password.' })),
     timeout: integer({ min: 1, max: 30, fallback: 10, about: 'Seconds an answer may take.' }),
     signing_secret: hidden(
@@ -62,6 +65,7 @@ export const generic = hookType({
     return requests({
       method: 'POST',
       url: settings.webhook_url,
+      shownUrl: bareUrl(settings.webhook_url),
       headers,
       body,
       timeoutMs: settings.timeout * 1000

@@ -1,8 +1,8 @@
 import { withoutListeners } from '../allowed-triggers.ts'
 import { split } from '../cut.ts'
 import { hookType } from '../hook-type.ts'
-import { plainText } from '../plain-text.ts'
-import { below, jsonPost, nothing, requests } from '../sending.ts'
+import { isBlank, plainText } from '../plain-text.ts'
+import { below, emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
 import { address, credential, template } from '../settings.ts'
 import { fill } from '../template.ts'
 
@@ -21,8 +21,8 @@ export const groupme = hookType({
   urls: ['api'],
   send({ nowPlaying }, { api, bot_id, text: words }) {
     const text = fill(words, nowPlaying, plainText, longest.text)
-    const parts = split(text, longest.part).filter(part => part.trim() !== '')
-    if (parts.length === 0) return nothing('The message is empty.')
+    const parts = split(text, longest.part).filter(part => !isBlank(part))
+    if (parts.length === 0) return nothing(emptyMessage)
     return requests(...parts.map(part => jsonPost(below(api, '/bots/post'), { bot_id, text: part })))
   }
 })

@@ -33,15 +33,11 @@ export const mastodon = hookType({
     if (posts.length === 0) return nothing(noPost)
     const url = below(instance, '/api/v1/statuses')
     return requests(
-      ...posts.map((status, index) =>
+      ...posts.map(({ id, text }) =>
         jsonPost(
           url,
-          { status, visibility },
-          {
-            authorization: `Bearer ${token}`,
-            // Two posts with one key would be one.
-            'idempotency-key': index === 0 ? event.id : `${event.id}-${index + 1}`
-          }
+          { status: text, visibility },
+          { authorization: `Bearer ${token}`, 'idempotency-key': id }
         )
       )
     )

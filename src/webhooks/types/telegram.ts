@@ -1,9 +1,9 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
-import { postText } from '../plain-text.ts'
-import { below, jsonPost, nothing, requests } from '../sending.ts'
-import { address, credential, identifier, template } from '../settings.ts'
+import { isBlank, postText } from '../plain-text.ts'
+import { bareUrl, below, emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
+import { address, identifier, pathCredential, template } from '../settings.ts'
 import { telegramHtml } from '../telegram-html.ts'
 import { telegramMarkdown } from '../telegram-markdown.ts'
 import { fill, lengthWithoutValues } from '../template.ts'
@@ -17,7 +17,7 @@ export const telegram = hookType({
   title: 'Telegram',
   triggers: withoutListeners,
   settings: {
-    bot_token: credential('The token of the bot.'),
+    bot_token: pathCredential('The token of the bot.'),
     chat_id: identifier('The chat: a number, or @ and the name of a channel.', '@my_radio'),
     api: address({ fallback: 'https://api.telegram.org', about: 'The address of the Bot API.' }),
     text: template({ about: 'The message; a template.' }),
@@ -28,8 +28,9 @@ export const telegram = hookType({
     // Markup that was cut off would be refused.
     const isTorn = lengthWithoutValues(words) > longest
     const text = fill(words, nowPlaying, isTorn ? postText : formats[parse_mode], longest)
-    if (text.trim() === '') return nothing('The message is empty.')
+    if (isBlank(text)) return nothing(emptyMessage)
     const message = { chat_id, text, ...(isTorn ? {} : { parse_mode }) }
-    return requests(jsonPost(below(api, `/bot${token}/sendMessage`), message))
+    const shownUrl = `${bareUrl(below(api, '/bot'))}…/sendMessage`
+    return requests({ ...jsonPost(below(api, `/bot${token}/sendMessage`), message), shownUrl })
   }
 })

@@ -43,6 +43,22 @@ test('whatever is cut is within its limit, the longest there is, and whole graph
   )
 })
 
+test('within two limits it is the longest as well', () => {
+  const limits = fc.record({
+    graphemes: fc.integer({ min: 1, max: 20 }),
+    bytes: fc.integer({ min: 3, max: 60 })
+  })
+  fc.assert(
+    fc.property(anyText, limits, (text, most) => {
+      const fits = (each: string) =>
+        graphemesOf(each).length <= most.graphemes && Buffer.byteLength(each) <= most.bytes
+      const all = graphemesOf(text)
+      const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
+      expect(cutWithin(text, most)).toBe(fits(text) ? text : candidates.findLast(fits))
+    })
+  )
+})
+
 test('parts together are the text, are within their limit, and divide no grapheme that fits', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 12, max: 40 }), (text, most) => {

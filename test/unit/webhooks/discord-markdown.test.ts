@@ -2,11 +2,34 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
+import { legible } from '../../../src/webhooks/plain-text.ts'
 import { fill } from '../../../src/webhooks/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
   fill(template, document, discordMarkdown, most)
+
+/** What Discord shows of a text: what is read, and which words in it are links. Throws where there is other markup. */
+function readByDiscord(text: string): { plain: string; links: string[] } {
+  const links: string[] = []
+  let plain = ''
+  let rest = text
+  const begins = (pattern: RegExp) => pattern.exec(rest) ?? []
+  while (rest !== '') {
+    const [escape, meant] = begins(/^\\([^0-9A-Za-z\s])/)
+    const [link] = begins(/^https?:\/\/[^\s<]+[^<.,:;"')\]\s]/i)
+    const [line] = plain === '' || plain.endsWith('\n') ? begins(/^\s*(#{1,3}|-#|>|>>>|[-*+]|\d+\.)\s/) : []
+    const [markup] = begins(/^(\*|_|~~|\|\||`|\[[^\]]*\]\(|<|:[^\s:]+:)/)
+    if (escape === undefined && (line ?? markup) !== undefined)
+      throw new Error(`${String(line ?? markup)} in ${text}`)
+    if (link !== undefined) links.push(link)
+    const [character = ''] = Array.from(rest)
+    const taken = escape ?? link ?? character
+    plain += meant ?? taken
+    rest = rest.slice(taken.length)
+  }
+  return { plain, links }
+}
 
 describe('a value', () => {
   test.for([
@@ -16,8 +39,9 @@ describe('a value', () => {
       'AC/DC - Back (Live) #1: it\u2019s 50% + 1. A-B'
     ],
     ['{{ t }}', 'a_b*c~d`e|f[g]h<i>\\', 'a\\_b\\*c\\~d\\`e\\|f\\[g\\]h\\<i>\\\\'],
-    ['{{ t }}', '[x](https://evil.example)', '\\[x\\]\\(https://evil.example)'],
-    ['[x]{{ t }}', '(https://evil.example)', '[x]\\(https://evil.example)'],
+    ['{{ t }}', '[x](https://evil.example)', '\\[x\\]\\(https\\://evil.example)'],
+    ['[x]{{ t }}', '(https://evil.example)', '[x]\\(https\\://evil.example)'],
+    ['{{ t }}', 'Now: :joy: at 3:15', 'Now: \\:joy: at 3\\:15'],
     [
       '{{ t }}',
       '# one\n> two\n - three\n4. four\nfive # six',
@@ -28,11 +52,14 @@ describe('a value', () => {
     ['\\{{ t }} \\\\{{ t }}', '*', '\\* \\\\\\*'],
     ['`{{ t }}`', 'a*`b', '`a*\u02cbb`'],
     ['```\n{{ t }}\n``` {{ t }}', 'a*`b', '```\na*\u02cbb\n``` a\\*\\`b'],
+    ['```{{ t }}\n```', 'Prince\nKiss', '```\nPrince\nKiss\n```'],
     ['Don`t {{ t }}', 'a*', 'Don`t a\\*'],
     ['\\`{{ t }}`', 'a*', '\\`a\\*`'],
     ['[x](https://x.example/?q={{ t }})', 'a) b_c', '[x](https://x.example/?q=a%29%20b_c)'],
     ['[x]({{ t }})', 'https://radio.example/a_(b)', '[x](https://radio.example/a_%28b%29)'],
-    ['[x]({{ t }})', 'javascript:x()', '[x](javascript%3Ax%28%29)']
+    ['[x]({{ t }})', 'javascript:x()', '[x](javascript%3Ax%28%29)'],
+    ['https://x.example/?q={{ t }} {{ t }}', 'a b_c', 'https://x.example/?q=a%20b_c a b\\_c'],
+    ['*{{ t }}* (https://x.example/{{ t }})', 'a*/b', '*a\\*/b* (https://x.example/a%2A%2Fb)']
   ] as const)('in %j: %j', ([template, t, text]) => {
     expect(markdown(template, { t })).toBe(text)
   })
@@ -48,21 +75,20 @@ describe('a value', () => {
   })
 })
 
-test('whatever the title, nothing in it is markup, and it reads as it is', () => {
+test('whatever the title, nothing in it is markup or a link, and it reads as it is', () => {
   fc.assert(
     fc.property(wickedText, wickedText, (title, artist) => {
-      const text = markdown('{{ title }} by {{ artist }}', { title, artist })
-      const unescaped = text.replace(/\\[^0-9A-Za-z\s]/g, 'x')
-      expect(unescaped).not.toMatch(/[\\*_~`|[\]<]/)
-      expect(unescaped).not.toMatch(/^\s*([#>+-]|\d+\.)/m)
-      expect(text.replace(/\\([^0-9A-Za-z\s])/g, '$1')).toBe(`${title} by ${artist}`)
+      const document = { title, artist, station: { name: 'expanded' } }
+      const read = readByDiscord(markdown('{{ title }} by {{ artist }}', document))
+      expect(read).toEqual({ plain: `${legible(title)} by ${legible(artist)}`, links: [] })
 
-      const code = markdown('`{{ title }}` **{{ artist }}**', { title, artist })
+      const code = markdown('`{{ title }}` **{{ artist }}**', document)
       expect(code).toMatch(/^`[^`]*` \*\*/)
 
-      const [, address = ''] =
-        /^\[x\]\(([^()<>\s]*)\)$/.exec(markdown('[x](https://x.example/?q={{ title }})', { title })) ?? []
-      expect(new URL(address).searchParams.get('q')).toBe(title)
+      for (const template of ['[x](https://x.example/?q={{ title }})', 'https://x.example/?q={{ title }}']) {
+        const [, address = ''] = /^(?:\[x\]\()?([^()<>\s]*)\)?$/.exec(markdown(template, document)) ?? []
+        expect(new URL(address).searchParams.get('q')).toBe(legible(title))
+      }
     }),
     { numRuns: 300 }
   )

@@ -24,6 +24,7 @@ describe('a line is refused', () => {
     'Host: example.com',
     'content-LENGTH: 5',
     'Connection: close',
+    'Accept-Encoding: gzip',
     'Transfer-Encoding: chunked',
     'webhook-id: evt_1',
     'Webhook-Signature: v1,x',

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { triggers } from '../../../src/station/triggers.ts'
 import { hookTypeOf, hookTypes } from '../../../src/webhooks/hook-types.ts'
@@ -13,7 +13,7 @@ const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   generic: { webhook_url: 'https://hooks.example' },
   email: { to: 'dj@example.com', subject: title, message: title },
   discord: {
-    webhook_url: 'https://hooks.example',
+    webhook_url: 'https://hooks.example/api/webhooks/1/word',
     content: title,
     title,
     description: title,
@@ -35,6 +35,20 @@ const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const delivering = hookTypes.filter(({ isRetired }) => !isRetired).map(({ name }) => name)
 const configOf = (type: string) => configs[type] ?? {}
 
+/** The same with secrets in all of its places for secrets, and in the queries of its addresses. */
+function secretConfigOf(type: string, secret: string) {
+  const { settings, urls } = hookTypeOf(type)
+  const config: Record<string, unknown> = { ...configOf(type) }
+  for (const [key, { kind }] of Object.entries(settings)) if (kind === 'secret') config[key] = secret
+  for (const key of urls) config[key] = `https://own.example/base?key=${secret}#${secret}`
+  if (type === 'generic') {
+    config['headers'] = `X-Key: ${secret}`
+    config['signing_secret'] = `whsec_${Buffer.from(secret).toString('base64')}`
+  }
+  if (type === 'discord') config['webhook_url'] = `https://hooks.example/api/webhooks/1/${secret}?wait=true`
+  return config
+}
+
 /** All requests there are; of a session also those in it. */
 function requestsOf(sending: Sending) {
   const session = JSON.stringify({ did: 'did:plc:a', accessJwt: 'b' })
@@ -42,15 +56,44 @@ function requestsOf(sending: Sending) {
   return sending.kind === 'requests' ? sending.requests : []
 }
 
+afterEach(() => {
+  vi.useRealTimers()
+})
+
 test('the table has every type that delivers', () => {
   expect(Object.keys(configs)).toEqual(delivering)
 })
 
 describe.for(delivering)('%s', type => {
-  test('sends the same for the same event', () => {
-    const [first, second] = [sendingOf(type, configOf(type)), sendingOf(type, configOf(type))]
-    expect(first.kind).not.toBe('nothing')
+  test('sends the same for the same event, whatever the clock says', () => {
+    const [first, second] = [0, 2_000_000_000_000].map(now => {
+      vi.useFakeTimers({ now, toFake: ['Date'] })
+      const sending = sendingOf(type, configOf(type))
+      return { ...sending, requests: requestsOf(sending) }
+    })
+    expect(first).not.toMatchObject({ kind: 'nothing' })
     expect(JSON.stringify(first)).toBe(JSON.stringify(second))
+  })
+
+  test('whatever its secrets, shows none of them where its requests go', () => {
+    const word = fc.string({
+      unit: fc.constantFrom(...Array.from('abcXYZ0189_-')),
+      minLength: 32,
+      maxLength: 60
+    })
+    fc.assert(
+      fc.property(word, secret => {
+        const sent = requestsOf(sendingOf(type, secretConfigOf(type, secret)))
+        // Mails hold none.
+        expect(JSON.stringify(sent).includes(secret)).toBe(type !== 'email')
+        for (const { shownUrl, url } of sent) {
+          expect(shownUrl).not.toContain(secret)
+          expect(shownUrl).toMatch(/^https:\/\/[a-z0-9.-]+(\/[A-Za-z0-9.…_-]*)*$/)
+          expect(shownUrl.split('/', 3)).toEqual(url.split('/', 3))
+        }
+      }),
+      { numRuns: 20 }
+    )
   })
 
   test('is told of nothing that its type does not know', () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { legible } from '../../../src/webhooks/plain-text.ts'
 import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
 import { fill } from '../../../src/webhooks/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
@@ -14,7 +15,7 @@ interface Entity {
   readonly address?: string
 }
 
-/** What Telegram makes of a text: what is read, and its entities. Throws where Telegram refuses it. */
+/** What Telegram makes of a text (as TDLib parses it): what is read, and its entities. Throws where it is refused. */
 function readByTelegram(text: string): { plain: string; entities: Entity[] } {
   const entities: Entity[] = []
   let plain = ''
@@ -33,6 +34,12 @@ function readByTelegram(text: string): { plain: string; entities: Entity[] } {
     if (length === -1) throw new Error(`no end of ${begin} in ${text}`)
     const inner = rest.slice(begin.length, length)
     rest = rest.slice(length + end.length)
+    if (begin === '```') {
+      const code = inner.replace(/^[^\s`]+(?=\s)/, '').replace(/^\n/, '')
+      plain += code
+      entities.push({ kind: begin, text: code })
+      continue
+    }
     plain += inner
     if (inner === '') continue
     if (begin !== '[') entities.push({ kind: begin, text: inner })
@@ -46,7 +53,7 @@ function readByTelegram(text: string): { plain: string; entities: Entity[] } {
 }
 
 /** Invisible and look-alike characters as what they stand for. */
-const meant = (text: string) => text.replaceAll('\u2060', '').replaceAll('\u02cb', '`')
+const meant = (text: string) => legible(text).replaceAll('\u2060', '').replaceAll('\u02cb', '`')
 
 describe('a value', () => {
   const t = 'a_b*c`d[e]f(g)\\'
@@ -57,10 +64,11 @@ describe('a value', () => {
     ['_{{ t }}_', '_a_\\__b*c`d[e]f(g)\\_'],
     ['`{{ t }}`', '`a_b*c\u02cbd[e]f(g)\\`'],
     ['```\n{{ t }}\n```', '```\na_b*c\u02cbd[e]f(g)\\\n```'],
+    ['```{{ t }}\n```', '```\na_b*c\u02cbd[e]f(g)\\\n```'],
     ['``` ` ``` [x](y) {{ t }}', '``` ` ``` [x](y) a\\_b\\*c\\`d\\[e]f(g)\\\u2060'],
     [
       '[{{ t }}](https://x.example/?q={{ t }})',
-      '[a_b*c`d(e)f(g)\\](https://x.example/?q=a%5Fb%2Ac%60d%5Be%5Df%28g%29%5C)'
+      '[a_b*c`d(e)f(g)\\](https://x.example/?q=a_b*c%60d%5Be%5Df%28g%29%5C)'
     ],
     ['\\*{{ t }} *{{ t }}*', '\\*a\\_b\\*c\\`d\\[e]f(g)\\\u2060 *a_b*\\**c`d[e]f(g)\\*']
   ] as const)('in %j', ([template, text]) => {
@@ -69,13 +77,17 @@ describe('a value', () => {
 
   test('in the address of a link is all of it only where it is one', () => {
     const document = { url: 'https://radio.example/a_(b)', bad: 'tg://user?id=1' }
-    expect(markdown('[x]({{ url }})', document)).toBe('[x](https://radio.example/a%5F%28b%29)')
+    expect(markdown('[x]({{ url }})', document)).toBe('[x](https://radio.example/a_%28b%29)')
     expect(markdown('[x]({{ bad }})', document)).toBe('[x](tg%3A%2F%2Fuser%3Fid%3D1)')
   })
 
   test('behind brackets is no address, and mentions nobody', () => {
     expect(markdown('[x]{{ t }}', { t: '(https://evil.example)' })).toBe('[x]\u2060(https://evil.example)')
     expect(markdown('{{ t }} *{{ t }}*', { t: '@dj' })).toBe('@\u2060dj *@\u2060dj*')
+  })
+
+  test('in brackets, which would be an address themselves, is none', () => {
+    expect(markdown('[{{ t }}]', { t: 'tg://user?id=1' })).toBe('[tg:\u2060//user?id=1]')
   })
 })
 
@@ -96,14 +108,19 @@ test('whatever the title, Telegram takes the text, reads the title, and sees the
       expect(read('*')).toBe(meant(title).replaceAll('*', ''))
       expect(read('_')).toBe(meant(artist).replaceAll('_', ''))
 
-      const code = text('`{{ title }}` ```\n{{ artist }}\n```')
-      expect(code.entities.map(({ kind }) => kind)).toEqual(['`', '```'])
-      expect(meant(code.plain)).toBe(meant(`${title} \n${artist}\n`))
+      for (const block of ['```{{ artist }}```', '```\n{{ artist }}```']) {
+        const code = text(`\`{{ title }}\` ${block}`)
+        expect(code.entities.map(({ kind }) => kind)).toEqual(['`', '```'])
+        expect(meant(code.plain)).toBe(meant(`${title} ${artist}`))
+      }
 
       const link = text('[{{ title }}](https://x.example/?q={{ artist }}) {{ artist }}')
       const [entity, ...others] = link.entities
       expect([entity?.kind, others]).toEqual(['[', []])
-      expect(new URL(entity?.address ?? '').searchParams.get('q')).toBe(artist)
+      expect(new URL(entity?.address ?? '').searchParams.get('q')).toBe(legible(artist))
+
+      const [bracketed] = text('[{{ title }}]').entities
+      expect(bracketed?.address).not.toMatch(/^(tg|https?):\/\//)
     }),
     { numRuns: 300 }
   )

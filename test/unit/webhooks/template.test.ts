@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { addressText } from '../../../src/webhooks/address-text.ts'
 import { characters } from '../../../src/webhooks/cut.ts'
 import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
-import { plainText, postText } from '../../../src/webhooks/plain-text.ts'
+import { legible, plainText, postText } from '../../../src/webhooks/plain-text.ts'
 import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
 import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
 import { fill, type Format, lengthWithoutValues } from '../../../src/webhooks/template.ts'
@@ -15,7 +15,7 @@ const plain = (template: string, document: unknown = nowPlayingOf(aPlayingStatio
 
 describe('a variable', () => {
   const document = {
-    a: { b: 'B', Mood: 'calm', mood: 'dark', 'x-y': 1, LABEL: 'Upper' },
+    a: { b: 'B', Mood: 'calm', mood: 'dark', 'x-y': 1, LABEL: 'Upper', 'b.c': 'dotted', 'D.e': 'Dotted' },
     list: [{ t: 'first' }, { t: 'second' }],
     yes: true,
     no: false,
@@ -28,6 +28,7 @@ describe('a variable', () => {
     ['{{a.b}}', 'B'],
     ['{{ a.b }}{{\ta.b\n}}', 'BB'],
     ['{{ a.x-y }}', '1'],
+    ['{{ a.b.c }} {{ a.d.E }} {{ a.b.c.d }}', 'dotted Dotted '],
     ['{{ a.mood }} {{ a.Mood }}', 'dark calm'],
     ['{{ A.MOOD }} {{ a.label }}', 'calm Upper'],
     ['{{ list.1.t }} {{ list.01.t }}', 'second second'],
@@ -55,7 +56,9 @@ test('values are never read as templates, and what is no variable stays as it is
       const kept = literal.replace(/\{\{\s*[\w.-]+\s*\}\}/g, '')
       fc.pre(!/\{\{\s*[\w.-]+\s*\}\}/.test(`${kept}{`) && !kept.endsWith('{'))
       const document = { title, station: { name: 'expanded' } }
-      expect(plain(`${kept}|{{ title }}|{{ title }}`, document)).toBe(`${kept}|${title}|${title}`)
+      expect(plain(`${kept}|{{ title }}|{{ title }}`, document)).toBe(
+        `${kept}|${legible(title)}|${legible(title)}`
+      )
     })
   )
 })
@@ -150,7 +153,7 @@ describe('an address', () => {
     fc.assert(
       fc.property(wickedText, title => {
         const { searchParams, host } = new URL(address('https://x.example/?q={{ t }}&page=1', { t: title }))
-        expect([host, ...searchParams]).toEqual(['x.example', ['q', title], ['page', '1']])
+        expect([host, ...searchParams]).toEqual(['x.example', ['q', legible(title)], ['page', '1']])
       })
     )
   })

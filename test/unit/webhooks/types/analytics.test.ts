@@ -6,17 +6,7 @@ const long = { nowPlaying: nowPlayingOf(aPlayingStation({ title: 'x'.repeat(255)
 
 test('Google Analytics is told of one event with the number of listeners', () => {
   const config = { api_secret: 'w&rd', measurement_id: 'G-1' }
-  const sending = sendingOf('google_analytics_v4', config)
-  expect(sending).toMatchObject({
-    requests: [
-      {
-        method: 'POST',
-        url: 'https://www.google-analytics.com/mp/collect?api_secret=w%26rd&measurement_id=G-1',
-        headers: { 'content-type': 'application/json' }
-      }
-    ]
-  })
-  expect(bodyOf(sending)).toEqual({
+  const body = {
     client_id: 'cuewire.1',
     timestamp_micros: 1_783_468_800_000_000,
     events: [
@@ -33,6 +23,18 @@ test('Google Analytics is told of one event with the number of listeners', () =>
         }
       }
     ]
+  }
+  expect(sendingOf('google_analytics_v4', config)).toEqual({
+    kind: 'requests',
+    requests: [
+      {
+        method: 'POST',
+        url: 'https://www.google-analytics.com/mp/collect?api_secret=w%26rd&measurement_id=G-1',
+        shownUrl: 'https://www.google-analytics.com/mp/collect',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body)
+      }
+    ]
   })
   const { events } = bodyOf(sendingOf('google_analytics_v4', config, { ...long, happenedAt: 1_783_500_000 }))
   expect(events[0].params).toMatchObject({ song_title: `${'x'.repeat(99)}…`, session_id: '1783468800' })
@@ -40,22 +42,17 @@ test('Google Analytics is told of one event with the number of listeners', () =>
 
 test('Matomo is told of one event with the number of listeners; with a token also when it was', () => {
   const config = { matomo_url: 'https://stats.example/matomo/', site_id: 3 }
-  const sending = sendingOf('matomo_analytics', config)
   const event =
     '?idsite=3&rec=1&url=https%3A%2F%2Fradio.example.com%2Fpublic%2Fharbour_fm&e_c=Harbour%20FM' +
     '&e_a=song_changed&e_n=Nils%20Okada%20-%20Paper%20Lanterns&e_v=6'
-  expect(sending).toMatchObject({
-    requests: [
-      {
-        method: 'POST',
-        url: 'https://stats.example/matomo/matomo.php',
-        headers: { 'content-type': 'application/json' }
-      }
-    ]
+  const url = 'https://stats.example/matomo/matomo.php'
+  const headers = { 'content-type': 'application/json' }
+  const requestOf = (body: object) => ({
+    kind: 'requests',
+    requests: [{ method: 'POST', url, shownUrl: url, headers, body: JSON.stringify(body) }]
   })
-  expect(bodyOf(sending)).toEqual({ requests: [event] })
-  expect(bodyOf(sendingOf('matomo_analytics', { ...config, token: 'word' }))).toEqual({
-    requests: [`${event}&cdt=1783468800`],
-    token_auth: 'word'
-  })
+  expect(sendingOf('matomo_analytics', config)).toEqual(requestOf({ requests: [event] }))
+  expect(sendingOf('matomo_analytics', { ...config, token: 'word' })).toEqual(
+    requestOf({ requests: [`${event}&cdt=1783468800`], token_auth: 'word' })
+  )
 })

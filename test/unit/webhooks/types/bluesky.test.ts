@@ -31,6 +31,7 @@ test('a session, and in it a post with its link', () => {
   expect(open).toEqual({
     method: 'POST',
     url: 'https://bsky.social/xrpc/com.atproto.server.createSession',
+    shownUrl: 'https://bsky.social/xrpc/com.atproto.server.createSession',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ identifier: 'radio.example', password: 'word' })
   })
@@ -50,9 +51,15 @@ test('a session, and in it a post with its link', () => {
   expect(requestsIn(session)).toEqual([
     {
       method: 'POST',
-      url: 'https://bsky.social/xrpc/com.atproto.repo.createRecord',
+      url: 'https://bsky.social/xrpc/com.atproto.repo.putRecord',
+      shownUrl: 'https://bsky.social/xrpc/com.atproto.repo.putRecord',
       headers: { 'content-type': 'application/json', authorization: 'Bearer a.b.c' },
-      body: JSON.stringify({ repo: 'did:plc:abc', collection: 'app.bsky.feed.post', record })
+      body: JSON.stringify({
+        repo: 'did:plc:abc',
+        collection: 'app.bsky.feed.post',
+        rkey: '3mq3ss7c47hum',
+        record
+      })
     }
   ])
 })
@@ -65,7 +72,7 @@ test('a post for each trigger that has a message; without links it has no facets
   ])
   expect(sendingOf('bluesky', config, { triggers: ['live_connect'] })).toEqual({
     kind: 'nothing',
-    reason: 'There is no message for what happened, or it is empty.'
+    reason: 'There is no message for what happened, it is empty, or its song is over.'
   })
 })
 
@@ -76,6 +83,16 @@ test('a post has at most 300 graphemes and 3000 bytes; a link that is cut off is
   expect(textOf('é'.repeat(400)).text).toBe(`${'é'.repeat(299)}…`)
   expect(textOf('👩‍👩‍👧'.repeat(250)).text).toBe(`${'👩‍👩‍👧'.repeat(166)}…`)
   expect(textOf(`https://a.example https://${'x'.repeat(300)}.example`).facets).toHaveLength(1)
+})
+
+test('each post has a key of its own, the same over all attempts', () => {
+  const keysOf = (parts: Partial<HookEvent>) =>
+    sessionOf({}, { triggers: ['song_changed', 'song_changed_live'], ...parts })
+      .requestsIn(session)
+      .map(({ body = '' }) => JSON.parse(body).rkey)
+  const keys = [keysOf({}), keysOf({ id: 'evt_another' }), keysOf({ happenedAt: 1_783_468_801 })].flat()
+  expect(new Set(keys).size).toBe(6)
+  expect(keysOf({})).toEqual(keys.slice(0, 2))
 })
 
 describe('an answer that is no session', () => {

@@ -20,25 +20,33 @@ const playing = (title: string, artist = 'A') => ({
 const sent = (config: object, parts = {}) => bodyOf(sendingOf('discord', { webhook_url, ...config }, parts))
 
 test('a message with all its parts', () => {
-  const sending = sendingOf('discord', full, playing('Night_Ferry', '*Low* Signals'))
-  expect(sending).toMatchObject({
-    requests: [{ method: 'POST', url: webhook_url, headers: { 'content-type': 'application/json' } }]
-  })
-  expect(bodyOf(sending)).toEqual({
+  const body = {
     content: 'On air: **Night\\_Ferry**',
     embeds: [
       {
         title: 'Night\\_Ferry',
         description: '\\*Low\\* Signals\n',
-        url: 'https://radio.example.com/public/harbour_fm',
-        color: 2_201_331,
-        timestamp: '2026-07-08T00:00:00.000Z',
         author: { name: '*Low* Signals' },
         thumbnail: { url: 'https://radio.example.com/api/station/harbour_fm/art/5f1c0a9e2b7d.jpg' },
-        footer: { text: 'Harbour FM' }
+        footer: { text: 'Harbour FM' },
+        url: 'https://radio.example.com/public/harbour_fm',
+        color: 2_201_331,
+        timestamp: '2026-07-08T00:00:00.000Z'
       }
     ],
     allowed_mentions: { parse: [] }
+  }
+  expect(sendingOf('discord', full, playing('Night_Ferry', '*Low* Signals'))).toEqual({
+    kind: 'requests',
+    requests: [
+      {
+        method: 'POST',
+        url: webhook_url,
+        shownUrl: 'https://discord.example/api/webhooks/…',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body)
+      }
+    ]
   })
 })
 
@@ -74,7 +82,8 @@ describe('a part', () => {
 
 test('nothing is sent where all of it is empty', () => {
   const reason = 'The message is empty.'
-  for (const config of [{}, { content: ' {{ live.streamer_name }}' }, { url: 'https://a.example' }])
+  const empty = [' {{ live.streamer_name }}', '\u200f\u2060']
+  for (const config of [{}, ...empty.map(content => ({ content })), { url: 'https://a.example' }])
     expect(sendingOf('discord', { webhook_url, ...config })).toEqual({ kind: 'nothing', reason })
 })
 

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { hookTypeOf } from '../../../../src/webhooks/hook-types.ts'
-import { aPlay, aSong } from '../../../support/builders.ts'
+import { aPlay, aSong, aStation } from '../../../support/builders.ts'
 import {
   anEvent,
   aPlayingStation,
@@ -40,6 +40,7 @@ test('the body is the now-playing object, and the event is in the headers', () =
       {
         method: 'POST',
         url,
+        shownUrl: 'https://hooks.example/radio',
         headers: {
           'content-type': 'application/json',
           'x-cuewire-event': 'live_connect,song_changed',
@@ -73,6 +74,11 @@ test('user and password, lines and the time-out of the config are in the request
   })
   const own = requestOf({ ...config, headers: 'Authorization: Bearer word' })
   expect(own.headers['authorization']).toBe('Bearer word')
+})
+
+test('a user with a colon, which would end there, is none', () => {
+  const config = { webhook_url: url, basic_auth_username: 'a:b' }
+  expect(sendingOf('generic', config)).toMatchObject({ kind: 'nothing' })
 })
 
 describe('the signature', () => {
@@ -128,5 +134,54 @@ describe('a body of more than 20 KiB', () => {
     expect(lengths(wordy(5_500))).toEqual([0, 0, 5_500])
     expect(lengths(wordy(8_000))).toEqual([0, 0, 8_000])
     expect(lengths(wordy(10_500))).toEqual([0, 0, 0])
+  })
+
+  test('is bounded whatever has grown, and keeps its keys', () => {
+    const long = '👩'.repeat(255)
+    const song = aSong({
+      title: long,
+      artist: long,
+      genre: long,
+      album: '👩'.repeat(200),
+      lyrics: '👩'.repeat(8_000),
+      customFields: Object.fromEntries(Array.from({ length: 100 }, (_, id) => [id, long]))
+    })
+    const { shown, next } = aPlayingStation()
+    const grown = aStation({
+      shown: shown && { ...shown, song, playlist: '👩'.repeat(200), streamer: long },
+      next: next && { ...next, song, playlist: '👩'.repeat(200) },
+      history,
+      profile: {
+        name: '👩'.repeat(100),
+        description: '👩'.repeat(2_000),
+        url: `https://radio.example/${'x'.repeat(230)}`,
+        customFields: Array.from({ length: 100 }, (_, id) => ({ id, shortName: `field_${id}` })),
+        mounts: Array.from({ length: 200 }, (_, id) => ({
+          id,
+          path: `/${id}${'x'.repeat(90)}`,
+          displayName: long,
+          bitrate: 128,
+          format: 'mp3',
+          hasAutodj: true,
+          customUrl: '',
+          isDefault: id === 0
+        })),
+        remotes: Array.from({ length: 200 }, (_, id) => ({
+          id,
+          name: long,
+          url: 'https://a.example',
+          bitrate: 0,
+          format: ''
+        }))
+      }
+    })
+    const nowPlaying = nowPlayingOf(grown)
+    const body = bodyOf(sendingOf('generic', { webhook_url: url }, { nowPlaying }))
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThanOrEqual(limit)
+    const keysOf = (each: object) => Object.keys(each)
+    expect([body, body.station, body.now_playing, body.now_playing.song].map(keysOf)).toEqual(
+      [nowPlaying, nowPlaying.station, nowPlaying.now_playing, nowPlaying.now_playing.song].map(keysOf)
+    )
+    expect(body.now_playing.song).toMatchObject({ title: long, artist: long })
   })
 })

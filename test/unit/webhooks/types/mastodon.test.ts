@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { aStation } from '../../../support/builders.ts'
 import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf } from '../../../support/hook-events.ts'
 
 const config = {
@@ -12,6 +13,7 @@ const config = {
 const requestOf = (status: string, key: string, visibility = 'public') => ({
   method: 'POST',
   url: 'https://social.example/api/v1/statuses',
+  shownUrl: 'https://social.example/api/v1/statuses',
   headers: { 'content-type': 'application/json', authorization: 'Bearer word', 'idempotency-key': key },
   body: JSON.stringify({ status, visibility })
 })
@@ -33,10 +35,25 @@ test('a post for each trigger that has a message, each with a key of its own', (
   })
 })
 
+const nothing = {
+  kind: 'nothing',
+  reason: 'There is no message for what happened, it is empty, or its song is over.'
+}
+
 test('nothing where there is no message, or an empty one', () => {
-  const reason = 'There is no message for what happened, or it is empty.'
   for (const trigger of ['live_connect', 'live_disconnect'] as const)
-    expect(sendingOf('mastodon', config, { triggers: [trigger] })).toEqual({ kind: 'nothing', reason })
+    expect(sendingOf('mastodon', config, { triggers: [trigger] })).toEqual(nothing)
+})
+
+test('no post on a song that was over when facts were merged', () => {
+  const silent = nowPlayingOf(aStation({ shown: null }))
+  const parts = { nowPlaying: silent, triggers: ['song_changed', 'station_offline'] as const }
+  expect(sendingOf('mastodon', config, parts)).toEqual(nothing)
+  const message_station_offline = '{{ station.name }}: {{ now_playing.song.title }}'
+  expect(sendingOf('mastodon', { ...config, message_station_offline }, parts)).toEqual({
+    kind: 'requests',
+    requests: [requestOf('Harbour FM: Station Offline', id)]
+  })
 })
 
 test('a post has at most 500 characters and mentions nobody whom a title names', () => {

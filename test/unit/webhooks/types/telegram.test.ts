@@ -12,6 +12,7 @@ test('a message in Markdown', () => {
       {
         method: 'POST',
         url: 'https://api.telegram.org/bot1:word/sendMessage',
+        shownUrl: 'https://api.telegram.org/bot…/sendMessage',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ chat_id: '@radio', text: '*A_B*\\**C* <b>&', parse_mode: 'Markdown' })
       }
@@ -22,12 +23,19 @@ test('a message in Markdown', () => {
 test('a message in HTML, by another API', () => {
   const html = {
     ...config,
-    api: 'https://bots.example/',
+    api: 'https://bots.example/api/?key=1#x',
     parse_mode: 'HTML',
     text: '<b>{{ now_playing.song.title }}</b>'
   }
   const sending = sendingOf('telegram', html, playing('A<B> & *C*'))
-  expect(sending).toMatchObject({ requests: [{ url: 'https://bots.example/bot1:word/sendMessage' }] })
+  expect(sending).toMatchObject({
+    requests: [
+      {
+        url: 'https://bots.example/api/bot1:word/sendMessage?key=1',
+        shownUrl: 'https://bots.example/api/bot…/sendMessage'
+      }
+    ]
+  })
   expect(bodyOf(sending)).toEqual({
     chat_id: '@radio',
     text: '<b>A&lt;B&gt; &amp; *C*</b>',
@@ -53,4 +61,9 @@ test('nothing is sent where it is empty', () => {
     kind: 'nothing',
     reason
   })
+})
+
+test('a token leads to no other path', () => {
+  for (const bot_token of ['1:a/../../b', '1:a?b', '1:a#b', '1:a%2fb'])
+    expect(sendingOf('telegram', { ...config, bot_token })).toMatchObject({ kind: 'nothing' })
 })

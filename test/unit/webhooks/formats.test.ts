@@ -1,0 +1,66 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { characters } from '../../../src/webhooks/cut.ts'
+import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
+import { joiner, legible, plainText, postText } from '../../../src/webhooks/plain-text.ts'
+import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
+import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
+import { fill, type Format } from '../../../src/webhooks/template.ts'
+import { wickedText } from '../../support/hook-events.ts'
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'"
+}
+const whole = (text: string) => text
+/** Each format with what takes its escapes away. */
+const formats: readonly (readonly [name: string, format: Format, read: (text: string) => string])[] = [
+  ['plain text', plainText, whole],
+  ['posts', postText, whole],
+  ['Markdown of Discord', discordMarkdown, text => text.replace(/\\([^0-9A-Za-z\s])/g, '$1')],
+  ['Markdown of Telegram', telegramMarkdown, text => text.replace(/\\([_*`[])/g, '$1')],
+  ['HTML of Telegram', telegramHtml, text => text.replace(/&#?\w+;/g, entity => entities[entity] ?? '?')]
+]
+const visible = (text: string) => text.replaceAll(joiner, '')
+
+describe.for(formats)('%s', ([, format, read]) => {
+  const document = (title: string, artist: string) => ({ title, artist, station: { name: 'expanded' } })
+
+  test('shows what is inserted, expanded once, whatever it is', () => {
+    fc.assert(
+      fc.property(wickedText, wickedText, (title, artist) => {
+        const text = fill('On air: {{ title }} § {{ artist }}', document(title, artist), format, 10_000)
+        expect(visible(read(text))).toBe(visible(`On air: ${legible(title)} § ${legible(artist)}`))
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  test('is within its limit, and what is cut is the beginning of what is inserted', () => {
+    const limits = fc.integer({ min: 20, max: 200 })
+    fc.assert(
+      fc.property(wickedText, wickedText, limits, fc.integer({ min: 1, max: 30 }), (a, b, most, times) => {
+        const [title, artist] = [a.replaceAll('…', ''), b.replaceAll('…', '').repeat(times)]
+        const text = fill('On air: {{ title }}{{ artist }}', document(title, artist), format, most)
+        expect(characters(text)).toBeLessThanOrEqual(most)
+        const meant = visible(`On air: ${legible(title)}${legible(artist)}`)
+        const [shown = '', rest] = visible(read(text)).split('…')
+        expect(shown).toBe(rest === undefined ? meant : meant.slice(0, shown.length))
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  test('takes a value of 10 KB', () => {
+    for (const title of ['x'.repeat(10_240), '\u202e👩‍👩‍👧*_'.repeat(1_000), '{{ title }}'.repeat(900)]) {
+      const text = fill('{{ title }}!', document(title, ''), format, 500)
+      expect(characters(text)).toBeLessThanOrEqual(500)
+      expect(characters(text)).toBeGreaterThan(490)
+      expect(text).not.toMatch(/[\u202e\ud800-\udfff]/u)
+    }
+  })
+})

@@ -1,0 +1,30 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { isBlank, legible } from '../../../src/webhooks/plain-text.ts'
+
+describe('a text is made legible', () => {
+  test.for([
+    ['Déjà 👩‍👩‍👧 vu\tנע\u200fם', 'Déjà 👩‍👩‍👧 vu\tנע\u200fם'],
+    ['one\r\ntwo\rthree\nfour', 'one\ntwo\nthree\nfour'],
+    ['a\0b\u001bc\u007fd\u0085e', 'abcde'],
+    ['\u202eevil\u202c \u2067x\u2069', 'evil x'],
+    ['a\ud83db\udc69', 'a\ufffdb\ufffd']
+  ] as const)('%j', ([text, expected]) => {
+    expect(legible(text)).toBe(expected)
+  })
+
+  test('once is enough', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), text => {
+        expect(legible(legible(text))).toBe(legible(text))
+      })
+    )
+  })
+})
+
+test('blank is what shows nothing', () => {
+  const blank = ['', ' \n\t', '\u00a0\u2003', '\u2060\u200b\ufeff', '\u200f\0']
+  const shown = ['a', '.', '🎵', '\ufffd', ' \u200fx']
+  expect([blank.map(isBlank), shown.map(isBlank)]).toEqual([blank.map(() => true), shown.map(() => false)])
+})
