@@ -88,8 +88,11 @@ export function startWebhooks(
       }
       if (!isStopping) schedule()
     }
+    const begin = () => {
+      running = run()
+    }
     const schedule = () => {
-      timer = setTimeout(() => (running = run()), periodMs * (0.8 + Math.random() * 0.4))
+      timer = setTimeout(begin, periodMs * (0.8 + Math.random() * 0.4))
     }
     schedule()
     return {

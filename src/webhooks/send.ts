@@ -49,7 +49,8 @@ async function ask(
   else {
     const { answer, body } = await exchange(sending.open, parts)
     if (answer.fault !== null) return answer
-    answered = answer
+    // The answer opens the account, so nothing of it is kept.
+    answered = { ...answer, response: '' }
     try {
       requests = sending.requestsIn(body)
     } catch {
@@ -67,7 +68,7 @@ async function exchange(
   request: HookRequest,
   { allowed, signal }: SendParts
 ): Promise<{ answer: Answer; body: string }> {
-  const url = shown(request.url)
+  const { shownUrl: url } = request
   try {
     const answer = await guardedFetch(request.url, {
       allowed,
@@ -106,24 +107,19 @@ const excerpt = (text: string) =>
     .slice(0, charactersKept)
     .replace(/[\ud800-\udbff]$/, '')
 
-function shown(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return origin + pathname
-}
-
 async function mail(message: Mail, id: string, { mailer }: SendParts): Promise<Answer> {
-  const failed = (fault: Fault, status: number, response: string): Answer => {
-    return { status, fault, retryAfterMs: null, response, url: 'mailto:' }
-  }
-  if (mailer === null) return failed('config', 0, 'No server for mails is configured: SMTP_URL is not set.')
+  if (mailer === null) return mailed('config', 'No server for mails is configured: SMTP_URL is not set.')
   try {
-    const response = await mailer.send(message, id, mailMs)
-    return { ...failed('mail', statusIn(response), response), fault: null }
+    return mailed(null, await mailer.send(message, id, mailMs))
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    const answer = 'response' in error && typeof error.response === 'string' ? error.response : error.message
-    return failed('mail', statusIn(answer), answer)
+    const reply = 'response' in error && typeof error.response === 'string' ? error.response : error.message
+    return mailed('mail', reply)
   }
+}
+
+function mailed(fault: Fault | null, reply: string): Answer {
+  return { status: statusIn(reply), fault, retryAfterMs: null, response: reply, url: 'mailto:' }
 }
 
 /** Whom it goes to, as far as it matters how much goes there at once. */

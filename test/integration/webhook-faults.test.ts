@@ -37,10 +37,10 @@ test(
     }
     start()
     let kills = 0
-    let asked = 0
+    let requests = 0
     receiver.answer((_, response) => {
       // In the middle of a request, and of those that are under way beside it.
-      if (++asked % killEvery === 0) {
+      if (++requests % killEvery === 0) {
         for (const worker of workers) worker.kill('SIGKILL')
         kills += workers.length
         start()

@@ -9,7 +9,7 @@ test('a message id is the base32 of the first 130 bits of a hash', () => {
   expect(id).toMatch(/^evt_[a-z2-7]{26}$/)
   const hash = createHash('sha256').update('1\nsong:42\n7').digest()
   const bits = [...hash].map(byte => byte.toString(2).padStart(8, '0')).join('')
-  const digits = [...id.slice(4)].map(digit => 'abcdefghijklmnopqrstuvwxyz234567'.indexOf(digit))
+  const digits = Array.from(id.slice(4), digit => 'abcdefghijklmnopqrstuvwxyz234567'.indexOf(digit))
   expect(digits.map(digit => digit.toString(2).padStart(5, '0')).join('')).toBe(bits.slice(0, 130))
 })
 

@@ -1,0 +1,120 @@
+import { BlockList } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { describe, expect, test } from 'vitest'
+
+import { openMailer } from '../../src/webhooks/mailer.ts'
+import { type SendParts, send } from '../../src/webhooks/send.ts'
+import type { MailSending } from '../../src/webhooks/sending.ts'
+
+interface Received {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly text: string
+}
+
+/** A mail server of a test's own, on 127.0.0.1. */
+async function startMailServer(options: SMTPServerOptions = {}) {
+  const received: Received[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, session, done) => {
+      void text(stream).then(content => {
+        const { mailFrom, rcptTo } = session.envelope
+        received.push({
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          text: content
+        })
+        done()
+      })
+    },
+    ...options
+  })
+  server.on('error', () => {})
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()))
+  const address = server.server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    received,
+    [Symbol.asyncDispose]: () => new Promise<void>(resolve => server.close(() => resolve()))
+  }
+}
+
+const sending: MailSending = {
+  kind: 'mail',
+  mail: {
+    to: ['dj@example.com', 'office@example.com'],
+    subject: 'Für Elise läuft',
+    text: 'Für Elise\n.\nBeethoven 🎹'
+  }
+}
+
+const partsFor = (url: string): SendParts => ({
+  allowed: new BlockList(),
+  mailer: openMailer(url, 'radio@example.com')
+})
+
+describe('a mail', () => {
+  test('is one message to all, under a name that is the same each time', async () => {
+    await using server = await startMailServer()
+    const first = await send(sending, 'evt_1', [], partsFor(server.url))
+    await send(sending, 'evt_1', [], partsFor(server.url))
+    expect(first).toMatchObject({ status: 250, fault: null, url: 'mailto:' })
+    expect(server.received).toHaveLength(2)
+    const [mail] = server.received
+    expect(mail).toMatchObject({ from: 'radio@example.com', to: sending.mail.to })
+    expect(mail?.text).toContain('Message-ID: <evt_1@example.com>')
+    expect(mail?.text).toMatch(/^Subject: =\?UTF-8\?Q\?F=C3=BCr_Elise_l=C3=A4uft\?=\r$/m)
+    expect(mail?.text).toContain('Auto-Submitted: auto-generated')
+    expect(mail?.text).toContain('To: dj@example.com, office@example.com')
+    expect(server.received[1]?.text.match(/Message-ID: .*/)?.[0]).toBe(
+      mail?.text.match(/Message-ID: .*/)?.[0]
+    )
+  })
+
+  test('that is refused tells the server’s word', async () => {
+    await using server = await startMailServer({
+      onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
+    })
+    const attempted = await send(sending, 'evt_1', [], partsFor(server.url))
+    expect(attempted).toMatchObject({ fault: 'mail', status: 550 })
+    expect(attempted.response).toContain('no such mailbox')
+    expect(server.received).toEqual([])
+  })
+
+  test('goes with user and password, which are in no word about it', async () => {
+    await using server = await startMailServer({
+      authOptional: false,
+      onAuth: ({ username, password }, _, done) =>
+        username === 'radio' && password === 'p@ss word'
+          ? done(null, { user: username })
+          : done(new Error(`not ${password}`))
+    })
+    const good = server.url.replace('//', `//radio:${encodeURIComponent('p@ss word')}@`)
+    expect(await send(sending, 'evt_1', [], partsFor(good))).toMatchObject({ fault: null })
+    const bad = server.url.replace('//', '//radio:wrong@')
+    const attempted = await send(sending, 'evt_1', [], partsFor(bad))
+    expect(attempted.fault).toBe('mail')
+    expect(attempted.response).not.toContain('radio:')
+  })
+
+  test('whose server is not there, or says nothing, fails in time', async () => {
+    const server = await startMailServer()
+    await server[Symbol.asyncDispose]()
+    expect(await send(sending, 'evt_1', [], partsFor(server.url))).toMatchObject({ fault: 'mail', status: 0 })
+    await using silent = await startMailServer({ onConnect: () => {} })
+    const mailer = openMailer(silent.url, 'radio@example.com')
+    await expect(mailer.send(sending.mail, 'evt_1', 500)).rejects.toThrow()
+  })
+
+  test('without a server says so', async () => {
+    expect(await send(sending, 'evt_1', [], { allowed: new BlockList(), mailer: null })).toMatchObject({
+      fault: 'config',
+      response: expect.stringContaining('SMTP_URL')
+    })
+  })
+})
