@@ -2,7 +2,8 @@
 # Debian, not Alpine: the binary of uWebSockets.js needs glibc.
 FROM node:22-bookworm-slim
 WORKDIR /app
-ENV NODE_ENV=production
+# Look-ups of names occupy threads for as long as a name server is silent.
+ENV NODE_ENV=production UV_THREADPOOL_SIZE=16
 COPY package.json package-lock.json ./
 COPY scripts ./scripts
 RUN npm ci --omit=dev --no-audit --no-fund
