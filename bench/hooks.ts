@@ -116,7 +116,7 @@ async function backlog(program: Program, sql: postgres.Sql, hookCount: number, e
   await sql.begin(async tx => {
     await tx`
       insert into webhook_events (station_id, fact, happened_at_ms, state)
-      select s.id, 'bench:' || n, 1767950000000 + n, jsonb_set(${state}::jsonb, '{stationId}', to_jsonb(s.id))
+      select s.id, 'bench:' || n, 1767950000000 + n, jsonb_set(${state}::text::jsonb, '{stationId}', to_jsonb(s.id))
       from stations s, generate_series(1, ${each}::int) n`
     await tx`
       insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms)
@@ -162,6 +162,7 @@ const settleMs = 5_000
 async function hang(): Promise<void> {
   const arrivals = new Map<number, number>()
   const opened = await openReceivers((shId, _receiver, atMs) => arrivals.set(shId, atMs))
+  const alone = await openReceivers(() => {})
   const program = await startProgram(port, { env })
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
@@ -175,7 +176,8 @@ async function hang(): Promise<void> {
       rows.push(['none', ...(await latencies(sql, listener.seenAtMs, arrivals))])
       const hanging = await sql<{ id: string }[]>`
         insert into webhooks (station_id, type, triggers, config)
-        select id, 'generic', '["song_changed"]', ${sql.json([{ key: 'webhook_url', value: `${opened.urls[0]}/hang` }])}
+        select id, 'generic', '["song_changed"]', jsonb_build_array(jsonb_build_object('key', 'webhook_url',
+          'value', case row_number() over (order by id) when 1 then ${opened.urls[0] ?? ''} else ${alone.urls[0] ?? ''} end || '/hang'))
         from stations order by id limit 10 returning id`
       await wait(1_000)
       rows.push(['10', ...(await latencies(sql, listener.seenAtMs, arrivals))])
@@ -185,11 +187,12 @@ async function hang(): Promise<void> {
     }
     listener.close()
     console.log(
-      `\n${hangStations} stations with songs of ${songMs} ms and a hook each, ${seconds} s a row; ten stations have a hook that hangs for 10 s on every call beside it, at a receiver that others use too`
+      `\n${hangStations} stations with songs of ${songMs} ms and a hook each, ${seconds} s a row; beside them ten hooks that hang for 10 s on every call, one of them at a receiver that others use too`
     )
     printTable(['hooks that hang', 'song changes', 'push p50 / p99, ms', 'hooks p50 / p99, ms'], rows)
   } finally {
     opened.close()
+    alone.close()
     await sql.end()
     await program.stop()
   }
