@@ -5,6 +5,7 @@ import { type GuardedAnswer, guardedFetch } from './guarded-fetch.ts'
 import type { Mailer } from './mailer.ts'
 import { type Attempted, type Fault, retryAfterMs } from './outcome.ts'
 import type { HookRequest, Mail, Sending } from './sending.ts'
+import { secretHeaders, withoutSecrets } from './without-secrets.ts'
 
 /** What sending needs. */
 export interface SendParts {
@@ -13,6 +14,8 @@ export interface SendParts {
   /** null: no server for mails is configured. */
   readonly mailer: Mailer | null
   readonly signal?: AbortSignal
+  /** Called with each request that is about to be made. */
+  readonly onRequest?: (request: HookRequest) => void
 }
 
 /** What of an attempt the answer tells. */
@@ -34,20 +37,22 @@ export async function send(
 ): Promise<Attempted> {
   const startedAtMs = Date.now()
   const startedAt = performance.now()
-  const answer = sending.kind === 'mail' ? await mail(sending.mail, id, parts) : await ask(sending, parts)
-  const response = excerpt(withoutSecrets(answer.response, secrets))
+  const answer =
+    sending.kind === 'mail' ? await mail(sending.mail, id, parts) : await ask(sending, secrets, parts)
+  const response = excerpt(answer.response)
   return { ...answer, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
 }
 
 async function ask(
   sending: Extract<Sending, { kind: 'requests' | 'session' }>,
+  secrets: readonly string[],
   parts: SendParts
 ): Promise<Answer> {
   let answered: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
   let requests: readonly HookRequest[] = []
   if (sending.kind === 'requests') requests = sending.requests
   else {
-    const { answer, body } = await exchange(sending.open, parts)
+    const { answer, body } = await exchange(sending.open, secrets, parts)
     if (answer.fault !== null) return answer
     // The answer opens the account, so nothing of it is kept.
     answered = { ...answer, response: '' }
@@ -58,7 +63,7 @@ async function ask(
     }
   }
   for (const request of requests) {
-    answered = (await exchange(request, parts)).answer
+    answered = (await exchange(request, secrets, parts)).answer
     if (answered.fault !== null) return answered
   }
   return answered
@@ -66,9 +71,11 @@ async function ask(
 
 async function exchange(
   request: HookRequest,
-  { allowed, signal }: SendParts
+  secrets: readonly string[],
+  { allowed, signal, onRequest }: SendParts
 ): Promise<{ answer: Answer; body: string }> {
   const { shownUrl: url } = request
+  onRequest?.(request)
   try {
     const answer = await guardedFetch(request.url, {
       allowed,
@@ -80,7 +87,9 @@ async function exchange(
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(signal === undefined ? {} : { signal })
     })
-    return { answer: { ...judged(answer), url }, body: answer.body.toString('utf8') }
+    const body = answer.body.toString('utf8')
+    const response = withoutSecrets(body, [...secrets, ...secretHeaders(request.headers)])
+    return { answer: { ...judged(answer), response, url }, body }
   } catch (error) {
     signal?.throwIfAborted()
     if (!(error instanceof FetchFault)) throw error
@@ -91,12 +100,11 @@ async function exchange(
   }
 }
 
-function judged({ status, headers, body }: GuardedAnswer): Omit<Answer, 'url'> {
+function judged({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | 'url'> {
   return {
     status,
     fault: status >= 200 && status < 300 ? null : 'status',
-    retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now()),
-    response: body.toString('utf8')
+    retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now())
   }
 }
 
@@ -130,11 +138,3 @@ export function hostOf(sending: Exclude<Sending, { kind: 'nothing' }>): string {
 }
 
 const statusIn = (reply: string) => Number(/^\d{3}/.exec(reply)?.[0] ?? 0)
-
-const shortestSecret = 4
-
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter(secret => secret.length >= shortestSecret)
-    .reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
-}

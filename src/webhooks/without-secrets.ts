@@ -1,0 +1,47 @@
+import type { HookRequest } from './sending.ts'
+
+const mark = '…'
+/** What is shorter would be found everywhere. */
+const shortestSecret = 4
+
+/** A text in which `…` stands for secrets, in each form in which requests carry them or servers repeat them. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const forms = new Set(secrets.flatMap(formsOf).filter(form => form.length >= shortestSecret))
+  // The longest first: one may be part of another.
+  return [...forms]
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, form) => rest.replaceAll(form, mark), text)
+}
+
+function formsOf(secret: string): string[] {
+  const written = [secret, encodeURI(secret), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
+  if (!/^https?:/i.test(secret) || !URL.canParse(secret)) return written
+  // Of an address that is a secret its path is what nobody may know.
+  const { pathname, search } = new URL(secret)
+  return [...written, pathname + search, pathname, pathname.split('/').at(-1) ?? '']
+}
+
+/** Headers as operators see them: values that may be theirs, or made of a secret, are `…`. */
+export function shownHeaders(headers: HookRequest['headers']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, isOurs(name, value) ? value : mark])
+  )
+}
+
+/** What of the headers nobody may read in an answer that repeats them. */
+export function secretHeaders(headers: HookRequest['headers']): string[] {
+  return (
+    Object.entries(headers)
+      .filter(([name, value]) => !isOurs(name, value))
+      // A scheme may come first: `Bearer`.
+      .flatMap(([name, value]) =>
+        name === 'authorization' ? [value, value.split(' ').at(-1) ?? ''] : [value]
+      )
+  )
+}
+
+/** Operators cannot set headers of these names. */
+function isOurs(name: string, value: string): boolean {
+  if (name === 'content-type') return value === 'application/json'
+  return name.startsWith('webhook-') || name.startsWith('x-cuewire-')
+}
