@@ -18,8 +18,9 @@ export async function readMetadata(
   hooks: readonly HookState[]
 ): Promise<ReadonlyMap<number, NamedValue[]>> {
   const rows = await sql<Deliveries[]>`
-    select id, is_auto_disabled as "isAutoDisabled", last_message_sent, last_status, consecutive_failures, pending
-    from webhooks where id = any(${hooks.map(({ id }) => id)}::bigint[])`
+    select id, is_auto_disabled as "isAutoDisabled", last_message_sent, last_status, consecutive_failures,
+      (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending') as pending
+    from webhooks w where id = any(${hooks.map(({ id }) => id)}::bigint[])`
   const deliveries = new Map(rows.map(row => [row.id, row]))
   return new Map(hooks.map(hook => [hook.id, metadataOf(hook, deliveries.get(hook.id))]))
 }

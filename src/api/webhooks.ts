@@ -13,15 +13,27 @@ import {
   problem,
   text
 } from '../fields/field.ts'
+import { settleNotification } from '../notifications.ts'
 import { type Trigger, triggers } from '../station/triggers.ts'
-import { type Config, isDraft, settleConfig, shownConfig, withMade } from '../webhooks/config.ts'
+import {
+  type Config,
+  incompleteConfig,
+  isDraft,
+  settleConfig,
+  shownConfig,
+  withMade
+} from '../webhooks/config.ts'
+import { cancelDeliveries, disabledFact } from '../webhooks/deliveries.ts'
 import { describeSettings } from '../webhooks/described.ts'
+import { keepFormerSecret } from '../webhooks/former-secret.ts'
 import type { HookType } from '../webhooks/hook-type.ts'
 import { hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
+import { secretsLeftBehind } from '../webhooks/left-behind.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Plan, type Rules, resource, type Stored } from './resource.ts'
 import { targetProblems } from './target-problems.ts'
 import { readMetadata } from './webhook-metadata.ts'
+import { forgetFailures } from './webhook-switch.ts'
 
 /** Whom to tell when something happens at a station. */
 export const webhooks = resource({
@@ -63,26 +75,40 @@ export const webhooks = resource({
 
 type HookFields = typeof webhooks.fields
 
-const rules: Rules<HookFields> = {
+/** What is special about web hooks. */
+export const webhookRules: Rules<HookFields> = {
   ahead: urlProblems,
   prepare({ services, before, values, sent, reveal }) {
     const type = hookTypeOf(before?.type ?? values.type)
     const problems = sent.has('triggers') ? triggerProblems(type, values.triggers) : []
     if (sent.has('triggers')) values.triggers = [...new Set(values.triggers)]
-    if (!sent.has('config')) return problems
+    const stored = before ? storedConfig(before) : []
+    if (!sent.has('config')) {
+      const isSwitchedOn = before?.is_enabled === false && values.is_enabled
+      return isSwitchedOn ? [...problems, ...incompleteConfig(type, stored)] : problems
+    }
     const { secrets } = services
-    const settled = settleConfig(type, values.config, before ? storedConfig(before) : [], secrets)
+    const leftBehind = secretsLeftBehind(type, values.config, stored, secrets)
+    const settled = settleConfig(type, values.config, stored, secrets)
     values.config = settled.config
     if (!before) {
       const { config, made } = withMade(type, settled.config, secrets)
       values.config = config
       if (made.length > 0) reveal['config'] = [...shownConfig(type, settled.config), ...made]
     }
-    return [...problems, ...settled.problems]
+    return [...problems, ...leftBehind, ...settled.problems]
   },
-  async wrote({ tx, before, values }, id) {
-    if (before?.is_enabled !== false || !values.is_enabled) return
-    await tx`update webhooks set is_auto_disabled = false, consecutive_failures = 0 where id = ${id}`
+  async wrote({ tx, services, before, values }, id) {
+    if (!before) return
+    const type = hookTypeOf(before.type)
+    const nowMs = Date.now()
+    if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
+    if (!before.is_enabled && values.is_enabled) await forgetFailures(tx, id)
+    const change = { before: storedConfig(before), after: storedConfig(values), nowMs }
+    await keepFormerSecret(tx, services.secrets, { id, type }, change)
+  },
+  async deleted({ tx, before }) {
+    await settleNotification(tx, disabledFact(before.id))
   },
   async shown(rows, { sql }) {
     const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row)))
@@ -127,4 +153,4 @@ async function urlProblems({ services, station, id, values }: Plan<HookFields>):
   )
 }
 
-export const webhookRoutes = resourceRoutes(webhooks, rules)
+export const webhookRoutes = resourceRoutes(webhooks, webhookRules)

@@ -19,6 +19,9 @@ const isMade = (type: HookType, key: string) => Object.hasOwn(type.made, key)
 const settingOf = (type: HookType, key: string) =>
   Object.hasOwn(type.settings, key) ? type.settings[key] : undefined
 
+/** Whether a setting is taken in and never given out. */
+export const isSecret = (type: HookType, key: string) => settingOf(type, key)?.kind === 'secret'
+
 /** Whether a hook has no config yet: settings that are made by themselves do not count. */
 export function isDraft(type: HookType, config: readonly { readonly key: string }[]): boolean {
   return config.every(({ key }) => isMade(type, key))
@@ -29,7 +32,7 @@ export function shownConfig(type: HookType, config: Config): NamedValue[] {
   if (isDraft(type, config)) return []
   return config.map(({ key, value }) => ({
     key,
-    value: settingOf(type, key)?.kind === 'secret' ? '' : value
+    value: isSecret(type, key) ? '' : value
   }))
 }
 
@@ -40,8 +43,7 @@ export function openedConfig(
   seals: Pick<Seals, 'open'>
 ): Readonly<Record<string, NamedValue['value']>> {
   const opened = config.map(({ key, value }) => {
-    const isSecret = settingOf(type, key)?.kind === 'secret'
-    return [key, isSecret ? seals.open(String(value), purposeOf(key)) : value]
+    return [key, isSecret(type, key) ? seals.open(String(value), purposeOf(key)) : value]
   })
   return Object.fromEntries(opened)
 }
@@ -49,7 +51,7 @@ export function openedConfig(
 /** The secrets of a config in clear. */
 export function secretsIn(type: HookType, config: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(config).flatMap(([key, value]) =>
-    settingOf(type, key)?.kind === 'secret' && typeof value === 'string' ? [value] : []
+    isSecret(type, key) && typeof value === 'string' ? [value] : []
   )
 }
 
@@ -70,10 +72,10 @@ export function settleConfig(
   const before = new Map(stored.map(({ key, value }) => [key, value]))
   for (const { key, value } of sent) {
     const field = settingOf(type, key)
-    const isSecret = field?.kind === 'secret'
+    const isHidden = isSecret(type, key)
     const old = before.get(key)
     if (value === null) continue
-    if (isSecret && value === '') {
+    if (isHidden && value === '') {
       if (old !== undefined) config.push({ key, value: old })
       continue
     }
@@ -85,11 +87,11 @@ export function settleConfig(
     const checked = v.safeParse(field.input, value, { abortPipeEarly: true })
     const isUnset = value === '' && field.fallback !== undefined
     if (checked.success)
-      config.push({ key, value: isSecret ? sealed(key, checked.output, old, seals) : checked.output })
+      config.push({ key, value: isHidden ? sealed(key, checked.output, old, seals) : checked.output })
     else if (!isUnset) problems.push(...problemsOf(checked.issues, `config.${key}`))
   }
   const sentKeys = new Set(sent.map(({ key }) => key))
-  const isLeftAlone = (key: string) => !sentKeys.has(key) && settingOf(type, key)?.kind === 'secret'
+  const isLeftAlone = (key: string) => !sentKeys.has(key) && isSecret(type, key)
   config.push(...stored.filter(({ key }) => isLeftAlone(key)))
   if (isDraft(type, sent) && isDraft(type, stored)) return { config, problems }
   return { config, problems: [...problems, ...missing(type, config, problems)] }
@@ -114,6 +116,11 @@ function openedOrNull(text: string, purpose: string, seals: Seals): string | nul
   } catch {
     return null
   }
+}
+
+/** What a config lacks that its type requires, as problems; a draft lacks nothing. */
+export function incompleteConfig(type: HookType, config: Config): FieldError[] {
+  return isDraft(type, config) ? [] : missing(type, config, [])
 }
 
 function missing(type: HookType, config: Config, problems: readonly FieldError[]): FieldError[] {

@@ -356,10 +356,10 @@ const webhooks: Resource = {
     [{ triggers: [null, 'listener_gained', ''] }, { triggers: ['listener_gained'] }],
     [{ triggers: [] }],
     [
-      { config: { webhook_url: 'https://other.invalid/{n}', timeout: 9, rate_limit: 60 } },
+      { config: { webhook_url: 'https://hooks.invalid/other/{n}', timeout: 9, rate_limit: 60 } },
       {
         config: [
-          { key: 'webhook_url', value: 'https://other.invalid/{n}' },
+          { key: 'webhook_url', value: 'https://hooks.invalid/other/{n}' },
           { key: 'timeout', value: 9 },
           { key: 'rate_limit', value: 60 }
         ]

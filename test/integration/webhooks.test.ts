@@ -362,7 +362,7 @@ describe('the state', () => {
     const hooks = hooksOf(program, stationId)
     const { id } = await hooks.make({ ...full, is_enabled: true })
     await program.sql`
-      update webhooks set is_enabled = false, is_auto_disabled = true, consecutive_failures = 100, pending = 2,
+      update webhooks set is_enabled = false, is_auto_disabled = true, consecutive_failures = 100,
         last_status = 503, last_message_sent = 1900000000 where id = ${id}`
     const { body } = await hooks.get(id)
     expect(Object.fromEntries(body.metadata.map(({ key, value }: Named) => [key, value]))).toEqual({
@@ -370,7 +370,7 @@ describe('the state', () => {
       last_message_sent: 1_900_000_000,
       last_status: 503,
       consecutive_failures: 100,
-      pending: 2
+      pending: 0
     })
     expect((await hooks.put(id, { ...body, name: 'x' })).status).toBe(200)
     expect(state((await hooks.get(id)).body)).toBe('auto_disabled')
