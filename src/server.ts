@@ -12,6 +12,7 @@ import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
 import { openWaiters } from './api/waiters.ts'
+import { openWebhookTestParts } from './api/webhook-test-parts.ts'
 import { tellReady } from './children.ts'
 import { migrate } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
@@ -83,7 +84,17 @@ await runService('server', async ({ config, log, opened }) => {
     isStopping = true
     await wait(config.DRAIN_SECONDS * 1_000)
   }
-  const services: ApiServices = { ...stores, config, reads, live, waiters, keys, secrets, isDraining }
+  const services: ApiServices = {
+    ...stores,
+    config,
+    reads,
+    live,
+    waiters,
+    keys,
+    secrets,
+    webhookTests: openWebhookTestParts(config),
+    isDraining
+  }
   serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, underWay })
   serveRoutes(app, apiRoutes, {
     services,

@@ -5,7 +5,12 @@ import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
-import { removeOldAudit, removeOldNotifications, removeOldRequests } from '../src/retention.ts'
+import {
+  removeOldAudit,
+  removeOldDeliveries,
+  removeOldNotifications,
+  removeOldRequests
+} from '../src/retention.ts'
 
 const queueRetentionMs = 7 * 86_400_000
 
@@ -37,6 +42,12 @@ const tasks: readonly Task[] = [
     at: '37 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => removeOldRequests(sql, Date.now())
+  },
+  {
+    name: 'web hook retention',
+    at: '53 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldDeliveries(sql, Date.now())
   },
   {
     name: 'requests expired',

@@ -11,7 +11,8 @@ const failures: Readonly<Record<number, string>> = {
   415: 'The body is not JSON.',
   429: 'Too many requests; Retry-After says when to try again.',
   431: 'The address and the headers are longer than 32 KB together.',
-  500: 'A generic exception has occurred.'
+  500: 'A generic exception has occurred.',
+  503: 'The server cannot answer this yet: try again later.'
 }
 
 const header = (description: string, type = 'string') => ({ description, schema: { type } })
@@ -47,6 +48,13 @@ const parameterDocs: Readonly<Record<string, JsonSchema>> = {
     pattern: '^[A-Za-z0-9._-]{1,64}$',
     description: 'The id of the article.',
     examples: ['we-are-moving']
+  },
+  delivery_id: {
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    description: 'The id of the delivery.',
+    examples: [1]
   },
   file: { type: 'string', description: 'Any text.', examples: ['1783468800'] },
   format: { type: 'string', enum: ['m3u', 'pls'], description: 'The kind of file.' },
@@ -107,6 +115,7 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     summary,
     query = {},
     body,
+    status = 200,
     answer,
     contentTypes = ['application/json'],
     redirectsTo,
@@ -146,7 +155,7 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
       ...(isRedirect
         ? {}
         : {
-            200: {
+            [status]: {
               description: 'Success.',
               headers: {
                 ...everyAnswer,

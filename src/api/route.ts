@@ -74,6 +74,8 @@ export interface Operation {
   readonly summary: string
   readonly query?: Readonly<Record<string, JsonSchema>>
   readonly body?: JsonSchema
+  /** Another status of success than 200. */
+  readonly status?: 201
   /** The schema of the answer's body, with its content types where that is not JSON. */
   readonly answer: JsonSchema
   readonly contentTypes?: readonly string[]

@@ -35,6 +35,12 @@ import { stationRoutes, stations } from './stations.ts'
 import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { webhookCloneRoutes } from './webhook-clone.ts'
+import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhook-deliveries.ts'
+import { redeliveredSchema, webhookRedeliverRoutes } from './webhook-redeliver.ts'
+import { rotatedSecretSchema, webhookRotateSecretRoutes } from './webhook-rotate-secret.ts'
+import { webhookTestRoutes, webhookTestSchema } from './webhook-test.ts'
+import { webhookToggleRoutes } from './webhook-toggle.ts'
 import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
@@ -58,6 +64,12 @@ const documented: readonly ApiRoute[] = [
   ...queuePreviewRoutes,
   ...playoutRoutes,
   ...webhookRoutes,
+  ...webhookToggleRoutes,
+  ...webhookTestRoutes,
+  ...webhookDeliveryRoutes,
+  ...webhookRedeliverRoutes,
+  ...webhookRotateSecretRoutes,
+  ...webhookCloneRoutes,
   ...customFieldRoutes,
   ...storageLocationRoutes,
   ...stationRoutes,
@@ -85,6 +97,11 @@ export const resources: readonly DeclaredResource[] = [
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  WebhookTest: webhookTestSchema,
+  WebhookDelivery: deliverySchema,
+  WebhookDeliveryLog: deliveryLogSchema,
+  Redelivered: redeliveredSchema,
+  RotatedSecret: rotatedSecretSchema,
   AuditEntry: auditEntrySchema,
   ApiKey: apiKeySchema,
   Article: articleSchema,

@@ -5,6 +5,7 @@ import type { StationState } from '../station/state.ts'
 import type { Keys } from './keys.ts'
 import type { HeldDocument } from './route.ts'
 import type { Waiters } from './waiters.ts'
+import type { WebhookTestParts } from './webhook-test-parts.ts'
 
 /** Which document of a station: the two renderings, or one line of text. */
 export type DocumentKind = 'rest' | 'event' | 'line'
@@ -53,6 +54,7 @@ export interface ApiServices extends PlayoutServices {
   readonly waiters: Waiters
   readonly keys: Keys
   readonly secrets: Secrets
+  readonly webhookTests: WebhookTestParts
   /** Whether this server was told to stop. */
   readonly isDraining: () => boolean
 }

@@ -208,6 +208,26 @@ export const webhook: Shape = {
   }
 }
 
+export const webhookDelivery: Shape = {
+  keys: {
+    id: 'integer',
+    message_id: { text: /^evt_[a-z2-7]{26}$/ },
+    happened_at: 'integer',
+    triggers: { list: 'string' },
+    state: {
+      oneOf: ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expired', 'cancelled']
+    },
+    attempts: 'integer',
+    attempted_at: 'integer',
+    duration_ms: 'integer',
+    status: 'integer',
+    error: 'string',
+    url: 'string',
+    response: 'string',
+    next_attempt: 'integer'
+  }
+}
+
 /** The answer of an update, a delete or another action, with the text that says which. */
 export const action = (message: string): Shape => ({
   keys: {

@@ -16,7 +16,8 @@ import {
   stationSummary,
   storageLocation,
   success,
-  webhook
+  webhook,
+  webhookDelivery
 } from './records.ts'
 import type { Shape } from './shape.ts'
 
@@ -446,6 +447,13 @@ const station: Shape = { atLeast: { id: 'integer', name: 'string', short_name: '
 
 /** Endpoints that the interface does not have and that are needed to work with the ones it has. */
 export const addedRows: readonly Row[] = [
+  {
+    group: 'web hooks',
+    method: 'GET',
+    path: '/api/station/{station_id}/webhook/{id}/deliveries',
+    right: 'manage station web hooks',
+    answer: { list: webhookDelivery }
+  },
   {
     group: 'stations',
     method: 'GET',

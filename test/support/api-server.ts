@@ -8,6 +8,7 @@ import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import type { ApiServices } from '../../src/api/services.ts'
 import { openWaiters, type WaitersOptions } from '../../src/api/waiters.ts'
+import { openWebhookTestParts } from '../../src/api/webhook-test-parts.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { serveHotGets } from '../../src/http/hot-gets.ts'
@@ -25,6 +26,8 @@ import { waitFor } from './wait.ts'
 export interface ApiServerOptions extends Pick<WaitersOptions, 'admit'> {
   readonly corsOrigins?: readonly string[]
   readonly isDraining?: () => boolean
+  /** Of the configuration, beside `BASE_URL`. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /**
@@ -32,7 +35,7 @@ export interface ApiServerOptions extends Pick<WaitersOptions, 'admit'> {
  * states that are committed to Redis.
  */
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
-  const { corsOrigins = ['*'], isDraining = () => false, admit } = options
+  const { corsOrigins = ['*'], isDraining = () => false, admit, variables } = options
   const { redis, feed } = await followRedis(redisUrl)
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
@@ -43,9 +46,19 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     ...(admit ? { admit } : {})
   })
   const log = pino({ level: 'silent' })
-  const config = parseConfig({ BASE_URL: 'https://radio.example.com' })
+  const config = parseConfig({ BASE_URL: 'https://radio.example.com', ...variables })
   const secrets = openSecrets(Buffer.alloc(32))
-  const services: ApiServices = { ...playout, config, reads: sql, live, waiters, keys, secrets, isDraining }
+  const services: ApiServices = {
+    ...playout,
+    config,
+    reads: sql,
+    live,
+    waiters,
+    keys,
+    secrets,
+    webhookTests: openWebhookTestParts(config),
+    isDraining
+  }
   const app = App()
   serveHotGets(app, { live, corsOrigins, isDraining })
   serveRoutes(app, apiRoutes, {

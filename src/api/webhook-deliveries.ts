@@ -1,0 +1,154 @@
+import type { Fragment, Sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { choice } from '../fields/field.ts'
+import { type Trigger, triggers } from '../station/triggers.ts'
+import { filtersOf } from './filters.ts'
+import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { parseId } from './parse.ts'
+import { type ApiRoute, json } from './route.ts'
+import { exactly } from './schemas.ts'
+import { readHook } from './webhook-row.ts'
+
+/** What became of a delivery. */
+export const deliveryStates = [
+  'pending',
+  'delivered',
+  'failed',
+  'merged',
+  'superseded',
+  'expired',
+  'cancelled'
+] as const
+
+const attemptsShown = 200
+
+interface Attempt {
+  readonly attempt: number
+  readonly attempted_at: number
+  readonly duration_ms: number
+  readonly status: number
+  readonly error: string
+  readonly url: string
+  readonly response: string
+}
+
+interface Delivery extends Omit<Attempt, 'attempt'> {
+  readonly id: number
+  readonly message_id: string
+  readonly happened_at: number
+  readonly triggers: readonly Trigger[]
+  readonly state: (typeof deliveryStates)[number]
+  readonly attempts: number
+  readonly next_attempt: number
+}
+
+const whole = { type: 'integer', format: 'int64' }
+const words = { type: 'string' }
+const attempt = {
+  attempted_at: { ...whole, description: 'Unix seconds of the attempt; 0: there was none.' },
+  duration_ms: whole,
+  status: { ...whole, description: 'The HTTP or SMTP status; 0: there was no answer.' },
+  error: {
+    ...words,
+    description: 'One word for why it has not arrived: timeout, dns, tls, refused, blocked, status, ...',
+    examples: ['timeout']
+  },
+  url: { ...words, description: 'Where it went, without query and secrets.' },
+  response: { ...words, description: 'The beginning of the answer, without secrets.' }
+}
+const delivery = {
+  id: whole,
+  message_id: { ...words, description: 'The header webhook-id: the same however often it is sent.' },
+  happened_at: { ...whole, description: 'Unix seconds of what it tells of.' },
+  triggers: { type: 'array', items: { type: 'string', enum: triggers } },
+  state: {
+    ...words,
+    enum: deliveryStates,
+    description:
+      'merged: went out with a newer one (rate_limit); superseded: gave way to newer news; expired: was no news any more.'
+  },
+  attempts: { ...whole, description: 'How many there were, since it was sent again if it was.' },
+  ...attempt,
+  next_attempt: { ...whole, description: 'Unix seconds; 0: none.' }
+}
+
+/** The schema of a delivery in a list: the last attempt is part of it. */
+export const deliverySchema = exactly(delivery)
+
+/** The schema of one delivery with all its attempts. */
+export const deliveryLogSchema = exactly({
+  ...delivery,
+  log: {
+    type: 'array',
+    items: exactly({ attempt: whole, ...attempt }),
+    description: `The last ${attemptsShown} attempts, oldest first.`
+  }
+})
+
+const filter = filtersOf({
+  status: choice(deliveryStates, { about: 'Only deliveries in this state.' })
+})
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/webhook/:id/deliveries',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'listWebhookDeliveries',
+    tag: 'Web hooks',
+    summary: 'What a web hook was told and how that went, newest first; of the last 30 days',
+    query: { ...listParameters([]), ...filter.schemas },
+    answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' })
+  },
+  async handle(request, { reads: sql, config }) {
+    const query = parseListQuery(request.query, [])
+    const { status } = filter.parse(request.query)
+    const hook = await readHook(sql, request)
+    const where = sql`d.webhook_id = ${hook.id}
+      ${status === undefined ? sql`` : sql`and d.state = ${status}`}
+      ${query.search === '' ? sql`` : sql`and d.message_id ilike ${likePattern(query.search)}`}`
+    const [rows, [counted]] = await Promise.all([
+      sql<Delivery[]>`${deliveriesWhere(sql, where)} order by d.id desc ${limitOf(sql, query)}`,
+      sql<{ total: number }[]>`select count(*) as total from webhook_deliveries d where ${where}`
+    ])
+    return listReply(rows, counted?.total ?? 0, query, request, config.BASE_URL)
+  }
+}
+
+const read: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/webhook/:id/delivery/:delivery_id',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'getWebhookDelivery',
+    tag: 'Web hooks',
+    summary: 'Read what a web hook was told, with all attempts to tell it',
+    answer: { $ref: '#/components/schemas/WebhookDeliveryLog' }
+  },
+  async handle(request, { reads: sql }) {
+    const hook = await readHook(sql, request)
+    const id = parseId(request.params['delivery_id'])
+    const [[found], log] = await Promise.all([
+      sql<Delivery[]>`${deliveriesWhere(sql, sql`d.webhook_id = ${hook.id} and d.id = ${id}`)}`,
+      sql<Attempt[]>`
+        select attempt, started_at_ms / 1000 as attempted_at, duration_ms, status, error, url, response
+        from webhook_attempts where delivery_id = ${id} order by id desc limit ${attemptsShown}`
+    ])
+    if (!found) throw new ApiError('not-found')
+    return json({ ...found, log: log.toReversed() })
+  }
+}
+
+/** Deliveries with their last attempts, in the order of the interface's keys. */
+function deliveriesWhere(sql: Sql, where: Fragment): Fragment {
+  return sql`
+    select d.id, d.message_id, d.happened_at_ms / 1000 as happened_at, d.triggers, d.state, d.attempts,
+      coalesce(a.started_at_ms / 1000, 0) as attempted_at, coalesce(a.duration_ms, 0) as duration_ms,
+      coalesce(a.status, 0) as status, coalesce(a.error, '') as error, coalesce(a.url, '') as url,
+      coalesce(a.response, '') as response, coalesce(d.next_attempt_ms / 1000, 0) as next_attempt
+    from webhook_deliveries d left join lateral (
+      select * from webhook_attempts where delivery_id = d.id order by id desc limit 1) a on true
+    where ${where}`
+}
+
+export const webhookDeliveryRoutes = [list, read]

@@ -1,0 +1,42 @@
+import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import type { Trigger } from '../station/triggers.ts'
+import { isDraft } from '../webhooks/config.ts'
+import { hookTypeOf } from '../webhooks/hook-types.ts'
+import type { PreparedHook } from '../webhooks/prepare.ts'
+import { parseId } from './parse.ts'
+import { type ApiRequest, stationOf } from './route.ts'
+
+/** A hook as it is stored. */
+export interface HookRow extends PreparedHook {
+  readonly id: number
+  readonly name: string
+  readonly isEnabled: boolean
+  readonly triggers: readonly Trigger[]
+}
+
+/** The hook that a path names, of the station that it names. Throws 404. */
+export function readHook(sql: Sql | Tx, request: ApiRequest): Promise<HookRow> {
+  return findHook(sql, request, sql``)
+}
+
+/** The same, locked against other changes. */
+export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
+  return findHook(tx, request, tx`for no key update`)
+}
+
+async function findHook(sql: Sql | Tx, request: ApiRequest, lock: Fragment): Promise<HookRow> {
+  const [hook] = await sql<HookRow[]>`
+    select id, name, type, is_enabled as "isEnabled", triggers, config, former_secret as "formerSecret",
+      former_secret_until_ms as "formerSecretUntilMs"
+    from webhooks where id = ${parseId(request.params['id'])} and station_id = ${stationOf(request).id} ${lock}`
+  if (!hook) throw new ApiError('not-found')
+  return hook
+}
+
+/** Throws a 400 for a hook that never sends anything. */
+export function refuseIdle({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
+  if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The service of this web hook is gone.')
+  if (isDraft(hookTypeOf(type), config))
+    throw new ApiError('invalid', 'The web hook is a draft: it has no config yet.')
+}

@@ -1,0 +1,267 @@
+import { Webhook } from 'standardwebhooks'
+import { expect, onTestFinished } from 'vitest'
+
+import { freePort } from '../../src/embedded/free-port.ts'
+import { test } from '../support/fixtures.ts'
+import { openHookStage, valueOf } from '../support/hook-stage.ts'
+import { readAttempts, readDeliveries } from '../support/hooks.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+test('a test sends the state of now, and answers with what was sent and received', async ({
+  sql,
+  redisUrl
+}) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const config = { webhook_url: `${stage.receiver.url}/hook?key=hunter2`, timeout: 5 }
+  const hook = await stage.make({ triggers: ['live_disconnect', 'live_connect'], config })
+  stage.receiver.answer('welcome')
+  const { status, body } = await stage.ask('PUT', `webhook/${hook.id}/test`)
+  expect(status).toBe(200)
+  const [asked] = stage.receiver.asked
+  expect(stage.receiver.asked).toHaveLength(1)
+  expect(JSON.parse(asked?.body ?? '')).toMatchObject({
+    station: { id: stage.stationId },
+    now_playing: { song: { title: 'Paper Lanterns' } },
+    cache: 'event'
+  })
+  expect(asked?.headers['x-cuewire-event']).toBe('live_connect')
+  new Webhook(String(valueOf(hook.config, 'signing_secret'))).verify(asked?.body ?? '', {
+    'webhook-id': String(asked?.headers['webhook-id']),
+    'webhook-timestamp': String(asked?.headers['webhook-timestamp']),
+    'webhook-signature': String(asked?.headers['webhook-signature'])
+  })
+  expect(body).toEqual({
+    success: true,
+    message: 'The message has arrived.',
+    formatted_message: 'The message has arrived.',
+    sent: [
+      {
+        method: 'POST',
+        url: `${stage.receiver.url}/hook`,
+        headers: {
+          'content-type': 'application/json',
+          'x-cuewire-event': 'live_connect',
+          'x-cuewire-station': stage.state.profile.shortName,
+          'webhook-id': asked?.headers['webhook-id'],
+          'webhook-timestamp': asked?.headers['webhook-timestamp'],
+          'webhook-signature': asked?.headers['webhook-signature']
+        },
+        body: asked?.body
+      }
+    ],
+    received: { status: 200, error: '', duration_ms: expect.any(Number), response: 'welcome' }
+  })
+})
+
+test('a test counts nowhere, is in no log, and asks neither for the rate limit nor for being enabled', async ({
+  sql,
+  redisUrl
+}) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const config = { webhook_url: `${stage.receiver.url}/hook`, rate_limit: 3_600 }
+  const { id } = await stage.make({ config, is_enabled: false })
+  const before = await stage.ask('GET', `webhook/${id}`)
+  for (const answered of [200, 500]) {
+    stage.receiver.answer((_, response) => void response.writeHead(answered).end('words'))
+    const { status, body } = await stage.ask('PUT', `webhook/${id}/test`)
+    expect([status, body.success, body.received.status]).toEqual([200, answered === 200, answered])
+  }
+  expect(stage.receiver.asked).toHaveLength(2)
+  const [one, other] = stage.receiver.asked.map(({ headers }) => headers['webhook-id'])
+  expect(one).not.toBe(other)
+  expect((await stage.ask('GET', `webhook/${id}`)).body).toEqual(before.body)
+  expect(await readDeliveries(sql, id)).toEqual([])
+  expect(await readAttempts(sql, id)).toEqual([])
+  const audits = await sql`select path from audit_log where path like '%/test'`
+  expect(audits).toHaveLength(2)
+})
+
+test('no secret is in the answer, in whatever form the receiver repeats it', async ({ sql, redisUrl }) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const config = {
+    webhook_url: `${stage.receiver.url}/hook`,
+    basic_auth_username: 'radio',
+    basic_auth_password: 'hunter2"word',
+    headers: 'X-Token: hunter2 three\r\nUser-Agent: hunter2/4'
+  }
+  const { id } = await stage.make({ config })
+  stage.receiver.answer((request, response) => {
+    response.end(JSON.stringify([request.headers, 'hunter2"word', encodeURIComponent('hunter2"word')]))
+  })
+  const { body } = await stage.ask('PUT', `webhook/${id}/test`)
+  expect(stage.receiver.asked[0]?.headers['x-token']).toBe('hunter2 three')
+  const answered = JSON.stringify(body)
+  expect(answered).not.toContain('hunter2')
+  expect(answered).not.toContain(Buffer.from('radio:hunter2"word').toString('base64'))
+  expect(body.sent[0].headers).toMatchObject({ authorization: '…', 'x-token': '…', 'user-agent': '…' })
+})
+
+test('a secret that is part of the address is not in the answer, nor in the log', async ({
+  sql,
+  redisUrl
+}) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const { url } = stage.receiver
+  const hooks = [
+    [
+      { type: 'telegram', config: { bot_token: '12345:hunter2', chat_id: '1', text: 'Now', api: url } },
+      `${url}/bot…/sendMessage`
+    ],
+    [
+      { type: 'discord', config: { webhook_url: `${url}/api/1/hunter2?wait=true`, title: 'Now' } },
+      `${url}/api/webhooks/…`
+    ]
+  ] as const
+  stage.receiver.answer((request, response) => void response.writeHead(404).end(`no ${request.url} here`))
+  for (const [body, shown] of hooks) {
+    const { id } = await stage.make(body)
+    const tested = await stage.ask('PUT', `webhook/${id}/test`)
+    expect(stage.receiver.asked.at(-1)?.path).toContain('hunter2')
+    expect(tested.body).toMatchObject({
+      success: false,
+      sent: [{ url: shown }],
+      received: { error: 'status' }
+    })
+    expect(JSON.stringify(tested.body)).not.toContain('hunter2')
+    await stage.raise()
+    await stage.deliver(id)
+    const [attempt] = await readAttempts(sql, id)
+    expect(attempt).toMatchObject({ url: shown, status: 404 })
+    expect(attempt?.response).not.toContain('hunter2')
+    await stage.ask('DELETE', `webhook/${id}`)
+  }
+})
+
+test('what goes wrong is told in a word: nobody there, a forbidden address, no word to send', async ({
+  sql,
+  redisUrl
+}) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const cases = [
+    [{ config: { webhook_url: `http://127.0.0.1:${await freePort()}/` } }, 'refused', 1],
+    [{ config: { webhook_url: `http://127.0.0.1:${stage.receiver.port}/`, timeout: 1 } }, 'timeout', 1],
+    [
+      { type: 'mastodon', config: { instance_url: stage.receiver.url, access_token: 'hunter2' } },
+      'nothing',
+      0
+    ],
+    [{ type: 'email', config: { to: 'dj@example.com', subject: 'Now', message: 'Song' } }, 'config', 0]
+  ] as const
+  stage.receiver.answer(() => {})
+  for (const [body, error, sent] of cases) {
+    const { id } = await stage.make(body)
+    const answer = await stage.ask('PUT', `webhook/${id}/test`)
+    expect([answer.status, answer.body.success, answer.body.received.error]).toEqual([200, false, error])
+    expect(answer.body.sent).toHaveLength(sent)
+    expect(answer.body.message).toBe(`The message has not arrived: ${error}.`)
+  }
+  // A name may lead elsewhere than when it was saved.
+  const { id } = await stage.make()
+  const moved = [{ key: 'webhook_url', value: 'http://10.0.0.1/' }]
+  await sql`update webhooks set config = ${sql.json(moved)} where id = ${id}`
+  const { body } = await stage.ask('PUT', `webhook/${id}/test`)
+  expect(body.received).toMatchObject({ status: 0, error: 'blocked', response: '' })
+})
+
+test('the first trigger with something to say is the one that is tested', async ({ sql, redisUrl }) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const config = {
+    instance_url: stage.receiver.url,
+    access_token: 'hunter2',
+    message_live_connect: 'Live',
+    message_station_online: 'Back'
+  }
+  const { id } = await stage.make({ type: 'mastodon', config })
+  const { body } = await stage.ask('PUT', `webhook/${id}/test`)
+  expect(body).toMatchObject({ success: true, sent: [{ url: `${stage.receiver.url}/api/v1/statuses` }] })
+  expect(stage.receiver.asked.map(each => JSON.parse(each.body).status)).toEqual(['Live'])
+})
+
+test('of a mail is shown whom it went to, its subject and its text', async ({ sql, redisUrl }) => {
+  const smtp = await startMailServer()
+  onTestFinished(async () => smtp[Symbol.asyncDispose]())
+  const stage = await openHookStage(sql, redisUrl, { SMTP_URL: smtp.url, MAIL_FROM: 'radio@example.com' })
+  const to = 'dj@example.com, office@example.com'
+  const config = { to, subject: 'Now', message: '{{ now_playing.song.title }}' }
+  const { id } = await stage.make({ type: 'email', config })
+  const { body } = await stage.ask('PUT', `webhook/${id}/test`)
+  expect(body).toMatchObject({
+    success: true,
+    sent: [
+      {
+        method: 'MAIL',
+        url: 'mailto:dj@example.com,office@example.com',
+        headers: { subject: 'Now' },
+        body: 'Paper Lanterns'
+      }
+    ],
+    received: { status: 250, error: '', response: expect.stringMatching(/^250 /) }
+  })
+  const [mail] = smtp.received
+  expect(mail?.to).toEqual(['dj@example.com', 'office@example.com'])
+  expect(mail?.text).toContain('Subject: Now')
+})
+
+test('a draft and a retired hook cannot be tested', async ({ sql, redisUrl }) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const draft = await stage.make({ config: undefined })
+  const retired = await stage.make({ type: 'twitter', config: { a: 1 } })
+  const answers = await Promise.all(
+    [draft, retired].map(async ({ id }) => stage.ask('PUT', `webhook/${id}/test`))
+  )
+  expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
+    [400, 'The web hook is a draft: it has no config yet.'],
+    [400, 'The service of this web hook is gone.']
+  ])
+})
+
+test('a hook is tested once at a time, also after a client that has left', async ({ sql, redisUrl }) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const { id } = await stage.make({ config: { webhook_url: stage.receiver.url, timeout: 30 } })
+  let release = () => {}
+  stage.receiver.answer((_, response) => (release = () => void response.end('done')))
+  const first = stage.ask('PUT', `webhook/${id}/test`)
+  await waitFor(() => stage.receiver.asked.length === 1, { deadlineMs: 5_000, what: 'the first test' })
+  expect((await stage.ask('PUT', `webhook/${id}/test`)).status).toBe(409)
+  release()
+  expect((await first).body.received.response).toBe('done')
+
+  const leaving = new AbortController()
+  const key = await stage.makeKey(['manage station web hooks'])
+  const left = fetch(stage.base + stage.below(`webhook/${id}/test`), {
+    method: 'PUT',
+    headers: { 'X-API-Key': key },
+    signal: leaving.signal
+  }).catch(() => 'left')
+  await waitFor(() => stage.receiver.asked.length === 2, { deadlineMs: 5_000, what: 'the second test' })
+  leaving.abort()
+  expect(await left).toBe('left')
+  stage.receiver.answer('third')
+  const third = await waitFor(
+    async () => {
+      const answer = await stage.askAs(key, 'PUT', stage.below(`webhook/${id}/test`))
+      return answer.status === 200 && answer
+    },
+    { deadlineMs: 10_000, what: 'the hook to be free' }
+  )
+  expect(third.body.received.response).toBe('third')
+})
+
+test('a key may test a few hooks a second', async ({ sql, redisUrl }) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const hooks = await Promise.all(Array.from({ length: 12 }, async () => stage.make()))
+  const tryOut = async (key: string, { id }: { id: number }) =>
+    stage.askAs(key, 'PUT', stage.below(`webhook/${id}/test`))
+  const [one, other] = [
+    await stage.makeKey(['manage station web hooks']),
+    await stage.makeKey(['manage station web hooks'])
+  ]
+  const answers = await Promise.all(hooks.map(async hook => tryOut(one, hook)))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(answers.length - refused.length).toBeGreaterThanOrEqual(5)
+  expect(refused[0]?.headers.get('retry-after')).toBe('1')
+  expect(stage.receiver.asked).toHaveLength(answers.length - refused.length)
+  expect((await tryOut(other, hooks[0])).status).toBe(200)
+})

@@ -1,0 +1,112 @@
+import { expect, onTestFinished } from 'vitest'
+
+import type { Permission } from '../../src/api/access.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { openSecrets } from '../../src/secrets.ts'
+import type { StationState } from '../../src/station/state.ts'
+import type { Trigger } from '../../src/station/triggers.ts'
+import { deliver } from '../../src/webhooks/deliver.ts'
+import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { serveApi } from './api-server.ts'
+import { aStation } from './builders.ts'
+import { deliveryParts } from './hooks.ts'
+import type { Answer } from './program.ts'
+import { seedStation } from './stations.ts'
+import { startWebServer } from './web-server.ts'
+
+export interface HookAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Answer
+}
+
+/** Facts of the stage have numbers of their own. */
+let lastFact = 0
+
+/**
+ * The API with one playing station, and a receiver on 127.0.0.1 that hooks may reach. Nobody delivers unless told to.
+ */
+export async function openHookStage(
+  sql: Sql,
+  redisUrl: string,
+  variables: Readonly<Record<string, string>> = {}
+) {
+  const api = await serveApi(sql, redisUrl, {
+    variables: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...variables }
+  })
+  const stationId = await seedStation(sql)
+  const state = aStation({ stationId, profile: { shortName: `hooks_${stationId}` } })
+  await api.add(state)
+  const key = await api.makeKey(['manage station web hooks'])
+  const receiver = await startWebServer()
+  onTestFinished(async () => receiver[Symbol.asyncDispose]())
+  const secrets = openSecrets(Buffer.alloc(32))
+  const parts = deliveryParts(sql, { secrets, baseUrl: 'https://radio.example.com' })
+
+  async function askAs(as: string, method: string, path: string, body?: unknown): Promise<HookAnswer> {
+    const answer = await fetch(`${api.base}${path}`, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...(as === '' ? {} : { 'X-API-Key': as }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return { status: answer.status, headers: answer.headers, body: await answer.json() }
+  }
+
+  const below = (path: string) => `/api/station/${stationId}/${path}`
+  const ask = (method: string, path: string, body?: unknown) => askAs(key, method, below(path), body)
+
+  return {
+    sql,
+    stationId,
+    state,
+    base: api.base,
+    receiver,
+    secrets,
+    askAs,
+    below,
+    /** Asks about the station, with a key for its hooks. */
+    ask,
+    makeKey: (permissions: readonly Permission[]) => api.makeKey(permissions),
+    addStation: async (other: StationState) => api.add(other),
+    /** Makes a hook; gives the answer, which shows its signing secret. */
+    make: async (body: object = {}): Promise<Answer> => {
+      const made = await ask('POST', 'webhooks', {
+        type: 'generic',
+        name: 'Receiver',
+        config: { webhook_url: `${receiver.url}/hook` },
+        ...body
+      })
+      expect([made.status, made.body]).toEqual([200, expect.objectContaining({ id: expect.any(Number) })])
+      return made.body
+    },
+    /** Writes facts into the outbox, `agoMs` ago at first and a second apart. */
+    raise: async (count = 1, { agoMs = 0, triggers = ['song_changed'] }: RaisedFacts = {}) => {
+      const firstMs = Date.now() - agoMs
+      for (let index = 0; index < count; index++) {
+        const fact = {
+          fact: `song:${(lastFact += 1)}`,
+          triggers,
+          happenedAtMs: firstMs + (agoMs === 0 ? 0 : index * 1_000)
+        }
+        await sql.begin(async tx => writeEvent(tx, state, fact))
+      }
+    },
+    /** Delivers to a hook what is due, as a worker does. */
+    deliver: async (hookId: number) => deliver(parts, hookId)
+  }
+}
+
+interface RaisedFacts {
+  readonly agoMs?: number
+  readonly triggers?: readonly Trigger[]
+}
+
+export type HookStage = Awaited<ReturnType<typeof openHookStage>>
+
+/** The value of a key in named values. */
+export const valueOf = (list: readonly { key: string; value: unknown }[], name: string) =>
+  list.find(each => each.key === name)?.value
+
+/** Fields and code words of a refusal. */
+export const errorsOf = ({ body }: HookAnswer): string[] =>
+  body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
