@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 
 import { Worker } from 'bullmq'
 import * as v from 'valibot'
 
 import type { Config } from '../src/config.ts'
 import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs.ts'
-import { networkList } from '../src/networks.ts'
 import { raiseTurns } from '../src/playout/raise.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { openBlocking } from '../src/redis/connection.ts'
@@ -14,7 +14,7 @@ import type { Secrets } from '../src/secrets.ts'
 import { deliver, type DeliveryParts } from '../src/webhooks/deliver.ts'
 import { dueHooks, prolongHolds } from '../src/webhooks/deliveries.ts'
 import { HostSlots } from '../src/webhooks/host-slots.ts'
-import { openMailer } from '../src/webhooks/mailer.ts'
+import { sendPartsOf } from '../src/webhooks/send-parts.ts'
 
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
 const concurrency = 500
@@ -40,13 +40,14 @@ export function startWebhooks(
     log,
     secrets,
     baseUrl: config.BASE_URL,
-    allowed: networkList(config.WEBHOOK_ALLOWED_NETWORKS),
-    mailer: config.SMTP_URL === undefined ? null : openMailer(config.SMTP_URL, config.MAIL_FROM),
+    ...sendPartsOf(config),
     hosts: new HostSlots(),
     holder: randomUUID(),
     held: new Set(),
     signal: ending.signal
   }
+  // One listener for each request that is under way.
+  setMaxListeners(0, ending.signal)
   const connection = openBlocking(redisPlace, 'deliver')
   connection.on('error', () => {})
   const worker = new Worker(

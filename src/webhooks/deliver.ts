@@ -4,9 +4,9 @@ import type { Seals } from './config.ts'
 import {
   cancelDeliveries,
   giveUp,
-  type HeldHook,
   holdHook,
   passOver,
+  readHeldHook,
   readPending,
   readTold,
   recordAttempt,
@@ -15,7 +15,6 @@ import {
 import type { HostSlots } from './host-slots.ts'
 import { nextDelivery } from './next-delivery.ts'
 import { nowPlayingAt } from './now-playing-at.ts'
-import { outcomeOf } from './outcome.ts'
 import { patienceOf } from './patience.ts'
 import { prepare } from './prepare.ts'
 import { hostOf, type SendParts, send } from './send.ts'
@@ -47,14 +46,12 @@ export async function deliver(
   stopping: () => boolean = () => false
 ): Promise<number | null> {
   const { sql, holder, held } = parts
-  let hook = await holdHook(sql, webhookId, holder, Date.now())
-  if (!hook) return null
+  if (!(await holdHook(sql, webhookId, holder, Date.now()))) return null
   held.add(webhookId)
   try {
     for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
-      const step = await deliverNext(parts, hook)
-      if ('lookAtMs' in step) return step.lookAtMs
-      hook = step.hook
+      const step = await deliverNext(parts, webhookId)
+      if (step !== 'delivered') return step.lookAtMs
     }
     return Date.now()
   } finally {
@@ -65,24 +62,25 @@ export async function deliver(
 
 async function deliverNext(
   parts: DeliveryParts,
-  hook: HeldHook
-): Promise<{ hook: HeldHook } | { lookAtMs: number | null }> {
+  webhookId: number
+): Promise<'delivered' | { lookAtMs: number | null }> {
   const { sql } = parts
   const nowMs = Date.now()
+  const [hook, pending] = await Promise.all([
+    readHeldHook(sql, webhookId, parts.holder),
+    readPending(sql, webhookId)
+  ])
+  if (!hook) return { lookAtMs: null }
   if (!hook.isEnabled) {
     await cancelDeliveries(sql, hook.id, nowMs)
     return { lookAtMs: null }
   }
-  const next = nextDelivery(
-    await readPending(sql, hook.id),
-    { ...hook, patience: patienceOf(hook.type) },
-    nowMs
-  )
+  const next = nextDelivery(pending, { ...hook, patience: patienceOf(hook.type) }, nowMs)
   await giveUp(sql, next, nowMs)
   if (!next.send) return { lookAtMs: next.lookAtMs }
   const { id, triggers } = next.send
   const told = await readTold(sql, id)
-  if (!told) return { hook }
+  if (!told) return 'delivered'
   const { messageId, happenedAtMs } = told
   const event = {
     id: messageId,
@@ -93,14 +91,13 @@ async function deliverNext(
   const { sending, secrets } = prepare(parts.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {
     await passOver(sql, id, sending.reason, nowMs)
-    return { hook }
+    return 'delivered'
   }
   const host = hostOf(sending)
   if (parts.hosts.isCrowded(host)) return { lookAtMs: nowMs + crowdedMs }
   const attempted = await parts.hosts.run(host, () => send(sending, messageId, secrets, parts))
-  const attempt = told.attempts + 1
-  const outcome = outcomeOf(attempted, attempt, hook, Math.random())
-  const isSwitchedOff = await recordAttempt(sql, hook, { id, attempt }, attempted, outcome)
-  if (isSwitchedOff) parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook switched off')
-  return { hook: { ...hook, ...outcome.health, isEnabled: hook.isEnabled && !isSwitchedOff } }
+  const delivery = { id, attempt: told.attempts + 1 }
+  if (await recordAttempt(sql, hook, delivery, attempted, Math.random()))
+    parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook switched off')
+  return 'delivered'
 }

@@ -2,35 +2,38 @@ import type { Sql, Tx } from '../db/sql.ts'
 import { raiseNotification } from '../notifications.ts'
 import type { StationState } from '../station/state.ts'
 import type { Next, Pending } from './next-delivery.ts'
-import type { Attempted, Health, Outcome } from './outcome.ts'
+import { type Attempted, type Health, outcomeOf } from './outcome.ts'
 import type { PreparedHook } from './prepare.ts'
 
 /** A hook that is held for delivering to it. */
-export interface HeldHook extends Health, PreparedHook {
+export interface HeldHook extends PreparedHook {
   readonly id: number
   readonly stationId: number
   readonly name: string
   readonly isEnabled: boolean
+  readonly pausedUntilMs: number
+  readonly lastSentMs: number
   readonly rateLimitMs: number
 }
 
 /** How long a hold lasts unless it is prolonged: then somebody else goes on where its holder was killed. */
 export const holdMs = 8_000
 
-/** Takes a hook, so that nobody else delivers to it; null where somebody does, or it is gone. */
-export async function holdHook(
-  sql: Sql,
-  webhookId: number,
-  holder: string,
-  nowMs: number
-): Promise<HeldHook | null> {
-  const [hook] = await sql<HeldHook[]>`
+/** Takes a hook, so that nobody else delivers to it. Gives whether it is ours: somebody else may be at it, or it is gone. */
+export async function holdHook(sql: Sql, webhookId: number, holder: string, nowMs: number): Promise<boolean> {
+  const { count } = await sql`
     update webhooks set holder = ${holder}, held_until_ms = ${nowMs + holdMs}
-    where id = ${webhookId} and held_until_ms <= ${nowMs}
-    returning id, station_id as "stationId", name, type, is_enabled as "isEnabled", config,
+    where id = ${webhookId} and held_until_ms <= ${nowMs}`
+  return count > 0
+}
+
+/** A hook that is held, as it is now; null if it is not held by us any more. */
+export async function readHeldHook(sql: Sql, webhookId: number, holder: string): Promise<HeldHook | null> {
+  const [hook] = await sql<HeldHook[]>`
+    select id, station_id as "stationId", name, type, is_enabled as "isEnabled", config,
       former_secret as "formerSecret", former_secret_until_ms as "formerSecretUntilMs",
-      consecutive_failures as failures, failing_since_ms as "failingSinceMs", pauses,
-      paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs", rate_limit_ms as "rateLimitMs"`
+      paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs", rate_limit_ms as "rateLimitMs"
+    from webhooks where id = ${webhookId} and holder = ${holder}`
   return hook ?? null
 }
 
@@ -110,36 +113,43 @@ export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: 
 /** What the operators are told when a hook is switched off by itself; over when it is switched on again. */
 export const disabledFact = (webhookId: number) => `webhook-disabled:${webhookId}`
 
-/** Writes down an attempt and what follows from it. Gives whether the hook was switched off by it. */
+/**
+ * Writes down an attempt and what follows from it, for the hook as it is by now: an operator may have switched it on or off
+ * meanwhile, and what was ended meanwhile stays so. `random` is 0 to 1. Gives whether the hook was switched off by it.
+ */
 export async function recordAttempt(
   sql: Sql,
   hook: HeldHook,
   delivery: { readonly id: number; readonly attempt: number },
   attempted: Attempted,
-  { state, nextAttemptMs, health, disabled }: Outcome
+  random: number
 ): Promise<boolean> {
   const { startedAtMs, durationMs, status, fault, url, response } = attempted
   const endedAtMs = startedAtMs + durationMs
   return sql.begin(async tx => {
     // The hook first, as everybody does who changes both.
-    const [changed] = await tx<{ isSwitchedOff: boolean }[]>`
-      update webhooks w set consecutive_failures = ${health.failures}, failing_since_ms = ${health.failingSinceMs},
+    const [before] = await tx<(Health & { isEnabled: boolean })[]>`
+      select is_enabled as "isEnabled", consecutive_failures as failures, failing_since_ms as "failingSinceMs", pauses,
+        paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs"
+      from webhooks where id = ${hook.id} for update`
+    if (!before) return false
+    const { state, nextAttemptMs, health, disabled } = outcomeOf(attempted, delivery.attempt, before, random)
+    const isSwitchedOff = before.isEnabled && disabled !== null
+    await tx`
+      update webhooks set consecutive_failures = ${health.failures}, failing_since_ms = ${health.failingSinceMs},
         pauses = ${health.pauses}, paused_until_ms = ${health.pausedUntilMs}, last_sent_ms = ${health.lastSentMs},
         last_status = ${status}, last_message_sent = ${Math.floor(startedAtMs / 1000)},
-        is_auto_disabled = w.is_auto_disabled or (${disabled !== null} and w.is_enabled),
-        is_enabled = w.is_enabled and ${disabled === null}
-      from (select is_enabled from webhooks where id = ${hook.id} for update) before
-      where w.id = ${hook.id} returning before.is_enabled and not w.is_enabled as "isSwitchedOff"`
-    if (!changed) return false
+        is_auto_disabled = is_auto_disabled or ${isSwitchedOff}, is_enabled = is_enabled and not ${isSwitchedOff}
+      where id = ${hook.id}`
     await tx`
-      update webhook_deliveries set state = ${state}, attempts = ${delivery.attempt}, next_attempt_ms = ${nextAttemptMs},
-        ended_at_ms = ${state === 'pending' ? null : endedAtMs}
-      where id = ${delivery.id}`
+      update webhook_deliveries set attempts = ${delivery.attempt},
+        state = ${state}, next_attempt_ms = ${nextAttemptMs}, ended_at_ms = ${state === 'pending' ? null : endedAtMs}
+      where id = ${delivery.id} and (state = 'pending' or ${state === 'delivered'})`
     await tx`
       insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
       select id, ${delivery.attempt}, ${startedAtMs}, ${durationMs}, ${status}, ${fault ?? ''}, ${url}, ${response}
       from webhook_deliveries where id = ${delivery.id}`
-    if (!changed.isSwitchedOff) return false
+    if (!isSwitchedOff) return false
     await cancelDeliveries(tx, hook.id, endedAtMs)
     await raiseNotification(tx, {
       fact: disabledFact(hook.id),
@@ -156,9 +166,10 @@ export async function recordAttempt(
 export async function dueHooks(sql: Sql, nowMs: number, atMost: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select w.id from webhooks w
-    where w.held_until_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs} and w.last_sent_ms + w.rate_limit_ms <= ${nowMs} and exists (
+    where w.held_until_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs} and exists (
       select from webhook_deliveries d
-      where d.webhook_id = w.id and d.state = 'pending' and d.next_attempt_ms <= ${nowMs})
+      where d.webhook_id = w.id and d.state = 'pending' and d.next_attempt_ms <= ${nowMs}
+        and (d.is_again or w.last_sent_ms + w.rate_limit_ms <= ${nowMs}))
     limit ${atMost}`
   return rows.map(({ id }) => id)
 }

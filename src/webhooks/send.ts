@@ -59,7 +59,7 @@ async function ask(
     try {
       requests = sending.requestsIn(body)
     } catch {
-      return { ...answer, fault: 'status' }
+      return { ...answered, fault: 'status' }
     }
   }
   for (const request of requests) {

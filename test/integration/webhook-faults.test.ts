@@ -47,21 +47,27 @@ test(
       }
       response.end()
     })
-    for (let round = 0; round < rounds; round++)
-      await Promise.all(
-        stations.map(({ id }) =>
-          advance(
-            playout,
-            round === 0
-              ? { stationId: id, endedShId: 0, cause: 'wake' }
-              : { stationId: id, endedShId: null, cause: 'skip' }
+    try {
+      for (let round = 0; round < rounds; round++)
+        await Promise.all(
+          stations.map(({ id }) =>
+            advance(
+              playout,
+              round === 0
+                ? { stationId: id, endedShId: 0, cause: 'wake' }
+                : { stationId: id, endedShId: null, cause: 'skip' }
+            )
           )
         )
-      )
-    const waiting = async () => sql`select from webhook_deliveries where state = 'pending' limit 1`
-    await waitFor(async () => (await waiting()).length === 0, { deadlineMs: 90_000, what: 'all deliveries' })
-    for (const worker of workers) worker.kill('SIGKILL')
-    await receiver[Symbol.asyncDispose]()
+      const waiting = async () => sql`select from webhook_deliveries where state = 'pending' limit 1`
+      await waitFor(async () => (await waiting()).length === 0, {
+        deadlineMs: 90_000,
+        what: 'all deliveries'
+      })
+    } finally {
+      for (const worker of workers) worker.kill('SIGKILL')
+      await receiver[Symbol.asyncDispose]()
+    }
 
     const plays = await sql<{ stationId: number; shIds: number[] }[]>`
     select station_id as "stationId", array_agg(id order by id) as "shIds" from song_history group by station_id`
