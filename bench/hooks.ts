@@ -128,7 +128,12 @@ async function backlog(program: Program, sql: postgres.Sql, hookCount: number, e
     const [{ left } = { left: 0 }] = await sql<{ left: number }[]>`
       select count(*)::int as left from webhook_deliveries where state = 'pending'`
     if (left === 0) break
-    if (nowMs() - fromMs > patienceMs) throw new Error(`${left} of ${total} left after ${patienceMs} ms`)
+    if (nowMs() - fromMs > patienceMs) {
+      const attempts = await sql`
+        select a.error, a.status, count(*)::int from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+        where d.state = 'pending' group by 1, 2`
+      throw new Error(`${left} of ${total} left after ${patienceMs} ms; ${JSON.stringify(attempts)}`)
+    }
     await wait(50)
   }
   const took = (nowMs() - fromMs) / 1_000

@@ -135,20 +135,23 @@ export async function recordAttempt(
     if (!before) return false
     const { state, nextAttemptMs, health, disabled } = outcomeOf(attempted, delivery.attempt, before, random)
     const isSwitchedOff = before.isEnabled && disabled !== null
-    await tx`
-      update webhooks set consecutive_failures = ${health.failures}, failing_since_ms = ${health.failingSinceMs},
-        pauses = ${health.pauses}, paused_until_ms = ${health.pausedUntilMs}, last_sent_ms = ${health.lastSentMs},
-        last_status = ${status}, last_message_sent = ${Math.floor(startedAtMs / 1000)},
-        is_auto_disabled = is_auto_disabled or ${isSwitchedOff}, is_enabled = is_enabled and not ${isSwitchedOff}
-      where id = ${hook.id}`
-    await tx`
-      update webhook_deliveries set attempts = ${delivery.attempt},
-        state = ${state}, next_attempt_ms = ${nextAttemptMs}, ended_at_ms = ${state === 'pending' ? null : endedAtMs}
-      where id = ${delivery.id} and (state = 'pending' or ${state === 'delivered'})`
-    await tx`
-      insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
-      select id, ${delivery.attempt}, ${startedAtMs}, ${durationMs}, ${status}, ${fault ?? ''}, ${url}, ${response}
-      from webhook_deliveries where id = ${delivery.id}`
+    // Sent in this order, without waiting in between.
+    await Promise.all([
+      tx`
+        update webhooks set consecutive_failures = ${health.failures}, failing_since_ms = ${health.failingSinceMs},
+          pauses = ${health.pauses}, paused_until_ms = ${health.pausedUntilMs}, last_sent_ms = ${health.lastSentMs},
+          last_status = ${status}, last_message_sent = ${Math.floor(startedAtMs / 1000)},
+          is_auto_disabled = is_auto_disabled or ${isSwitchedOff}, is_enabled = is_enabled and not ${isSwitchedOff}
+        where id = ${hook.id}`,
+      tx`
+        update webhook_deliveries set attempts = ${delivery.attempt},
+          state = ${state}, next_attempt_ms = ${nextAttemptMs}, ended_at_ms = ${state === 'pending' ? null : endedAtMs}
+        where id = ${delivery.id} and (state = 'pending' or ${state === 'delivered'})`,
+      tx`
+        insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
+        select id, ${delivery.attempt}, ${startedAtMs}, ${durationMs}, ${status}, ${fault ?? ''}, ${url}, ${response}
+        from webhook_deliveries where id = ${delivery.id}`
+    ])
     if (!isSwitchedOff) return false
     await cancelDeliveries(tx, hook.id, endedAtMs)
     await raiseNotification(tx, {
