@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: three
+    // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: four
     // at a time keep two cores busy.
     maxWorkers: 4,
     projects: [
