@@ -2,12 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: three
+    // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: four
     // at a time keep two cores busy.
     maxWorkers: 4,
     projects: [
-      // Properties over days of a station take seconds, on a busy machine many.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
+      // Properties over days of a station take seconds, on a busy machine many. Nothing here keeps anything in a
+      // module, so files share processes: a new one for each takes longer than most of the files.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000, isolate: false } },
       {
         // openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does
         // not have. A second package `typescript` would take the place of `tsc`; this one only carries the library.

@@ -7,11 +7,12 @@ import { expect } from 'vitest'
 
 import { createStation } from '../../src/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
+import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const command = ['--import', 'tsx', 'src/media/import-command.ts']
+const command = wordsFor('src/media/import-command.ts')
 
 function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env

@@ -9,6 +9,7 @@ import { expect } from 'vitest'
 import type { Sql } from '../../src/db/sql.ts'
 import { announceServices } from '../../src/embedded/data-dir.ts'
 import { advance } from '../../src/playout/advance.ts'
+import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -19,7 +20,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Runs the command to its end. */
 async function run(env: Record<string, string>, ...args: string[]) {
   const { PATH = '', HOME = '' } = process.env
-  const words = ['--import', 'tsx', 'src/simulate/main.ts', ...args]
+  const words = [...wordsFor('src/simulate/main.ts'), ...args]
   return new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
     const options = { cwd: root, env: { PATH, HOME, ...env }, timeout: 60_000 }
     execFile(process.execPath, words, options, (error, stdout, stderr) => {

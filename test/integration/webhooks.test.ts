@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { describe, expect } from 'vitest'
 
 import { freePort } from '../../src/embedded/free-port.ts'
+import { wordsFor } from '../support/compiled-program.ts'
 import { test as inProgram } from '../support/fixtures.ts'
 import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
@@ -49,7 +50,7 @@ async function startLoggingServer(databaseUrl: string, redisUrl: string) {
   const port = await freePort()
   const folder = await openTempFolder()
   const { PATH } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
+  const child = spawn(process.execPath, wordsFor('src/server.ts'), {
     env: {
       PATH,
       DATABASE_URL: databaseUrl,

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
+import { wordsFor } from './compiled-program.ts'
 import { waitFor } from './wait.ts'
 import { shared, startWorkers } from './worker-process.ts'
 
@@ -25,8 +25,6 @@ export interface RunningProgram extends AsyncDisposable {
 export type Answer = any
 
 type Ask = RunningProgram['ask']
-
-const serverFile = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
 
 /** A server process on a free port. Several may share one database and Redis. */
 export interface RunningServer extends Disposable {
@@ -59,7 +57,7 @@ export async function startServer(
     LOG_LEVEL: 'fatal',
     ...variables
   }
-  const child = spawn(process.execPath, ['--import', 'tsx', serverFile], {
+  const child = spawn(process.execPath, wordsFor('src/server.ts'), {
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { fileURLToPath } from 'node:url'
+
+import { wordsFor } from './compiled-program.ts'
 
 /** What the processes of a test have in common: the key of secrets, and a place where folders may lie. */
 export const shared = {
@@ -8,15 +9,13 @@ export const shared = {
   STORAGE_ROOTS: `/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast,${tmpdir()}`
 }
 
-const main = fileURLToPath(new URL('../../workers/main.ts', import.meta.url))
-
 /** Starts the workers as a process of their own, as production does. More variables may be given. */
 export function startWorkers(
   databaseUrl: string,
   redisUrl: string,
   variables: Readonly<Record<string, string>> = {}
 ): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', main], {
+  return spawn(process.execPath, wordsFor('workers/main.ts'), {
     // Not all of ours: the test runner sets BASE_URL for itself.
     env: {
       ...shared,
