@@ -11,7 +11,8 @@ const patienceMs = 1_000
  * Each look-up occupies a thread of Node's pool for as long as the name server is silent; there are four unless told, and two
  * are left to others.
  */
-const atOnce = pLimit(Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2))
+export const lookUpsAtOnce = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
+const atOnce = pLimit(lookUpsAtOnce)
 
 /**
  * Judges a URL that is about to be stored: as `checkUrl`, and by all addresses that its name has now. A name that has

@@ -110,18 +110,27 @@ const full = test.extend('ask', { scope: 'file' }, async ({ world: { call, stati
 const named = lists.map((list): [string, List] => [list.path, list])
 const found = 'searchPhrase=NEEDLE_'
 
+/** Rows without what moves by itself: the room on a disk is looked at now and then. */
+const still = (rows: readonly Answer[]) =>
+  rows.map(({ storageAvailable: _room, storageAvailableBytes: _bytes, ...row }) => row)
+
 /** Checks one page: its keys, its rows, its numbers, and that each link asks for the page it names. */
 async function expectPage(
   call: Call,
   at: string,
   query: string,
-  wanted: { page: number; per_page: number; total: number; rows: unknown[] }
+  wanted: { page: number; per_page: number; total: number; rows: Answer[] }
 ): Promise<Answer> {
   const { status, body, headers } = await call('GET', `${at}?${query}`)
   expectStatus({ status, body }, 200)
   expect(differences(body, envelope('object'))).toEqual([])
   const pages = Math.ceil(wanted.total / wanted.per_page)
-  expect(body).toEqual({ ...wanted, total_pages: pages, links: expect.anything() })
+  expect({ ...body, rows: still(body.rows) }).toEqual({
+    ...wanted,
+    rows: still(wanted.rows),
+    total_pages: pages,
+    links: expect.anything()
+  })
   expect(headers.get('x-total-count')).toBe(String(wanted.total))
   return body
 }
@@ -192,10 +201,10 @@ describe.for(named)('%s', ([, list]) => {
     expect(targetOf(links.previous)).toBe(targetOf(links.first))
     expect(targetOf(links.next)).toBe(targetOf(links.last))
     const next = await call('GET', targetOf(links.next))
-    expect(next.body.rows).toEqual(rows.slice(2))
+    expect(still(next.body.rows)).toEqual(still(rows.slice(2)))
     expect(targetOf(next.body.links.previous)).toBe(targetOf(links.first))
     expect(targetOf(next.body.links.next)).toBe(targetOf(links.last))
-    expect((await call('GET', targetOf(links.first))).body).toEqual(first)
+    expect((await call('GET', targetOf(links.first))).body.links).toEqual(links)
 
     const second = { page: 2, per_page: 2, total: 3, rows: rows.slice(2) }
     await expectPage(call, at, `${query}&rowCount=2&current=2`, second)

@@ -18,6 +18,7 @@ test('an empty environment gives the documented defaults', () => {
     DRAIN_SECONDS: 0,
     TRUSTED_PROXIES: [],
     WEBHOOK_ALLOWED_NETWORKS: [],
+    MAIL_FROM: 'cuewire@localhost.localdomain',
     STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
     LOG_LEVEL: 'info'
   })
