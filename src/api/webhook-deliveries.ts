@@ -50,7 +50,7 @@ const attempt = {
   status: { ...whole, description: 'The HTTP or SMTP status; 0: there was no answer.' },
   error: {
     ...words,
-    description: 'One word for why it has not arrived: timeout, dns, tls, refused, blocked, status, ...',
+    description: 'One word for why it has not arrived: timeout, dns, tls, refused, blocked, http, ...',
     examples: ['timeout']
   },
   url: { ...words, description: 'Where it went, without query and secrets.' },

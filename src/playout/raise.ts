@@ -1,7 +1,7 @@
 import { readFacts } from '../db/facts.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { reduce } from '../station/reduce.ts'
-import { emptyState, type StationState } from '../station/state.ts'
+import { emptyState, isOnline, type StationState } from '../station/state.ts'
 import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
 import { writeEvent } from '../webhooks/outbox.ts'
 import { eventsOf } from './publish.ts'
@@ -52,12 +52,12 @@ async function readState(tx: Tx, stationId: number): Promise<StationState | null
 const lastingMs = 10_000
 
 /** Notes that the station went on or off the air. Two turns within a moment are none. */
-async function noteTurn(tx: Tx, stationId: number, isOnline: boolean, atMs: number): Promise<void> {
+async function noteTurn(tx: Tx, stationId: number, isOn: boolean, atMs: number): Promise<void> {
   await tx`
     update stations set
-      turned_online = case when turned_online is null then ${isOnline}::boolean end,
+      turned_online = case when turned_online is null then ${isOn}::boolean end,
       turned_at_ms = case when turned_online is null then ${atMs}::bigint end
-    where id = ${stationId} and turned_online is distinct from ${isOnline}`
+    where id = ${stationId} and turned_online is distinct from ${isOn}`
 }
 
 /** Raises the triggers of stations that have been on or off the air for a while; gives the hooks that have to be told. */
@@ -77,6 +77,8 @@ async function raiseTurn(tx: Tx, stationId: number, nowMs: number): Promise<numb
     returning before.turned_online as "isOnline", before.turned_at_ms as "atMs"`
   const state = turn && (await readState(tx, stationId))
   if (!state) return []
+  // Turns that nobody noted while no hook was on may lie between.
+  if (isOnline(state) !== turn.isOnline) return []
   const trigger = turn.isOnline ? 'station_online' : 'station_offline'
   return writeEvent(tx, state, { fact: `${trigger}:${turn.atMs}`, triggers: [trigger], happenedAtMs: nowMs })
 }

@@ -1,11 +1,18 @@
+import { withDeadline } from '../deadline.ts'
 import { scheduleDeliveries } from '../jobs.ts'
 import type { PlayoutServices } from './services.ts'
 
-/** Has hooks told of what was committed. Redis may be away: what they are to be told is kept, and the relay finds it. */
+const patienceMs = 500
+
+/**
+ * Has hooks told of what was committed. Redis may be away or stand still: nobody waits for it, what they are to be told is
+ * kept, and the relay finds it.
+ */
 export async function tellHooks(services: PlayoutServices, webhookIds: readonly number[]): Promise<void> {
   if (webhookIds.length === 0) return
   try {
-    await scheduleDeliveries(services.deliveries, webhookIds, Date.now())
+    const add = () => scheduleDeliveries(services.deliveries, webhookIds, Date.now())
+    await withDeadline(patienceMs, 'telling web hooks', add)
   } catch (error) {
     services.log.warn({ err: error }, 'web hooks not told yet')
   }

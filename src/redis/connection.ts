@@ -34,7 +34,7 @@ export function openBlocking(place: RedisPlace, name: string): RedisClient {
 
 /** Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that. */
 export function openProducer(place: RedisPlace, name: string): RedisClient {
-  return open(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false })
+  return open(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout })
 }
 
 interface Behaviour {

@@ -49,15 +49,29 @@ export async function releaseHook(sql: Sql, webhookId: number, holder: string): 
   await sql`update webhooks set holder = null, held_until_ms = 0 where id = ${webhookId} and holder = ${holder}`
 }
 
-const pendingAtMost = 1_000
+/** Of facts that were not tried yet, where each goes out by itself, and where the newest stands for all. */
+const freshAtMost = { alone: 500, together: 100_000 }
+const triedAtMost = 500
 
-/** What a hook is still to be told, in the order of the facts: the oldest of it, if it is very much. */
+/**
+ * What a hook is still to be told, in the order in which the facts were written down; of very much the oldest facts, and the
+ * tries that are due first.
+ */
 export async function readPending(sql: Sql, webhookId: number): Promise<Pending[]> {
   return sql<Pending[]>`
     select id, triggers, happened_at_ms as "happenedAtMs", attempts, next_attempt_ms as "nextAttemptMs",
       is_again as "isAgain"
-    from webhook_deliveries where webhook_id = ${webhookId} and state = 'pending'
-    order by happened_at_ms, id limit ${pendingAtMost}`
+    from (
+      (select * from webhook_deliveries
+        where webhook_id = ${webhookId} and state = 'pending' and attempts = 0 and not is_again
+        order by event_id limit (
+          select case when rate_limit_ms > 0 then ${freshAtMost.together}::bigint else ${freshAtMost.alone} end
+          from webhooks where id = ${webhookId}))
+      union all
+      (select * from webhook_deliveries
+        where webhook_id = ${webhookId} and state = 'pending' and (attempts > 0 or is_again)
+        order by next_attempt_ms limit ${triedAtMost})
+    ) d order by event_id`
 }
 
 /** What an attempt tells of. */
@@ -131,7 +145,7 @@ export async function recordAttempt(
     const [before] = await tx<(Health & { isEnabled: boolean })[]>`
       select is_enabled as "isEnabled", consecutive_failures as failures, failing_since_ms as "failingSinceMs", pauses,
         paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs"
-      from webhooks where id = ${hook.id} for update`
+      from webhooks where id = ${hook.id} for no key update`
     if (!before) return false
     const { state, nextAttemptMs, health, disabled } = outcomeOf(attempted, delivery.attempt, before, random)
     const isSwitchedOff = before.isEnabled && disabled !== null

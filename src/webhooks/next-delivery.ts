@@ -7,7 +7,7 @@ export interface Pending {
   readonly happenedAtMs: number
   readonly attempts: number
   readonly nextAttemptMs: number
-  /** An operator asked for it: it stands behind nothing, nothing waits for it, and it is what it is. */
+  /** An operator asked for it again: news comes first, it waits for no retry, and it is what it is. */
   readonly isAgain: boolean
 }
 
@@ -46,7 +46,7 @@ export interface Next {
 /**
  * Chooses what a hook is sent next. One after the other in the order of the facts; a fact that failed holds back newer
  * ones until its first retry. Within `rateLimitMs` after a delivery everything waits, and goes out as one: the newest
- * state with all triggers. The first attempt is always made. `pending` is in the order of the facts.
+ * state with all triggers. The first attempt is always made. `pending` is in the order in which the facts were written down.
  */
 export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: number): Next {
   const stale = staleOf(pending, pace.patience, nowMs)
@@ -54,7 +54,8 @@ export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: num
   if (left.length === 0) return { given: stale, send: null, lookAtMs: null }
   if (pace.pausedUntilMs > nowMs) return { given: stale, send: null, lookAtMs: pace.pausedUntilMs }
   const times = left.map(each => ({ each, atMs: dueOf(each, left, pace) }))
-  const due = times.find(({ atMs }) => atMs <= nowMs)?.each
+  const inTime = times.filter(({ atMs }) => atMs <= nowMs).map(({ each }) => each)
+  const due = inTime.find(({ isAgain }) => !isAgain) ?? inTime[0]
   if (!due) return { given: stale, send: null, lookAtMs: Math.min(...times.map(({ atMs }) => atMs)) }
   const merged = pace.rateLimitMs > 0 && isFresh(due) ? left.filter(isFresh) : [due]
   const newest = merged.at(-1) ?? due

@@ -34,7 +34,7 @@ export function triggersFor(hook: AskingHook, raised: readonly Trigger[]): Trigg
 
 /**
  * Writes a fact into the outbox of every hook that is to be told of it, as part of the transaction that records it.
- * Gives these hooks; none where it is written down already.
+ * Gives these hooks; none where it is written down already. A hook that is being deleted is waited for.
  */
 export async function writeEvent(
   tx: Tx,
@@ -43,7 +43,8 @@ export async function writeEvent(
 ): Promise<number[]> {
   const { stationId } = state
   const hooks = await tx<AskingHook[]>`
-    select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id`
+    select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id
+    for key share`
   const told = hooks
     .map(hook => ({ id: hook.id, triggers: triggersFor(hook, triggers) }))
     .filter(hook => hook.triggers.length > 0)

@@ -1,7 +1,7 @@
 import type { FetchFaultWord } from './fetch-fault.ts'
 
-/** One word for why a delivery has not arrived. `status`: the answer was no success. */
-export type Fault = FetchFaultWord | 'status' | 'mail' | 'config'
+/** One word for why a delivery has not arrived. `http`: the answer was no success, or none of HTTP. */
+export type Fault = FetchFaultWord | 'mail' | 'config'
 
 /** How one attempt went. */
 export interface Attempted {

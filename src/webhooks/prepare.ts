@@ -23,15 +23,22 @@ export function prepare(
   nowMs: number
 ): { sending: Sending; secrets: readonly string[] } {
   const type = hookTypeOf(hook.type)
-  try {
-    const config = openedConfig(type, hook.config, seals)
-    const formerSecrets =
-      hook.formerSecret !== null && hook.formerSecretUntilMs > nowMs
-        ? [seals.open(hook.formerSecret, formerSecretPurpose)]
-        : []
-    const sending = type.send(event, config, { at: Math.floor(nowMs / 1000), formerSecrets })
-    return { sending, secrets: [...secretsIn(type, config), ...formerSecrets] }
-  } catch {
+  const opened = open(seals, hook, nowMs)
+  if (opened === null)
     return { sending: nothing('A secret of the hook cannot be opened: enter it again.'), secrets: [] }
+  const { config, formerSecrets } = opened
+  const sending = type.send(event, config, { at: Math.floor(nowMs / 1000), formerSecrets })
+  return { sending, secrets: [...secretsIn(type, config), ...formerSecrets] }
+}
+
+/** Config and former signing secrets in clear; null where one was sealed with another key. */
+function open(seals: Pick<Seals, 'open'>, hook: PreparedHook, nowMs: number) {
+  const isSigning = hook.formerSecret !== null && hook.formerSecretUntilMs > nowMs
+  try {
+    const config = openedConfig(hookTypeOf(hook.type), hook.config, seals)
+    const formerSecrets = isSigning ? [seals.open(hook.formerSecret ?? '', formerSecretPurpose)] : []
+    return { config, formerSecrets }
+  } catch {
+    return null
   }
 }

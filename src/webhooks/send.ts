@@ -21,6 +21,7 @@ export interface SendParts {
 /** What of an attempt the answer tells. */
 type Answer = Pick<Attempted, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
 
+const unsendable = 'The request cannot be made of this config.'
 const bytesRead = 65_536
 const charactersKept = 1_024
 const mailMs = 10_000
@@ -59,7 +60,7 @@ async function ask(
     try {
       requests = sending.requestsIn(body)
     } catch {
-      return { ...answered, fault: 'status' }
+      return { ...answered, fault: 'http' }
     }
   }
   for (const request of requests) {
@@ -92,7 +93,12 @@ async function exchange(
     return { answer: { ...judged(answer), response, url }, body }
   } catch (error) {
     signal?.throwIfAborted()
-    if (!(error instanceof FetchFault)) throw error
+    // What nobody thought of must end in the log as well, and not stand in the way of what comes after it.
+    if (!(error instanceof FetchFault))
+      return {
+        answer: { status: 0, fault: 'config', retryAfterMs: null, response: unsendable, url },
+        body: ''
+      }
     const { word: fault, status, message } = error
     // Which address a name leads to is nobody's business.
     const response = fault === 'blocked' ? '' : message
@@ -103,7 +109,7 @@ async function exchange(
 function judged({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | 'url'> {
   return {
     status,
-    fault: status >= 200 && status < 300 ? null : 'status',
+    fault: status >= 200 && status < 300 ? null : 'http',
     retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now())
   }
 }

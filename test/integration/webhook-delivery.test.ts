@@ -85,7 +85,7 @@ describe('a fact', () => {
     const lookAtMs = await deliver(deliveryParts(sql), id)
     expect(lookAtMs).toBeGreaterThan(Date.now() + 3_000)
     expect(titlesOf(receiver)).toEqual(['Title 1'])
-    expect(await readAttempts(sql, id)).toMatchObject([{ status: 500, error: 'status', response: 'broken' }])
+    expect(await readAttempts(sql, id)).toMatchObject([{ status: 500, error: 'http', response: 'broken' }])
     await bringForward(sql, id)
     await deliver(deliveryParts(sql), id)
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 1', 'Title 2', 'Title 3'])
@@ -170,6 +170,41 @@ describe('a fact', () => {
       'merged',
       'delivered'
     ])
+  })
+
+  test('that was written down last is the newest, whatever its time says', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
+    await raiseSongs(sql, stationId, [1, 2])
+    await sql`update webhook_events set happened_at_ms = happened_at_ms - 5000 where fact = 'song:2'`
+    await sql`update webhook_deliveries set happened_at_ms = happened_at_ms - 5000 where event_id in (
+      select id from webhook_events where fact = 'song:2')`
+    await deliver(deliveryParts(sql), id)
+    expect(titlesOf(receiver)).toEqual(['Title 2'])
+  })
+
+  test('is one of 1,500 that go out as one', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
+    await raiseSongs(sql, stationId, [1])
+    await sql`
+      insert into webhook_events (station_id, fact, happened_at_ms, state)
+      select station_id, 'more:' || n, happened_at_ms, state from webhook_events, generate_series(1, 1500) n`
+    await sql`
+      insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms)
+      select ${id}, id, fact, '{song_changed}', happened_at_ms, happened_at_ms from webhook_events where fact like 'more:%'`
+    await deliver(deliveryParts(sql), id)
+    expect(receiver.asked.map(({ headers }) => headers['webhook-id'])).toEqual(['more:1500'])
+    expect((await readDeliveries(sql, id)).filter(({ state }) => state !== 'merged')).toHaveLength(1)
+  })
+
+  test('is tried whatever waits for another try', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    await raiseSongs(sql, stationId, [1])
+    await sql`
+      insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms, attempts)
+      select ${id}, e.id, 'old:' || n, '{song_changed}', 1, ${Date.now() + 3_600_000}, 3
+      from webhook_events e, generate_series(1, 1200) n`
+    await deliver(deliveryParts(sql), id)
+    expect(receiver.asked).toHaveLength(1)
   })
 
   test('for which the type has nothing to send is ended with the reason', async ({ sql, receiver }) => {

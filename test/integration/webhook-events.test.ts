@@ -99,6 +99,16 @@ describe('a song', () => {
   })
 })
 
+test('facts that are written down while their hook is deleted are not lost', async ({ playout }) => {
+  const { id, hookId } = await openStation(playout)
+  const deleted = playout.sql`delete from webhooks where id = ${hookId}`
+  await Promise.all([deleted, ...[1, 2, 3, 4, 5].map(total => count(playout, id, total)), skip(playout, id)])
+  const [{ listeners } = { listeners: 0 }] = await playout.sql<{ listeners: number }[]>`
+    select listeners_total as listeners from stations where id = ${id}`
+  expect(listeners).toBeGreaterThan(0)
+  expect(await openPlays(playout.sql, id)).toHaveLength(2)
+})
+
 test('listeners who come and go are facts, those who stay are none', async ({ playout }) => {
   const { id } = await openStation(playout)
   await count(playout, id, 3)
@@ -139,6 +149,16 @@ describe('a station that goes off the air', () => {
       ['song_changed'],
       ['station_online']
     ])
+  })
+
+  test('and comes back while no hook is on is none', async ({ playout }) => {
+    const station = await openStation(playout)
+    await silence(playout, station)
+    await playout.sql`update webhooks set is_enabled = false where id = ${station.hookId}`
+    await wake(playout, station)
+    await playout.sql`update webhooks set is_enabled = true where id = ${station.hookId}`
+    expect(await raiseTurns(playout.sql, Date.now() + 60_000)).toEqual([])
+    expect(await written(playout.sql, station.id)).toEqual([])
   })
 
   test('for a moment is none', async ({ playout }) => {

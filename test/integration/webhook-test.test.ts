@@ -121,7 +121,7 @@ test('a secret that is part of the address is not in the answer, nor in the log'
     expect(tested.body).toMatchObject({
       success: false,
       sent: [{ url: shown }],
-      received: { error: 'status' }
+      received: { error: 'http' }
     })
     expect(JSON.stringify(tested.body)).not.toContain('hunter2')
     await stage.raise()

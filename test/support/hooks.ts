@@ -113,7 +113,7 @@ export function readDeliveries(sql: Sql, webhookId: number) {
     }[]
   >`
     select id, message_id as "messageId", state, attempts, next_attempt_ms as "nextAttemptMs", triggers
-    from webhook_deliveries where webhook_id = ${webhookId} order by happened_at_ms, id`
+    from webhook_deliveries where webhook_id = ${webhookId} order by event_id, id`
 }
 
 /** The attempts at a hook, oldest first. */

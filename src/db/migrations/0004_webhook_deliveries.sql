@@ -16,7 +16,8 @@ alter table webhooks
   -- When the last delivery began that did not fail: `rate_limit` counts from here.
   add last_sent_ms bigint not null default 0,
   add rate_limit_ms bigint not null generated always as (
-    coalesce((jsonb_path_query_first(config, '$[*] ? (@.key == "rate_limit").value') #>> '{}')::bigint * 1000, 0)
+    case when jsonb_path_query_first(config, '$[*] ? (@.key == "rate_limit").value') #>> '{}' ~ '^[0-9]{1,5}$'
+      then (jsonb_path_query_first(config, '$[*] ? (@.key == "rate_limit").value') #>> '{}')::bigint * 1000 else 0 end
   ) stored;
 
 -- Facts that hooks are told of. The state is the station's as of the fact, as text: `jsonb` would put keys in another order.
@@ -50,7 +51,7 @@ create table webhook_deliveries (
   ended_at_ms bigint,
   unique (webhook_id, message_id)
 );
-create index webhook_deliveries_pending on webhook_deliveries (webhook_id, happened_at_ms, id) where state = 'pending';
+create index webhook_deliveries_pending on webhook_deliveries (webhook_id, event_id) where state = 'pending';
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_ms) where state = 'pending';
 create index webhook_deliveries_of_event on webhook_deliveries (event_id);
 create index webhook_deliveries_newest on webhook_deliveries (webhook_id, id desc);

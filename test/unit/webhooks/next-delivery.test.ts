@@ -127,6 +127,12 @@ describe('what a hook is sent next', () => {
     ).toEqual([])
   })
 
+  test('is news before what an operator has sent again', () => {
+    const again = pending(1, { isAgain: true })
+    expect(nextDelivery([again, pending(2)], pace(), nowMs).send?.id).toBe(2)
+    expect(nextDelivery([again], pace(), nowMs).send?.id).toBe(1)
+  })
+
   test('sent again by an operator waits for nothing and is merged with nothing', () => {
     const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
     const again = pending(2, { isAgain: true })

@@ -23,7 +23,7 @@ const attempted = (given: Partial<Attempted> = {}): Attempted => ({
   url: '',
   ...given
 })
-const failed = (given: Partial<Attempted> = {}) => attempted({ status: 500, fault: 'status', ...given })
+const failed = (given: Partial<Attempted> = {}) => attempted({ status: 500, fault: 'http', ...given })
 
 describe('an attempt', () => {
   test('that arrives makes the hook well, and its start counts for the rate limit', () => {
