@@ -108,6 +108,10 @@ test(
     }
     await waitFor(async () => (await stored())?.current, { deadlineMs: 10_000, what: 'the station to play' })
     const { shortName } = (await newest()) && (await waitFor(stored, soon)).profile
+    // The server has it as well.
+    const shown = async () =>
+      (await server.ask('GET', `/api/nowplaying/${shortName}`, { key: '' })).body.is_online
+    await waitFor(shown, soon)
 
     using crowd = openCrowd({
       baseUrl: server.baseUrl,
