@@ -106,34 +106,35 @@ test('cut connections of a feed are made good without a check', async ({ cluster
   await waitFor(() => feed.all().length === 2 * first.length, soon)
 })
 
-test('jobs end tracks, and a feed and a worker outlive a node that dies and comes back', async ({
-  cluster,
-  sql
-}) => {
-  await using engine = await openEngine(sql, cluster.url)
-  await playsOn(engine)
-  const { feed, redis, subscriber } = await followRedis(cluster.url)
-  for (const state of oneOfEach(16)) await commitState(redis, null, state, [])
-  await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
+test(
+  'jobs end tracks, and a feed and a worker outlive a node that dies and comes back',
+  { timeout: 90_000 },
+  async ({ cluster, sql }) => {
+    await using engine = await openEngine(sql, cluster.url)
+    await playsOn(engine)
+    const { feed, redis, subscriber } = await followRedis(cluster.url)
+    for (const state of oneOfEach(16)) await commitState(redis, null, state, [])
+    await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
 
-  const node = await cluster.nodeOf(`bull:${advanceQueueName}:wait`)
-  let faults = 0
-  subscriber.on('error', () => faults++)
-  const diedAtMs = Date.now()
-  await node.kill()
-  await waitFor(() => !feed.health().connected, soon)
-  await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
-  // A client that tries again at once fails a hundred times a second.
-  expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
+    const node = await cluster.nodeOf(`bull:${advanceQueueName}:wait`)
+    let faults = 0
+    subscriber.on('error', () => faults++)
+    const diedAtMs = Date.now()
+    await node.kill()
+    await waitFor(() => !feed.health().connected, soon)
+    await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
+    // A client that tries again at once fails a hundred times a second.
+    expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
 
-  await node.start()
-  await cluster.ready()
-  await waitFor(() => feed.health().connected, soon)
-  await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
-  for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
-  await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
-  await playsOn(engine)
-})
+    await node.start()
+    await cluster.ready()
+    await waitFor(() => feed.health().connected, soon)
+    await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
+    for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
+    await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
+    await playsOn(engine)
+  }
+)
 
 /** The engine with its jobs, and without the sweep that makes good what they miss. */
 async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
