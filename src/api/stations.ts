@@ -12,6 +12,7 @@ import {
   flag,
   integer,
   problem,
+  secret,
   text,
   webAddress
 } from '../fields/field.ts'
@@ -93,6 +94,20 @@ export const stations = resource({
     backend: choice(['clock', 'liquidsoap', 'none'], {
       fallback: 'clock',
       about: 'Who says what plays: the clock of Cuewire, Liquidsoap, or reports of a broadcaster.'
+    }),
+    frontend_url: webAddress({
+      max: 255,
+      about: 'Where its streaming server answers Cuewire; empty: it is not asked.',
+      example: 'http://127.0.0.1:8000'
+    }),
+    frontend_admin_password: secret({
+      max: 255,
+      about: 'Of the user admin there; with it Icecast tells listeners apart. Null takes it away.'
+    }),
+    enable_streamers: flag({ fallback: false, about: 'Whether streamers may go live.' }),
+    source_password: secret({
+      max: 255,
+      about: 'What the user source may go live with; null: nobody may.'
     }),
     is_public: flag({ fallback: true, about: 'Whether it is shown without a key.' }),
     is_enabled: flag({ fallback: true, about: 'Whether it plays; a station that is off is silent.' }),
