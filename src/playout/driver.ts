@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import { endPlay, goSilent } from './advance.ts'
+import { endPlay, goSilent } from './plays.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import { lockStation, readOpenPlay } from './rows.ts'
 

@@ -19,11 +19,7 @@ alter table remotes
 
 alter table song_history
   -- The clock began it because no report came; a report confirms it or takes its place.
-  add is_bridged boolean not null default false,
-  -- It was cut short, so its end says nothing about how songs overlap.
-  add is_cut boolean not null default false;
--- Plays are shown in the order in which they began; a report may come late.
-create index song_history_in_time on song_history (station_id, started_at_ms desc, id desc);
+  add is_bridged boolean not null default false;
 
 -- What is known of the playout of a station with the backend `liquidsoap`.
 create table playouts (
@@ -70,7 +66,9 @@ create table broadcasts (
   -- As it was shown.
   streamer_name text not null,
   started_at_ms bigint not null,
-  ended_at_ms bigint check (ended_at_ms >= started_at_ms)
+  ended_at_ms bigint check (ended_at_ms >= started_at_ms),
+  -- Since when the streaming server says that nobody sends; null: somebody does, or nobody asked.
+  unheard_since_ms bigint
 );
 create unique index broadcasts_one_open on broadcasts (station_id) where ended_at_ms is null;
 create index broadcasts_of_station on broadcasts (station_id, id desc);
