@@ -1,10 +1,10 @@
-import { isCounted, type Library } from '../autodj/library.ts'
-import { type Plan, refill } from '../autodj/refill.ts'
+import { refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { StationState } from '../station/state.ts'
 import { bridge } from './bridge.ts'
 import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
+import { endPass } from './passes.ts'
 import { planStatements } from './plan-statements.ts'
 import { endPlay, goSilent, startQueued } from './plays.ts'
 import { publishEventually } from './publish.ts'
@@ -133,17 +133,6 @@ interface Stepped {
 
 const unmoved = (outcome: Outcome): Stepped => ({ outcome, told: [] })
 
-type First = NonNullable<Plan['first']>
-
 function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
   return tx`update stations set wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
-}
-
-/** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
-function endPass(tx: Tx, { playlists }: Library, { playlistId, pass }: First) {
-  const playlist = playlists.find(({ id }) => id === playlistId)
-  if (!playlist || pass <= playlist.pass) return []
-  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !isCounted(playlist, index)
-  if (!playlist.tracks.lastPass.every(isDone)) return []
-  return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
 }

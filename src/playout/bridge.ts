@@ -35,7 +35,8 @@ export async function bridge(
       await startQueued(tx, station, row, bridged(row, endMs), null)
       return
     }
-    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) return postpone(tx, station.id, play, endMs + silentAfterMs)
+    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs)
+      return postpone(tx, station.id, play, endMs + silentAfterMs)
   }
   await markHeard(tx, play)
   await endPlay(tx, station, play, endMs)
@@ -67,7 +68,10 @@ async function postpone(tx: Tx, stationId: number, play: OpenPlay, dueAtMs: numb
 }
 
 /** What follows from a play that nobody reported, once it counts as heard. */
-export async function markHeard(tx: Tx, { id, isBridged }: OpenPlay): Promise<void> {
+export async function markHeard(
+  tx: Tx,
+  { id, isBridged }: Pick<OpenPlay, 'id' | 'isBridged'>
+): Promise<void> {
   if (!isBridged) return
   await tx`
     with play as (

@@ -21,6 +21,12 @@ alter table song_history
   -- The clock began it because no report came; a report confirms it or takes its place.
   add is_bridged boolean not null default false;
 
+-- Finds the song that somebody tells the name of.
+create index media_of_song on media (station_id, song_id);
+
+-- Finds the row that a play was.
+create index queue_of_play on queue (history_id) where history_id is not null;
+
 -- What is known of the playout of a station with the backend `liquidsoap`.
 create table playouts (
   station_id bigint primary key references stations on delete cascade,
