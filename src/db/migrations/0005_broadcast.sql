@@ -59,6 +59,10 @@ create table streamers (
   -- Goes live in the times of its schedule only.
   enforce_schedule boolean not null default false,
   schedule_items jsonb not null default '[]',
+  -- Its picture, the content type of that and its SHA-256 in hexadecimal; all null: it has none.
+  artwork bytea,
+  artwork_type text,
+  artwork_hash text,
   constraint streamers_username unique (station_id, streamer_username)
 );
 
