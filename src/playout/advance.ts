@@ -5,6 +5,7 @@ import type { StationState } from '../station/state.ts'
 import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
 import { planStatements } from './plan-statements.ts'
+import { startColumns, startValues } from './play-statistics.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
@@ -130,18 +131,16 @@ export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: nu
 
 /** Opens the history row of a queue row and marks what follows from it; the new row's id is `sh_id`. */
 function startPlay(tx: Tx, station: LockedStation, row: First, inserted: number, atMs: number) {
-  const { listenersTotal: total, listenersUnique: unique } = station
   const isRow =
     row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
   return tx`
     with play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
-        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, listeners_start, listeners_end,
-        listeners_peak, unique_listeners, track_id, pass, request_id, occurrence_ms, title_key, artist_keys)
+        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ${startColumns(tx)}, track_id, pass,
+        request_id, occurrence_ms, title_key, artist_keys)
       select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
         m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${Math.round(row.endsAtMs)},
-        ${total}, ${total}, ${total}, ${unique}, q.track_id, q.pass, q.request_id, q.occurrence_ms, m.title_key,
-        m.artist_keys
+        ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms, m.title_key, m.artist_keys
       from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
       where ${isRow}
       returning id

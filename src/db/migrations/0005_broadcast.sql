@@ -21,7 +21,9 @@ alter table song_history
   -- The clock began it because no report came; a report confirms it or takes its place.
   add is_bridged boolean not null default false,
   -- It was cut short, so its end says nothing about how songs overlap.
-  add is_cut boolean not null default false;
+  add is_cut boolean not null default false,
+  -- The largest unique count of each source that changed while it played: {"mount:7": 12}.
+  add unique_peaks jsonb not null default '{}';
 -- Plays are shown in the order in which they began; a report may come late.
 create index song_history_in_time on song_history (station_id, started_at_ms desc, id desc);
 
@@ -103,6 +105,7 @@ create table listeners (
   left_at_ms bigint,
   primary key (station_id, source, identity)
 ) with (fillfactor = 70);
+create index listeners_of_station on listeners (station_id, left_at_ms);
 create index listeners_left on listeners (left_at_ms) where left_at_ms is not null;
 
 -- The listeners of a station in the minutes in which their number changed; in all others it was what it was before.
