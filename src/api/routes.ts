@@ -2,6 +2,7 @@ import type { JsonSchema } from '../fields/field.ts'
 import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
 import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
+import { broadcastRoutes, broadcastSchema } from './broadcasts.ts'
 import { answeringContention } from './contention.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
@@ -35,6 +36,7 @@ import { stationRoutes, stations } from './stations.ts'
 import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { streamerRoutes, streamers } from './streamers.ts'
 import { webhookCloneRoutes } from './webhook-clone.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhook-deliveries.ts'
 import { redeliveredSchema, webhookRedeliverRoutes } from './webhook-redeliver.ts'
@@ -53,6 +55,8 @@ const documented: readonly ApiRoute[] = [
   ...hlsStreamRoutes,
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
+  ...streamerRoutes,
+  ...broadcastRoutes,
   ...queueRoutes,
   ...queueWriteRoutes,
   ...historyRoutes,
@@ -87,6 +91,7 @@ export const resources: readonly DeclaredResource[] = [
   files,
   hlsStreams,
   sftpUsers,
+  streamers,
   webhooks,
   customFields,
   storageLocations,
@@ -97,6 +102,7 @@ export const resources: readonly DeclaredResource[] = [
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  Broadcast: broadcastSchema,
   WebhookTest: webhookTestSchema,
   WebhookDelivery: deliverySchema,
   WebhookDeliveryLog: deliveryLogSchema,
