@@ -9,15 +9,20 @@ import { docsRoutes } from './docs.ts'
 import { fileRoutes, files } from './files.ts'
 import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
+import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
+import { liquidsoapRoutes } from './liquidsoap.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
+import { nowPlayingUpdateRoutes } from './now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { onDemandRoutes } from './on-demand.ts'
 import { describeApi } from './openapi.ts'
 import { playlistActionRoutes } from './playlist-actions.ts'
 import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
+import { playoutKeyRoutes, playoutKeySchema } from './playout-key.ts'
 import { playoutRoutes } from './playout.ts'
 import { queuePreviewRoutes } from './queue-preview.ts'
 import { queueWriteRoutes } from './queue-write.ts'
@@ -67,6 +72,11 @@ const documented: readonly ApiRoute[] = [
   ...playlistActionRoutes,
   ...queuePreviewRoutes,
   ...playoutRoutes,
+  ...nowPlayingUpdateRoutes,
+  ...playoutKeyRoutes,
+  ...liquidsoapRoutes,
+  ...liquidsoapLiveRoutes,
+  ...liquidsoapCommandRoutes,
   ...webhookRoutes,
   ...webhookToggleRoutes,
   ...webhookTestRoutes,
@@ -108,6 +118,7 @@ const records: Readonly<Record<string, JsonSchema>> = {
   WebhookDeliveryLog: deliveryLogSchema,
   Redelivered: redeliveredSchema,
   RotatedSecret: rotatedSecretSchema,
+  PlayoutKey: playoutKeySchema,
   AuditEntry: auditEntrySchema,
   ApiKey: apiKeySchema,
   Article: articleSchema,
