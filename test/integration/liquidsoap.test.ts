@@ -199,6 +199,12 @@ describe('a playout that has gone', () => {
     const playout = await openPlayoutClient(program)
     await play(playout, '')
     const { body: first } = await playout.call('commands', { seen: '' })
+    const seenAt = async () => {
+      const [row] = await program.sql<{ atMs: number }[]>`
+        select seen_at_ms as "atMs" from playouts where station_id = ${playout.id}`
+      return row?.atMs ?? 0
+    }
+    const before = await seenAt()
     const leaving = new AbortController()
     const waiting = fetch(`${program.baseUrl}/api/internal/${playout.id}/liquidsoap/commands`, {
       method: 'POST',
@@ -211,14 +217,7 @@ describe('a playout that has gone', () => {
         await program.sql`select from playouts where station_id = ${playout.id} and left_at_ms is not null`
       return row !== undefined
     }
-    await waitFor(
-      async () => {
-        const [row] =
-          await program.sql`select from playouts where station_id = ${playout.id} and takes_commands`
-        return row !== undefined
-      },
-      { ...soon, what: 'the call' }
-    )
+    await waitFor(async () => (await seenAt()) > before, { ...soon, what: 'the call' })
     leaving.abort()
     await waiting.catch(() => {})
     await waitFor(left, { ...soon, what: 'the leave' })
