@@ -118,6 +118,7 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     status = 200,
     answer,
     contentTypes = ['application/json'],
+    hasCsv = false,
     redirectsTo,
     isRedirect = false,
     unchanged,
@@ -163,7 +164,10 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
                 ...position,
                 ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
               },
-              content: Object.fromEntries(contentTypes.map(type => [type, { schema: answer }]))
+              content: {
+                ...Object.fromEntries(contentTypes.map(type => [type, { schema: answer }])),
+                ...(hasCsv ? { 'text/csv': { schema: { type: 'string' } } } : {})
+              }
             }
           }),
       ...(redirectsTo ? { 302: { description: redirectsTo, headers: everyAnswer } } : {}),

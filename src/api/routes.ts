@@ -8,6 +8,7 @@ import { docsRoutes } from './docs.ts'
 import { fileRoutes, files } from './files.ts'
 import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { listenerSeriesRoutes } from './listener-series.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
@@ -63,6 +64,7 @@ const documented: readonly ApiRoute[] = [
   ...playlistActionRoutes,
   ...queuePreviewRoutes,
   ...playoutRoutes,
+  ...listenerSeriesRoutes,
   ...webhookRoutes,
   ...webhookToggleRoutes,
   ...webhookTestRoutes,
