@@ -30,8 +30,8 @@ interface Followed {
 
 /**
  * Opens nothing yet. A file that is there at the first look is followed from its end, one that appears later from its
- * beginning. One that is renamed away is followed until another with its name has something in it; one that was cut is
- * read from its beginning.
+ * beginning. One that is renamed away is followed until another with its name has something in it; one that was cut, and
+ * so is shorter than what was read of it, is read from its beginning.
  */
 export function openTail(
   path: string,
