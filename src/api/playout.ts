@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 
-import { ApiError } from '../errors.ts'
 import { integer, noLonger } from '../fields/field.ts'
-import { advance } from '../playout/advance.ts'
+import { skipSong } from '../playout/commands.ts'
 import { countListeners } from '../playout/listeners.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody } from './parse.ts'
@@ -22,13 +21,8 @@ const skip: ApiRoute = {
     errors: [409]
   },
   async handle(request, services) {
-    const station = stationOf(request)
-    const { outcome } = await advance(
-      services,
-      { stationId: station.id, endedShId: null, cause: 'skip' },
-      tx => recordAudit(tx, request, { record: 'Station', id: station.id })
-    )
-    if (outcome === 'idle') throw new ApiError('conflict', 'Nothing is playing.')
+    const { id } = stationOf(request)
+    await skipSong(services, id, tx => recordAudit(tx, request, { record: 'Station', id }))
     return actionResult('Song skipped.')
   }
 }

@@ -1,10 +1,10 @@
 import type * as v from 'valibot'
 
 import { withDeadline } from '../deadline.ts'
-import { ApiError, TooManyRequests } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { text } from '../fields/field.ts'
 import { formOf } from '../fields/form.ts'
-import { TooBusyError, verifyNothing, verifyPassword } from '../sftp/password.ts'
+import { verifyNothing, verifyPassword } from '../passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../sftp/public-keys.ts'
 import { locationUri } from '../storage/location.ts'
 import { allowedRoots, type LocationRecord, placeOf, recordColumns } from '../storage/record.ts'
@@ -112,13 +112,9 @@ async function isAllowed(
   { password, public_key: key }: Attempt
 ): Promise<boolean> {
   if (key !== '') return user !== undefined && matchesKey(parsePublicKeys(user.publicKeys).keys, key)
-  try {
-    return user === undefined || user.password === ''
-      ? await verifyNothing(password)
-      : await verifyPassword(user.password, password)
-  } catch (error) {
-    throw error instanceof TooBusyError ? new TooManyRequests(1) : error
-  }
+  return user === undefined || user.password === ''
+    ? verifyNothing(password)
+    : verifyPassword(user.password, password)
 }
 
 /**

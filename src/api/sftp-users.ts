@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 
-import { TooManyRequests } from '../errors.ts'
 import { custom, problem, secret, text } from '../fields/field.ts'
-import { hashPassword, TooBusyError } from '../sftp/password.ts'
+import { hashPassword } from '../passwords.ts'
 import { maxPublicKeysBytes, parsePublicKeys } from '../sftp/public-keys.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Rules, resource } from './resource.ts'
@@ -65,15 +64,7 @@ const rules: Rules<typeof sftpUsers.fields> = {
       { field: 'password', code: 'required', message: 'password is required where there is no public key.' }
     ]
   },
-  protect: password => hashInTurn(password)
-}
-
-async function hashInTurn(password: string): Promise<string> {
-  try {
-    return await hashPassword(password)
-  } catch (error) {
-    throw error instanceof TooBusyError ? new TooManyRequests(1) : error
-  }
+  protect: password => hashPassword(password)
 }
 
 export const sftpUserRoutes = resourceRoutes(sftpUsers, rules)

@@ -3,6 +3,7 @@ import type {
   CuedSong,
   CurrentPlay,
   ListenerCounts,
+  LiveBroadcast,
   Mount,
   Play,
   Remote,
@@ -16,13 +17,14 @@ import type { Sql, Tx } from './sql.ts'
  */
 export interface StationFacts {
   readonly stationId: number
-  readonly revisions: { station: number; playback: number; queue: number; listeners: number }
+  readonly revisions: { station: number; playback: number; queue: number; listeners: number; live: number }
   readonly profile: StationProfile
   readonly listeners: ListenerCounts
   readonly current: CurrentPlay | null
   readonly shown: Play | null
   readonly history: readonly Play[]
   readonly next: CuedSong | null
+  readonly live: LiveBroadcast | null
 }
 
 interface FactsRow extends Omit<StationFacts, 'profile' | 'listeners' | 'shown' | 'history'> {
@@ -43,7 +45,7 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
   const rows = await sql<FactsRow[]>`
     select s.id as "stationId", s.history_length as "historyLength",
       jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
-        'queue', s.queue_revision, 'listeners', s.listeners_revision) as revisions,
+        'queue', s.queue_revision, 'listeners', s.listeners_revision, 'live', s.live_revision) as revisions,
       jsonb_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
@@ -70,17 +72,21 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
           'durationMs', case when h.duration_ms = 0 and h.ended_at_ms is not null
             then h.ended_at_ms - h.started_at_ms else h.duration_ms end,
           'playlist', h.playlist, 'streamer', h.streamer, 'isRequest', h.is_request, 'song', ${song('h')})
-          order by h.id desc)
+          order by h.started_at_ms desc, h.id desc)
         from (
           select * from song_history where station_id = s.id and is_visible
-          order by id desc limit s.history_length + 1
+          order by started_at_ms desc, id desc limit s.history_length + 1
         ) h left join media m on m.id = h.media_id), '[]') as plays,
       (select jsonb_build_object('cuedAtMs', q.cued_at_ms, 'playsAtMs', q.plays_at_ms,
           'durationMs', q.duration_ms, 'playlist', coalesce(p.name, ''), 'isRequest', q.is_request,
           'song', ${song('m')})
         from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
         where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null and q.is_visible
-        order by q.position limit 1) as next
+        order by q.is_sent desc, q.position limit 1) as next,
+      (select jsonb_build_object('streamerName', b.streamer_name, 'startedAtMs', b.started_at_ms, 'art', coalesce((
+          select '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
+          from streamers u where u.id = b.streamer_id and u.artwork_hash is not null), ''))
+        from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as live
     from stations s where s.id = any(${[...stationIds]}::bigint[])`
   return rows.map(factsOf)
 }

@@ -1,14 +1,16 @@
-import { isCounted, type Library } from '../autodj/library.ts'
-import { type Plan, refill } from '../autodj/refill.ts'
+import { refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { StationState } from '../station/state.ts'
+import { bridge } from './bridge.ts'
 import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
+import { endPass } from './passes.ts'
 import { planStatements } from './plan-statements.ts'
-import { startColumns, startValues } from './play-statistics.ts'
+import { endPlay, goSilent, startQueued } from './plays.ts'
 import { publishEventually } from './publish.ts'
+import { refillHeld } from './queue.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
-import type { LockedStation, OpenPlay } from './rows.ts'
+import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { holdStation } from './situation.ts'
 import { tellHooks } from './tell-hooks.ts'
@@ -77,7 +79,8 @@ function step(
     const before = observedBefore(station, play)
     if (!station.isClocked) {
       if (!play) return unmoved('idle')
-      await Promise.all([endPlay(tx, station, play, Math.min(startMs, dueAtMs)), goSilent(tx, station, null)])
+      await bridge(tx, { ...held, play }, nowMs)
+      await refillHeld(tx, stationId, nowMs, librariesOf(sql))
       await note(tx)
       return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs) }
     }
@@ -105,7 +108,16 @@ function step(
       ...(play ? [endPlay(tx, station, play, first ? startMs : Math.min(startMs, dueAtMs))] : []),
       ...planStatements(tx, [{ stationId, plan }]),
       ...(first
-        ? [startPlay(tx, station, first, plan.insert.length, startMs), ...endPass(tx, library, first)]
+        ? [
+            startQueued(
+              tx,
+              station,
+              first,
+              { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) },
+              plan.insert.length
+            ),
+            ...endPass(tx, library, first)
+          ]
         : [goSilent(tx, station, wakeAtMs)])
     ])
     await note(tx)
@@ -121,59 +133,6 @@ interface Stepped {
 
 const unmoved = (outcome: Outcome): Stepped => ({ outcome, told: [] })
 
-type First = NonNullable<Plan['first']>
-
-/** Closes the history row of a play. */
-export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number) {
-  return tx`update song_history set ended_at_ms = ${atMs}, listeners_end = ${station.listenersTotal}
-    where id = ${play.id}`
-}
-
-/** Opens the history row of a queue row and marks what follows from it; the new row's id is `sh_id`. */
-function startPlay(tx: Tx, station: LockedStation, row: First, inserted: number, atMs: number) {
-  const isRow =
-    row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
-  return tx`
-    with play as (
-      insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
-        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ${startColumns(tx)}, track_id, pass,
-        request_id, occurrence_ms, title_key, artist_keys)
-      select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
-        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${Math.round(row.endsAtMs)},
-        ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms, m.title_key, m.artist_keys
-      from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
-      where ${isRow}
-      returning id
-    ), taken as (
-      update queue q set played_at_ms = ${atMs}, plays_at_ms = ${atMs}, history_id = (select id from play)
-      where ${isRow}
-    ), heard as (
-      update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
-      where id = ${row.trackId}
-    ), asked as (
-      update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId}
-    )
-    update stations set revision = revision + 1, playback_revision = revision + 1, queue_revision = revision + 1,
-      next_seq = next_seq + ${inserted}, wake_at_ms = null,
-      filled_version = ${station.libraryVersion}
-    where id = ${station.id}`
-}
-
-/** Marks that nothing plays any more, until something may at a time (null: until the library changes). */
-export function goSilent(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
-  return tx`update stations set revision = revision + 1, playback_revision = revision + 1,
-    wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
-}
-
 function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
   return tx`update stations set wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
-}
-
-/** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
-function endPass(tx: Tx, { playlists }: Library, { playlistId, pass }: First) {
-  const playlist = playlists.find(({ id }) => id === playlistId)
-  if (!playlist || pass <= playlist.pass) return []
-  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !isCounted(playlist, index)
-  if (!playlist.tracks.lastPass.every(isDone)) return []
-  return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
 }

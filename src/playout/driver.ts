@@ -1,5 +1,6 @@
 import type { Tx } from '../db/sql.ts'
-import { endPlay, goSilent } from './advance.ts'
+import { dropLive } from './live.ts'
+import { endPlay, goSilent } from './plays.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import { lockStation, readOpenPlay } from './rows.ts'
 
@@ -7,6 +8,7 @@ import { lockStation, readOpenPlay } from './rows.ts'
 export async function switchOff(tx: Tx, stationId: number): Promise<void> {
   const station = await lockStation(tx, stationId)
   const play = await readOpenPlay(tx, stationId)
+  await dropLive(tx, stationId, Date.now())
   if (!station || !play) return
   const endMs = Math.min(Date.now(), play.dueAtMs ?? Infinity)
   await endPlay(tx, station, play, Math.max(endMs, play.startedAtMs))
@@ -19,7 +21,8 @@ export async function switchOff(tx: Tx, stationId: number): Promise<void> {
 export async function giveToClock(tx: Tx, stationId: number): Promise<void> {
   const { count } = await tx`
     update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${Date.now()}::bigint)
-    where station_id = ${stationId} and ended_at_ms is null and due_at_ms is null`
+    where station_id = ${stationId} and ended_at_ms is null and due_at_ms is null and not exists (
+      select from broadcasts b where b.station_id = ${stationId} and b.ended_at_ms is null)`
   if (count > 0)
     await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${stationId}`
 }

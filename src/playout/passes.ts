@@ -1,3 +1,4 @@
+import { isCounted, type Library } from '../autodj/library.ts'
 import type { Tx } from '../db/sql.ts'
 import { countLibraryChange } from './queue.ts'
 
@@ -16,4 +17,17 @@ export async function startNewPass(tx: Tx, stationId: number, playlistId: number
     delete from queue where playlist_id = ${playlistId} and played_at_ms is null and skipped_at_ms is null
       and not is_sent and not is_manual`
   await countLibraryChange(tx, stationId)
+}
+
+/** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
+export function endPass(
+  tx: Tx,
+  { playlists }: Library,
+  { playlistId, pass }: { readonly playlistId: number | null; readonly pass: number }
+) {
+  const playlist = playlists.find(({ id }) => id === playlistId)
+  if (!playlist || pass <= playlist.pass) return []
+  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !isCounted(playlist, index)
+  if (!playlist.tracks.lastPass.every(isDone)) return []
+  return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
 }

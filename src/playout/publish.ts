@@ -170,10 +170,14 @@ async function applyFacts(services: PlayoutServices, stored: Stored, facts: Stat
 
 /** The events that led to these facts; those a state has seen already change nothing. */
 export function eventsOf(facts: StationFacts): StationEvent[] {
-  const { revisions, profile, listeners, current, shown, history, next } = facts
+  const { revisions, profile, listeners, current, shown, history, next, live } = facts
   return [
     { type: 'station-changed', revision: revisions.station, profile },
     { type: 'listeners-counted', revision: revisions.listeners, listeners },
+    // Before the track: a song that a streamer begins with is one that changed while live.
+    live === null
+      ? { type: 'live-ended', revision: revisions.live }
+      : { type: 'live-started', revision: revisions.live, live },
     current === null
       ? { type: 'went-offline', revision: revisions.playback, history, next }
       : { type: 'track-started', revision: revisions.playback, current, shown, history, next },

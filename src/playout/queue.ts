@@ -114,6 +114,16 @@ export async function refillQueue(tx: Tx, stationId: number): Promise<void> {
   await topUp(tx, await holdStations(tx, [stationId], nowMs, null), nowMs)
 }
 
+/** The same as part of a step that has changed no library. */
+export async function refillHeld(
+  tx: Tx,
+  stationId: number,
+  nowMs: number,
+  libraries: Libraries
+): Promise<void> {
+  await topUp(tx, await holdStations(tx, [stationId], nowMs, libraries), nowMs)
+}
+
 /** The same for many stations in one transaction, and shows them. */
 export async function refillQueues(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
   const libraries: Libraries = librariesOf(services.sql)

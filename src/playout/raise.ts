@@ -12,7 +12,8 @@ const turns: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'
 /** What of a station tells edges apart, before a step: nobody has seen what comes after it. */
 export function observedBefore(station: LockedStation, play: OpenPlay | null): Observed {
   const current = play && { shId: play.id }
-  return { current, shown: current, listeners: { total: station.listenersTotal }, live: null }
+  const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
+  return { current, shown: current, listeners: { total: station.listenersTotal }, live }
 }
 
 /**

@@ -9,6 +9,10 @@ export interface LockedStation {
   readonly id: number
   /** The engine's own clock drives it, and it is switched on. */
   readonly isClocked: boolean
+  /** Who says what plays; null while it is switched off. */
+  readonly driver: 'clock' | 'liquidsoap' | 'none' | null
+  /** When somebody went live; null: nobody is. */
+  readonly liveSinceMs: number | null
   /** It has a queue that is filled. */
   readonly hasAutodj: boolean
   readonly queueLength: number
@@ -25,6 +29,7 @@ export interface LockedStation {
   readonly overlapMs: number
   readonly consecutiveRequests: number
   readonly overrunMs: number
+  readonly cutsBeforeSent: boolean
   /** It has web hooks that are switched on. */
   readonly hasHooks: boolean
 }
@@ -45,17 +50,39 @@ export async function readStations(tx: Tx, stationIds: readonly number[]): Promi
 
 const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
   select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
+    case when s.is_enabled then s.backend end as driver,
+    (select b.started_at_ms from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "liveSinceMs",
     s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",
     s.random_seed as "randomSeed", s.next_seq as "nextSeq", s.listeners_total as "listenersTotal",
     s.listeners_unique as "listenersUnique", coalesce(l.version, 0) as "libraryVersion", s.filled_version as "filledVersion", s.timezone,
     s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
     s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
     s.max_overrun * 1000 as "overrunMs",
+    s.backend = 'liquidsoap' and exists (
+      select from playouts o where o.station_id = s.id and o.takes_commands) as "cutsBeforeSent",
     exists (select from webhooks w where w.station_id = s.id and w.is_enabled) as "hasHooks",
-    case when s.backend <> 'liquidsoap' or s.crossfade_type = 'none' or s.enable_auto_cue then 0
+    case when s.backend <> 'liquidsoap' then 0
+      when s.enable_auto_cue then ${measuredOverlap(tx)}
+      when s.crossfade_type = 'none' then 0
       else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
   from stations s left join libraries l on l.station_id = s.id
   where s.id = any(${[...stationIds]}::bigint[]) order by s.id`
+
+const overlapsAtMost = 20
+const overlapsAtLeast = 3
+const longestOverlapMs = 15_000
+
+/** How much the last songs overlapped: the median of what was measured, 0 until that says something. */
+const measuredOverlap = (tx: Tx) => tx`(
+  select case when count(*) < ${overlapsAtLeast} then 0
+    else round(percentile_cont(0.5) within group (order by x.overlap))::integer end
+  from (
+    select h.duration_ms - (h.ended_at_ms - h.started_at_ms) as overlap from song_history h
+    where h.station_id = s.id and h.ended_at_ms is not null and not h.is_bridged
+      and h.streamer = '' and h.duration_ms > 0
+      and h.duration_ms - (h.ended_at_ms - h.started_at_ms) between 0 and ${longestOverlapMs}
+    order by h.started_at_ms desc, h.id desc limit ${overlapsAtMost}
+  ) x)`
 
 /** The same for one; null if it is unknown. */
 export async function lockStation(tx: Tx, stationId: number): Promise<LockedStation | null> {
@@ -80,12 +107,19 @@ export interface OpenPlay {
   readonly dueAtMs: number | null
   /** It cut in, so nothing that was due before cuts it. */
   readonly isInterrupt: boolean
+  readonly artist: string
+  readonly title: string
+  /** Who is heard; empty: no streamer. */
+  readonly streamer: string
+  /** The clock began it, and no report has confirmed it. */
+  readonly isBridged: boolean
 }
 
 export function readOpenPlays(tx: Tx, stationIds: readonly number[]): Promise<OpenPlay[]> {
   return tx<OpenPlay[]>`
     select h.station_id as "stationId", h.id, h.song_id as "songId", h.playlist_id as "playlistId",
       h.started_at_ms as "startedAtMs", h.duration_ms as "durationMs", h.due_at_ms as "dueAtMs",
+      h.artist, h.title, h.streamer, h.is_bridged as "isBridged",
       coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
     from song_history h left join playlists p on p.id = h.playlist_id
     where h.station_id = any(${[...stationIds]}::bigint[]) and h.ended_at_ms is null`

@@ -1,8 +1,10 @@
 import { shards } from '../redis/keys.ts'
 import { dropPosition, parsePosition, readPositions } from '../redis/station-store.ts'
+import { endAbandoned } from './abandoned.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
 import { markEverywhere } from './everywhere.ts'
 import { forgetGone } from './gone.ts'
+import { sendInterrupts } from './interrupts.ts'
 import { publishMany } from './publish.ts'
 import { refillQueues } from './queue.ts'
 import type { PlayoutServices } from './services.ts'
@@ -16,8 +18,8 @@ const chunk = 500
 const rounds = 10
 
 /**
- * The safety net under the jobs: ends plays whose job was lost, wakes silent stations that have something to play,
- * and brings live states up to the facts where a process died in between or Redis lost them; those of deleted stations
+ * The safety net under the jobs: ends plays whose job was lost or whose playout has gone, wakes silent stations that have
+ * something to play, tells playouts what cuts in, and brings live states up to the facts where a process died in between or Redis lost them; those of deleted stations
  * go. `previous` holds the stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
  * every second; it may run in any number of processes. Rejects between two steps once `signal` is aborted.
  */
@@ -29,6 +31,8 @@ export async function sweep(
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await wakeSilent(services, signal)
+  await sendInterrupts(services, Date.now())
+  await endAbandoned(services, { nowMs: Date.now(), upForMs: process.uptime() * 1000 })
   for (let round = 0; round < rounds && (await refillStale(services, signal)) > 0; round++);
   for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)

@@ -31,7 +31,7 @@ test('a silent station with songs begins to play and fills its queue ahead', asy
   const { state } = await advance(playout, wake(stationId))
   const queue = await queueOf(sql, stationId)
   const startedAtMs = state?.shown?.startedAtMs ?? 0
-  expect(state).toMatchObject({ version: 3, current: { dueAtMs: startedAtMs + 60_000 } })
+  expect(state).toMatchObject({ version: 4, current: { dueAtMs: startedAtMs + 60_000 } })
   expect(queue.map(row => row.playsAtMs - startedAtMs)).toEqual([60_000, 120_000, 180_000, 240_000])
   expect(queue.map(row => row.cuedAtMs - startedAtMs)).toEqual([0, 60_000, 120_000, 180_000])
   expect(state?.next?.song.title).toBe(queue[0]?.title)

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { argon2id, argon2Verify } from 'hash-wasm'
 import { describe, expect, test } from 'vitest'
 
-import { hashPassword, verifyPassword } from '../../src/sftp/password.ts'
+import { hashPassword, verifyPassword } from '../../src/passwords.ts'
 import { matchesKey, parsePublicKeys } from '../../src/sftp/public-keys.ts'
 import { sshKeys } from '../support/ssh-keys.ts'
 import { openTempFolder } from '../support/temp-folder.ts'

@@ -20,12 +20,14 @@ alter table remotes
 alter table song_history
   -- The clock began it because no report came; a report confirms it or takes its place.
   add is_bridged boolean not null default false,
-  -- It was cut short, so its end says nothing about how songs overlap.
-  add is_cut boolean not null default false,
   -- The largest unique count of each source that changed while it played: {"mount:7": 12}.
   add unique_peaks jsonb not null default '{}';
--- Plays are shown in the order in which they began; a report may come late.
-create index song_history_in_time on song_history (station_id, started_at_ms desc, id desc);
+
+-- Finds the song that somebody tells the name of.
+create index media_of_song on media (station_id, song_id);
+
+-- Finds the row that a play was.
+create index queue_of_play on queue (history_id) where history_id is not null;
 
 -- What is known of the playout of a station with the backend `liquidsoap`.
 create table playouts (
@@ -59,6 +61,10 @@ create table streamers (
   -- Goes live in the times of its schedule only.
   enforce_schedule boolean not null default false,
   schedule_items jsonb not null default '[]',
+  -- Its picture, the content type of that and its SHA-256 in hexadecimal; all null: it has none.
+  artwork bytea,
+  artwork_type text,
+  artwork_hash text,
   constraint streamers_username unique (station_id, streamer_username)
 );
 
@@ -72,7 +78,9 @@ create table broadcasts (
   -- As it was shown.
   streamer_name text not null,
   started_at_ms bigint not null,
-  ended_at_ms bigint check (ended_at_ms >= started_at_ms)
+  ended_at_ms bigint check (ended_at_ms >= started_at_ms),
+  -- Since when the streaming server says that nobody sends; null: somebody does, or nobody asked.
+  unheard_since_ms bigint
 );
 create unique index broadcasts_one_open on broadcasts (station_id) where ended_at_ms is null;
 create index broadcasts_of_station on broadcasts (station_id, id desc);

@@ -1,6 +1,8 @@
 import { hash, parseOptions, verify } from '@node-rs/argon2'
 import pLimit from 'p-limit'
 
+import { TooManyRequests } from './errors.ts'
+
 /** The least that OWASP's Password Storage Cheat Sheet asks of argon2id; `memoryCost` is in KiB. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** A stored hash that asks for more was not made here, and could ask for all the memory there is. */
@@ -11,18 +13,15 @@ const atOnce = 2
 const maxWaiting = 64
 const turns = pLimit(atOnce)
 
-/** So many passwords wait for their turn that this one was not looked at: the caller may try again in a second. */
-export class TooBusyError extends Error {}
-
 /**
  * The argon2id PHC string (`$argon2id$v=19$m=19456,t=2,p=1$salt$hash`) of a password, each time with a new salt.
- * Rejects with TooBusyError.
+ * Rejects with `TooManyRequests` where too many wait for their turn.
  */
 export async function hashPassword(text: string): Promise<string> {
   return inTurn(async () => hash(text, cost))
 }
 
-/** Whether `text` is the password of this hash. Rejects with TooBusyError, or when `phc` is no hash of this program. */
+/** Whether `text` is the password of this hash. Rejects likewise, and when `phc` is no hash of this program. */
 export async function verifyPassword(phc: string, text: string): Promise<boolean> {
   const asked = parseOptions(phc)
   if (
@@ -37,7 +36,7 @@ export async function verifyPassword(phc: string, text: string): Promise<boolean
 
 /**
  * False, after as long as `verifyPassword` takes. For users who do not exist or have no password, so that the time
- * of an answer does not tell them from others. Rejects with TooBusyError.
+ * of an answer does not tell them from others. Rejects likewise.
  */
 export async function verifyNothing(text: string): Promise<false> {
   await hashPassword(text)
@@ -46,7 +45,7 @@ export async function verifyNothing(text: string): Promise<false> {
 
 async function inTurn<T>(run: () => Promise<T>): Promise<T> {
   if (turns.activeCount + turns.pendingCount >= atOnce + maxWaiting) {
-    throw new TooBusyError('Too many passwords are being checked; try again in a second.')
+    throw new TooManyRequests(1)
   }
   return turns(run)
 }

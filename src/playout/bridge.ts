@@ -1,0 +1,85 @@
+import type { Tx } from '../db/sql.ts'
+import { endPlay, goSilent, startQueued } from './plays.ts'
+import { type LiveRow, naturalEndMs, type OpenPlay } from './rows.ts'
+import type { HeldStation } from './situation.ts'
+
+/** A report may be late by this much before the clock goes on without it. Milliseconds. */
+export const bridgeAfterMs = 5_000
+
+/** A playout that says nothing for so long after the end of a song plays nothing. */
+const silentAfterMs = 20_000
+
+/** What was heard of a playout so shortly before the end of a song tells that it went on. */
+const heardBeforeMs = 20_000
+
+/** When the clock has to look after a play that somebody reports: null where its length is not known. */
+export function bridgeDueMs(startedAtMs: number, durationMs: number): number | null {
+  return durationMs === 0 ? null : startedAtMs + durationMs + bridgeAfterMs
+}
+
+/**
+ * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there and has the next
+ * song, the song is taken as begun until a report says otherwise; else the station falls silent, after a while.
+ */
+export async function bridge(
+  tx: Tx,
+  { station, play, queue }: HeldStation & { readonly play: OpenPlay },
+  nowMs: number
+): Promise<void> {
+  const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
+  const row = queue.find(each => each.isSent && !each.isInterrupt)
+  if (station.driver === 'liquidsoap') {
+    if (row && (await isThere(tx, station.id, endMs))) {
+      await markHeard(tx, play)
+      await endPlay(tx, station, play, endMs)
+      await startQueued(tx, station, row, bridged(row, endMs), null)
+      return
+    }
+    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs)
+      return postpone(tx, station.id, play, endMs + silentAfterMs)
+  }
+  await markHeard(tx, play)
+  await endPlay(tx, station, play, endMs)
+  await goSilent(tx, station, null)
+}
+
+/** The end of a song, or the time when a play of unknown length should have been followed by another. */
+function endOf(play: OpenPlay, overlapMs: number): number {
+  const endMs =
+    play.durationMs > 0 ? naturalEndMs(play) - overlapMs : (play.dueAtMs ?? Infinity) - bridgeAfterMs
+  return Math.max(endMs, play.startedAtMs)
+}
+
+const bridged = ({ durationMs }: LiveRow, atMs: number) => ({
+  atMs,
+  dueAtMs: bridgeDueMs(atMs, durationMs),
+  isBridged: true
+})
+
+async function isThere(tx: Tx, stationId: number, endMs: number): Promise<boolean> {
+  const [playout] = await tx<{ seenAtMs: number }[]>`
+    select seen_at_ms as "seenAtMs" from playouts where station_id = ${stationId} and left_at_ms is null`
+  return playout !== undefined && playout.seenAtMs >= endMs - heardBeforeMs
+}
+
+async function postpone(tx: Tx, stationId: number, play: OpenPlay, dueAtMs: number): Promise<void> {
+  await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
+  await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${stationId}`
+}
+
+/** What follows from a play that nobody reported, once it counts as heard. */
+export async function markHeard(
+  tx: Tx,
+  { id, isBridged }: Pick<OpenPlay, 'id' | 'isBridged'>
+): Promise<void> {
+  if (!isBridged) return
+  await tx`
+    with play as (
+      update song_history set is_bridged = false where id = ${id}
+      returning track_id, pass, request_id, started_at_ms
+    ), heard as (
+      update playlist_tracks t set last_pass = greatest(t.last_pass, play.pass), last_aired_ms = play.started_at_ms
+      from play where t.id = play.track_id
+    )
+    update requests r set state = 'aired', ended_at_ms = play.started_at_ms from play where r.id = play.request_id`
+}

@@ -1,0 +1,72 @@
+import type { Sql, Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { librariesOf } from './libraries.ts'
+import { nextToSend } from './next-to-send.ts'
+import { notePlayout } from './playouts.ts'
+import { publishEventually } from './publish.ts'
+import { refillHeld } from './queue.ts'
+import { lockStation, readQueues } from './rows.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** A song on its way to a playout. */
+export interface SentSong {
+  readonly queueId: number
+  readonly mediaId: number
+  readonly playlistId: number | null
+  readonly requestId: number | null
+  readonly songId: string
+  readonly artist: string
+  readonly title: string
+  readonly durationMs: number
+  readonly isJingle: boolean
+  /** A file of the library, or an address. */
+  readonly path: string
+  /** Goes on for as long as it is let: it is played for its duration. Seconds to load ahead. */
+  readonly stream: { readonly bufferSeconds: number } | null
+}
+
+/**
+ * Hands the next song to a playout, which then cannot be kept from playing it. `lastId`: see `nextToSend`. Null where there is
+ * none. Throws 404 for an unknown station, 409 for one that no playout drives.
+ */
+export async function handOut(
+  services: PlayoutServices,
+  stationId: number,
+  lastId: number | null
+): Promise<SentSong | null> {
+  const nowMs = Date.now()
+  const { song, isNew } = await services.sql.begin(async tx => {
+    const station = await lockStation(tx, stationId)
+    if (!station) throw new ApiError('not-found')
+    if (station.driver !== 'liquidsoap')
+      throw new ApiError('conflict', 'No playout drives this station: its backend is another one.')
+    await notePlayout(tx, stationId, nowMs)
+    // What stands there may no longer be what should be played.
+    await refillHeld(tx, stationId, nowMs, librariesOf(services.sql))
+    const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)
+    if (!row) return { song: null, isNew: false }
+    if (!row.isSent) await markSent(tx, stationId, row.id, nowMs)
+    return { song: await readSong(tx, row.id), isNew: !row.isSent }
+  })
+  if (isNew) void publishEventually(services, stationId)
+  return song
+}
+
+/** Says that a row is on its way. */
+export async function markSent(tx: Tx, stationId: number, queueId: number, nowMs: number): Promise<void> {
+  await tx`update queue set is_sent = true, cued_at_ms = ${nowMs} where id = ${queueId}`
+  await tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
+}
+
+/** The song of a row of the queue. */
+export async function readSong(tx: Tx | Sql, queueId: number): Promise<SentSong | null> {
+  const [song] = await tx<SentSong[]>`
+    select q.id as "queueId", m.id as "mediaId", q.playlist_id as "playlistId", q.request_id as "requestId",
+      m.song_id as "songId", m.artist, m.title, q.duration_ms as "durationMs", not q.is_visible as "isJingle",
+      coalesce(nullif(q.autodj_custom_uri, ''), m.path) as path,
+      case when p.source = 'remote_url' and p.remote_type <> 'playlist'
+        then jsonb_build_object('bufferSeconds', p.remote_buffer) end as stream
+    from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
+    where q.id = ${queueId}`
+  return song ?? null
+}

@@ -1,0 +1,76 @@
+import type { Tx } from '../db/sql.ts'
+import { startColumns, startValues } from './play-statistics.ts'
+import type { LockedStation, OpenPlay } from './rows.ts'
+
+/** Closes the history row of a play. */
+export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number) {
+  return tx`update song_history set ended_at_ms = ${atMs}, listeners_end = ${station.listenersTotal}
+    where id = ${play.id}`
+}
+
+/** A row of the queue: one that was just written is known by its slot. */
+export interface RowRef {
+  readonly id: number | null
+  readonly seq: number | null
+  readonly pass: number
+  readonly trackId: number | null
+  readonly requestId: number | null
+}
+
+/** When a play began, when the clock has to end it (null: only a report can), and when it ended, if it is over. */
+export interface Airtime {
+  readonly atMs: number
+  readonly dueAtMs: number | null
+  readonly endedAtMs?: number
+  /** Nobody has reported it: what follows from its being heard waits for that. */
+  readonly isBridged?: boolean
+}
+
+/**
+ * Opens the history row of a queue row and marks what follows from it; the new row's id is `sh_id`. `inserted`: the rows
+ * that a plan has just put into the queue; null where none was carried out.
+ */
+export function startQueued(
+  tx: Tx,
+  station: LockedStation,
+  row: RowRef,
+  airtime: Airtime,
+  inserted: number | null
+) {
+  const { atMs, dueAtMs, endedAtMs = null, isBridged = false } = airtime
+  const isRow =
+    row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
+  return tx`
+    with play as (
+      insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
+        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, ${startColumns(tx)},
+        track_id, pass, request_id, occurrence_ms, title_key,
+        artist_keys)
+      select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
+        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${dueAtMs}, ${endedAtMs},
+        ${isBridged}, ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+        m.title_key, m.artist_keys
+      from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
+      where ${isRow}
+      returning id
+    ), taken as (
+      update queue q set played_at_ms = ${atMs}, plays_at_ms = ${atMs}, skipped_at_ms = null,
+        history_id = (select id from play)
+      where ${isRow}
+    ), heard as (
+      update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
+      where id = ${row.trackId} and not ${isBridged}
+    ), asked as (
+      update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isBridged}
+    )
+    update stations set revision = revision + 1, playback_revision = revision + 1, queue_revision = revision + 1,
+      next_seq = next_seq + ${inserted ?? 0}, wake_at_ms = null,
+      filled_version = ${inserted === null ? station.filledVersion : station.libraryVersion}
+    where id = ${station.id}`
+}
+
+/** Marks that nothing plays any more, until something may at a time (null: until the library changes). */
+export function goSilent(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
+  return tx`update stations set revision = revision + 1, playback_revision = revision + 1,
+    wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
+}

@@ -1,0 +1,168 @@
+import type { Tx } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { bridgeDueMs, markHeard } from './bridge.ts'
+import { startTold } from './hearsay.ts'
+import { librariesOf } from './libraries.ts'
+import { nowPlayingLine } from './now-playing-line.ts'
+import { endPass } from './passes.ts'
+import { startQueued } from './plays.ts'
+import { publishEventually } from './publish.ts'
+import { countLibraryChange, refillHeld } from './queue.ts'
+import { observedBefore, raiseTriggers } from './raise.ts'
+import { moveStart, type NearPlay, readNear, settle } from './reported-plays.ts'
+import type { LockedStation } from './rows.ts'
+import type { PlayoutServices } from './services.ts'
+import { type HeldStation, holdStation } from './situation.ts'
+import { tellHooks } from './tell-hooks.ts'
+import { type Placement, placeInTime } from './timeline.ts'
+
+/** A track that has really begun. */
+export interface TrackReport {
+  /** The row of the queue it is; null, or one that is not known: it was never queued. */
+  readonly queueId: number | null
+  readonly mediaId: number | null
+  readonly playlistId: number | null
+  readonly artist: string
+  readonly title: string
+  readonly startedAtMs: number
+  /** Whether the reporter said when it began; else it is when the report came. */
+  readonly isTimed: boolean
+}
+
+/**
+ * Records what a playout, a streamer or a streaming server says has begun: history, queue and now playing follow it. A report may come
+ * twice, late, or behind that of the next track; what the clock began in its place is corrected. Throws 404 for an unknown
+ * station and 400 for a media that is none of its own.
+ */
+export async function reportTrack(
+  services: PlayoutServices,
+  stationId: number,
+  report: TrackReport
+): Promise<void> {
+  const told = await services.sql.begin(async tx => {
+    const held = await holdStation(tx, stationId, Date.now(), librariesOf(services.sql))
+    if (!held) throw new ApiError('not-found')
+    const before = observedBefore(held.station, held.play)
+    if (!(await record(tx, held, report))) return null
+    await refillHeld(tx, stationId, Date.now(), librariesOf(services.sql))
+    return raiseTriggers(tx, held.station, before, report.startedAtMs)
+  })
+  if (told === null) return
+  const state = await publishEventually(services, stationId)
+  await tellHooks(services, told)
+  if (state) services.log.info(...nowPlayingLine(state))
+}
+
+/** Gives whether anything is new. */
+async function record(tx: Tx, held: HeldStation, report: TrackReport): Promise<boolean> {
+  const { station } = held
+  const near = await readNear(tx, station.id)
+  const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
+  if (row?.historyId) return confirm(tx, station, near, row.historyId, report)
+  if (!row && isRepeat(held, report)) return false
+  if (!row) await checkMedia(tx, station.id, report.mediaId)
+  const place = placeInTime(near, row && !report.isTimed ? untimed(near, row, report) : report.startedAtMs)
+  await settle(tx, station, place)
+  if (row) await startRow(tx, held, row, place)
+  else await startTold(tx, station, await toldSong(tx, station, report, place), airtimeOf(place, 0))
+  if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(tx, station.id, row)
+  return true
+}
+
+interface ReportedRow {
+  readonly id: number
+  readonly seq: number
+  readonly position: number
+  readonly playlistId: number | null
+  readonly trackId: number | null
+  readonly requestId: number | null
+  readonly pass: number
+  readonly durationMs: number
+  readonly isInterrupt: boolean
+  readonly historyId: number | null
+}
+
+async function readRow(tx: Tx, stationId: number, id: number): Promise<ReportedRow | undefined> {
+  const [row] = await tx<ReportedRow[]>`
+    select id, seq, position, playlist_id as "playlistId", track_id as "trackId", request_id as "requestId", pass,
+      duration_ms as "durationMs", is_interrupt as "isInterrupt", history_id as "historyId"
+    from queue where id = ${id} and station_id = ${stationId}`
+  return row
+}
+
+/** A row that has its play already: a repeat, or what the clock had begun really has. */
+async function confirm(
+  tx: Tx,
+  station: LockedStation,
+  near: readonly NearPlay[],
+  historyId: number,
+  { startedAtMs }: TrackReport
+): Promise<boolean> {
+  const at = near.findIndex(({ id }) => id === historyId)
+  const play = near[at]
+  if (!play?.isBridged) return false
+  await moveStart(tx, station, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
+  await markHeard(tx, play)
+  return true
+}
+
+/** Streamers and streaming servers tell the same title again and again. */
+function isRepeat({ play }: HeldStation, { artist, title, mediaId }: TrackReport): boolean {
+  return mediaId === null && play !== null && play.artist === artist && play.title === title
+}
+
+async function checkMedia(tx: Tx, stationId: number, mediaId: number | null): Promise<void> {
+  if (mediaId === null) return
+  const [media] = await tx`select from media where id = ${mediaId} and station_id = ${stationId}`
+  if (media) return
+  const message = "media_id is none of the station's media."
+  throw ApiError.ofFields([{ field: 'media_id', code: 'not_found', message }])
+}
+
+/** When a row began of which nobody said it: in its order, where a later one was reported before it. */
+function untimed(near: readonly NearPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
+  const current = near.at(-1)
+  if (!current || current.endedAtMs !== null || row.isInterrupt || current.isInterrupt) return startedAtMs
+  if (current.position === null || current.position < row.position) return startedAtMs
+  const before = near.at(-2)
+  const expectedMs = before ? before.startedAtMs + before.durationMs : current.startedAtMs
+  return Math.max(Math.min(expectedMs, current.startedAtMs - 1), before?.startedAtMs ?? 0)
+}
+
+const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) => ({
+  atMs: startedAtMs,
+  dueAtMs: endedAtMs === null ? bridgeDueMs(startedAtMs, durationMs) : null,
+  ...(endedAtMs === null ? {} : { endedAtMs })
+})
+
+async function startRow(tx: Tx, held: HeldStation, row: ReportedRow, place: Placement): Promise<void> {
+  await startQueued(tx, held.station, row, airtimeOf(place, row.durationMs), null)
+  await Promise.all(endPass(tx, held.library, row))
+  // Copies of what was played know only what came behind.
+  if (place.endedAtMs !== null) await countLibraryChange(tx, held.station.id)
+}
+
+/** Who was live then is who plays it. */
+async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { startedAtMs }: Placement) {
+  const [broadcast] = await tx<{ streamer: string }[]>`
+    select b.streamer_name as streamer from broadcasts b
+    where b.station_id = ${station.id} and b.started_at_ms <= ${startedAtMs}
+      and (b.ended_at_ms is null or b.ended_at_ms > ${startedAtMs})
+    order by b.id desc limit 1`
+  return { ...report, streamer: broadcast?.streamer ?? '' }
+}
+
+/** What the playout had before this and did not play goes back to its playlists. */
+async function passOver(tx: Tx, stationId: number, row: ReportedRow): Promise<void> {
+  const { count } = await tx`
+    with passed as (
+      update queue set skipped_at_ms = ${Date.now()}
+      where station_id = ${stationId} and is_sent and not is_interrupt and position < ${row.position}
+        and played_at_ms is null and skipped_at_ms is null
+      returning request_id
+    ), waiting as (
+      update requests r set state = 'pending' from passed where r.id = passed.request_id and r.state = 'queued'
+    )
+    select from passed`
+  if (count > 0) await countLibraryChange(tx, stationId)
+}

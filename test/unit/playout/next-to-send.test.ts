@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+
+import { nextToSend, type SendableRow } from '../../../src/playout/next-to-send.ts'
+
+const row = (id: number, parts: Partial<SendableRow> = {}): SendableRow => ({
+  id,
+  isSent: false,
+  isInterrupt: false,
+  cuedAtMs: 0,
+  startsAtMs: id * 200_000,
+  ...parts
+})
+const sent = (id: number, cuedAtMs: number) => row(id, { isSent: true, cuedAtMs })
+
+describe('a playout that tells what it got last', () => {
+  const queue = [sent(1, 0), row(2), row(3)]
+
+  test('gets what comes behind it, again and again', () => {
+    expect(nextToSend(queue, 1, 60_000)).toBe(queue[1])
+    expect(nextToSend([queue[0] ?? row(1), sent(2, 60_000), row(3)], 1, 70_000)?.id).toBe(2)
+  })
+
+  test('begins with what it had when it has just started, or when that was played', () => {
+    expect(nextToSend(queue, 0, 60_000)?.id).toBe(1)
+    expect(nextToSend([row(2), row(3)], 1, 60_000)?.id).toBe(2)
+  })
+
+  test('gets nothing behind the end', () => {
+    expect(nextToSend(queue, 3, 60_000)).toBeNull()
+    expect(nextToSend([], 0, 60_000)).toBeNull()
+  })
+
+  test('is told by a command of what cuts in', () => {
+    const cut = row(9, { isInterrupt: true })
+    expect(nextToSend([cut, ...queue], 1, 60_000)?.id).toBe(2)
+    expect(nextToSend([cut], 0, 60_000)).toBeNull()
+  })
+})
+
+describe('a playout that tells nothing', () => {
+  test('gets the first row that was not sent', () => {
+    expect(nextToSend([row(1), row(2)], null, 0)?.id).toBe(1)
+  })
+
+  test('gets the same again where the answer seems to be lost', () => {
+    expect(nextToSend([sent(1, 0), row(2)], null, 10_500)?.id).toBe(1)
+  })
+
+  test('gets the one behind it where it loads ahead: at once, or shortly before the song begins', () => {
+    expect(nextToSend([sent(1, 0), row(2)], null, 300)?.id).toBe(2)
+    expect(nextToSend([sent(1, 0), row(2)], null, 190_000)?.id).toBe(2)
+  })
+})
