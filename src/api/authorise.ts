@@ -23,7 +23,7 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
     const key = await validKey(request)
     const station = await namedStation(request.params['station_id'])
-    const isRead = route.method === 'GET'
+    const isRead = route.method === 'GET' && !route.changes
     const { access } = route
     if (access !== 'any key' && access !== 'public') {
       const need = { permission: access, stationId: station?.id ?? null, isRead }

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 
-import { ApiError } from '../errors.ts'
 import { integer, noLonger } from '../fields/field.ts'
-import { advance } from '../playout/advance.ts'
+import { skipSong } from '../playout/commands.ts'
 import { countListeners } from '../playout/listeners.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody } from './parse.ts'
@@ -22,13 +21,8 @@ const skip: ApiRoute = {
     errors: [409]
   },
   async handle(request, services) {
-    const station = stationOf(request)
-    const { outcome } = await advance(
-      services,
-      { stationId: station.id, endedShId: null, cause: 'skip' },
-      tx => recordAudit(tx, request, { record: 'Station', id: station.id })
-    )
-    if (outcome === 'idle') throw new ApiError('conflict', 'Nothing is playing.')
+    const { id } = stationOf(request)
+    await skipSong(services, id, tx => recordAudit(tx, request, { record: 'Station', id }))
     return actionResult('Song skipped.')
   }
 }
@@ -58,8 +52,26 @@ const source = v.pipe(
 const sources = v.optional(v.pipe(v.unknown(), noLonger(1_000), v.array(source, 'must be a list.')), [])
 
 const report = v.pipe(
-  v.object({ ...count, mounts: sources, remotes: sources, hls: sources }, 'must be an object.'),
-  v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique'])
+  v.object(
+    { total: v.optional(number), unique: count.unique, mounts: sources, remotes: sources, hls: sources },
+    'must be an object.'
+  ),
+  v.forward(
+    v.partialCheck(
+      [['total'], ['unique']],
+      ({ total, unique }) => total === undefined || isPlausible({ total, unique }),
+      tooUnique
+    ),
+    ['unique']
+  ),
+  v.forward(
+    v.check(
+      ({ total, unique, mounts, remotes, hls }) =>
+        total !== undefined || (unique === undefined && mounts.length + remotes.length + hls.length > 0),
+      'is required, unless it is the sum over the sources; then unique is as well.'
+    ),
+    ['total']
+  )
 )
 
 function sourceCount({ id, path, total, unique = total }: v.InferOutput<typeof source>) {
@@ -91,7 +103,6 @@ const listeners: ApiRoute = {
     body: {
       type: 'object',
       properties: { ...countSchema, mounts: sourcesSchema, remotes: sourcesSchema, hls: sourcesSchema },
-      required: ['total'],
       examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
     },
     answer: done
@@ -100,8 +111,7 @@ const listeners: ApiRoute = {
     const station = stationOf(request)
     const { total, unique = total, mounts, remotes, hls } = parseBody(report, request.body)
     await countListeners(services, station.id, {
-      total,
-      unique,
+      totals: total === undefined || unique === undefined ? null : { total, unique },
       mounts: mounts.map(sourceCount),
       remotes: remotes.map(sourceCount),
       hls: hls.map(sourceCount)

@@ -102,6 +102,8 @@ export interface Route<Services> {
   readonly access: 'public' | 'any key' | Permission
   /** Content types of text bodies that are welcome beside JSON; the handler gets them as a string. */
   readonly textTypes?: readonly string[]
+  /** True where a GET changes something: a right to read is not enough. */
+  readonly changes?: boolean
   /** Another limit than 1 MiB. */
   readonly maxBodyBytes?: number
   /** True where the client's address is needed although the route is public. */

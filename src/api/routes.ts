@@ -2,21 +2,27 @@ import type { JsonSchema } from '../fields/field.ts'
 import { apiKeyRoutes, apiKeySchema } from './api-keys.ts'
 import { artRoutes } from './art.ts'
 import { auditEntrySchema, auditLogRoutes } from './audit-log.ts'
+import { broadcastRoutes, broadcastSchema } from './broadcasts.ts'
 import { answeringContention } from './contention.ts'
 import { customFieldRoutes, customFields } from './custom-fields.ts'
 import { docsRoutes } from './docs.ts'
 import { fileRoutes, files } from './files.ts'
 import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
+import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
+import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
+import { liquidsoapRoutes } from './liquidsoap.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
+import { nowPlayingUpdateRoutes } from './now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing.ts'
 import { onDemandRoutes } from './on-demand.ts'
 import { describeApi } from './openapi.ts'
 import { playlistActionRoutes } from './playlist-actions.ts'
 import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
+import { playoutKeyRoutes, playoutKeySchema } from './playout-key.ts'
 import { playoutRoutes } from './playout.ts'
 import { queuePreviewRoutes } from './queue-preview.ts'
 import { queueWriteRoutes } from './queue-write.ts'
@@ -35,6 +41,7 @@ import { stationRoutes, stations } from './stations.ts'
 import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { streamerRoutes, streamers } from './streamers.ts'
 import { webhookCloneRoutes } from './webhook-clone.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhook-deliveries.ts'
 import { redeliveredSchema, webhookRedeliverRoutes } from './webhook-redeliver.ts'
@@ -53,6 +60,8 @@ const documented: readonly ApiRoute[] = [
   ...hlsStreamRoutes,
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
+  ...streamerRoutes,
+  ...broadcastRoutes,
   ...queueRoutes,
   ...queueWriteRoutes,
   ...historyRoutes,
@@ -63,6 +72,11 @@ const documented: readonly ApiRoute[] = [
   ...playlistActionRoutes,
   ...queuePreviewRoutes,
   ...playoutRoutes,
+  ...nowPlayingUpdateRoutes,
+  ...playoutKeyRoutes,
+  ...liquidsoapRoutes,
+  ...liquidsoapLiveRoutes,
+  ...liquidsoapCommandRoutes,
   ...webhookRoutes,
   ...webhookToggleRoutes,
   ...webhookTestRoutes,
@@ -87,6 +101,7 @@ export const resources: readonly DeclaredResource[] = [
   files,
   hlsStreams,
   sftpUsers,
+  streamers,
   webhooks,
   customFields,
   storageLocations,
@@ -97,11 +112,13 @@ export const resources: readonly DeclaredResource[] = [
 const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  Broadcast: broadcastSchema,
   WebhookTest: webhookTestSchema,
   WebhookDelivery: deliverySchema,
   WebhookDeliveryLog: deliveryLogSchema,
   Redelivered: redeliveredSchema,
   RotatedSecret: rotatedSecretSchema,
+  PlayoutKey: playoutKeySchema,
   AuditEntry: auditEntrySchema,
   ApiKey: apiKeySchema,
   Article: articleSchema,

@@ -61,7 +61,7 @@ const item = formOf({
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
     fallback: 0,
-    about: 'Kept when it is one of the playlist.'
+    about: 'Kept when it is one of the record.'
   }),
   start_time: timeOfDay,
   end_time: timeOfDay,
@@ -102,7 +102,7 @@ export const scheduleItemSchema: JsonSchema = {
   required: ['start_time', 'end_time']
 }
 
-/** Gives items that are new a new id; one that the playlist had keeps its own, once. */
+/** Gives items that are new a new id; one that the record had keeps its own, once. */
 export async function withIds(
   tx: Tx,
   items: readonly ScheduleItem[],

@@ -83,7 +83,9 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
         from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
         where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null and q.is_visible
         order by q.is_sent desc, q.position limit 1) as next,
-      (select jsonb_build_object('streamerName', b.streamer_name, 'startedAtMs', b.started_at_ms, 'art', '')
+      (select jsonb_build_object('streamerName', b.streamer_name, 'startedAtMs', b.started_at_ms, 'art', coalesce((
+          select '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
+          from streamers u where u.id = b.streamer_id and u.artwork_hash is not null), ''))
         from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as live
     from stations s where s.id = any(${[...stationIds]}::bigint[])`
   return rows.map(factsOf)

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { librariesOf } from './libraries.ts'
 import { nextToSend } from './next-to-send.ts'
@@ -59,7 +59,7 @@ export async function markSent(tx: Tx, stationId: number, queueId: number, nowMs
 }
 
 /** The song of a row of the queue. */
-export async function readSong(tx: Tx, queueId: number): Promise<SentSong | null> {
+export async function readSong(tx: Tx | Sql, queueId: number): Promise<SentSong | null> {
   const [song] = await tx<SentSong[]>`
     select q.id as "queueId", m.id as "mediaId", q.playlist_id as "playlistId", q.request_id as "requestId",
       m.song_id as "songId", m.artist, m.title, q.duration_ms as "durationMs", not q.is_visible as "isJingle",

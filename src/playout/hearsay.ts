@@ -1,6 +1,7 @@
 import type { Tx } from '../db/sql.ts'
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import { songId, songText } from '../songs/song-id.ts'
+import { startColumns, startValues } from './play-statistics.ts'
 import type { Airtime } from './plays.ts'
 import type { LockedStation } from './rows.ts'
 
@@ -20,7 +21,6 @@ export interface ToldSong {
  * stays; its length is known where no streamer plays it, who may stop at any time.
  */
 export function startTold(tx: Tx, station: LockedStation, song: ToldSong, airtime: Airtime) {
-  const { listenersTotal: total, listenersUnique: unique } = station
   const { artist, title, mediaId, playlistId, streamer } = song
   const { atMs, dueAtMs, endedAtMs = null } = airtime
   const id = songId(songText(artist, title))
@@ -33,13 +33,13 @@ export function startTold(tx: Tx, station: LockedStation, song: ToldSong, airtim
       order by id limit 1
     ), play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, streamer, song_id, artist, title, album,
-        genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, listeners_start, listeners_end,
-        listeners_peak, unique_listeners, title_key, artist_keys)
+        genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, ${startColumns(tx)},
+        title_key, artist_keys)
       select ${station.id}, m.id, p.id, coalesce(p.name, ''), ${streamer}, coalesce(m.song_id, ${id}),
         case when ${isNamed} then ${artist} else m.artist end, case when ${isNamed} then ${title} else m.title end,
         coalesce(m.album, ''), coalesce(m.genre, ''), coalesce(m.isrc, ''),
         case when ${streamer} = '' then coalesce(m.duration_ms, 0) else 0 end, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${total}, ${total}, ${total}, ${unique}, ${titleKey(title)}, ${artistKeys(artist)}
+        ${startValues(tx, station)}, ${titleKey(title)}, ${artistKeys(artist)}
       from (select) as one left join m on true
         left join playlists p on p.id = ${playlistId} and p.station_id = ${station.id}
     )

@@ -1,108 +1,92 @@
 import type { Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import type { Count } from '../station/state.ts'
+import { noteMinute } from './listener-minutes.ts'
+import { matchCounts, readSources, type SourceReport, sumOf, updateCounts } from './listener-sources.ts'
+import { noteListeners } from './listeners-known.ts'
+import { keepStatistics } from './play-statistics.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import { lockStation, readOpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { tellHooks } from './tell-hooks.ts'
 
-/** A source is named by its id or by its path (a mount's path, a remote's URL, an HLS stream's name). */
-export type SourceCount = Count & ({ readonly id: number } | { readonly path: string })
-
-/** What a streaming server reports. Lists hold the sources that were counted; the others keep their counts. */
-export interface ListenerReport extends Count {
-  readonly mounts: readonly SourceCount[]
-  readonly remotes: readonly SourceCount[]
-  readonly hls: readonly SourceCount[]
+/** What a broadcaster reports. `totals` null: the station's are the sums over its sources. */
+export interface ListenerReport extends SourceReport {
+  readonly totals: Count | null
 }
 
-/** The sums of a play stop here instead of failing. */
-const int4Most = 2_147_483_647
-
-const sources = {
-  mounts: {
-    table: 'hls_streams',
-    path: 'name',
-    total: 'mount_listeners_total',
-    unique: 'mount_listeners_unique'
-  },
-  remotes: { table: 'remotes', path: 'url', total: 'listeners_total', unique: 'listeners_unique' },
-  hls: { table: 'hls_streams', path: 'name', total: 'hls_listeners_total', unique: 'hls_listeners_unique' }
-} as const
-
 /**
- * Records a report: the counts of the station and its sources, and the statistics of the play on air. A report that
- * changes nothing writes nothing. Throws 404 for an unknown station and 400 naming every source that is not one of
- * the station's, or is there twice; then nothing is recorded.
+ * Records the report of a broadcaster: the counts of the station and its sources, and the statistics of the play on air.
+ * A report that changes nothing writes nothing. Throws 404 for an unknown station and 400 naming every source that is
+ * not one of the station's, or is there twice; then nothing is recorded.
  */
 export async function countListeners(
   services: PlayoutServices,
   stationId: number,
   report: ListenerReport
 ): Promise<void> {
-  const told = await services.sql.begin(async tx => {
-    const station = await lockStation(tx, stationId)
-    if (!station) throw new ApiError('not-found')
-    const counted = [
-      await countSources(tx, stationId, 'mounts', report.mounts),
-      await countSources(tx, stationId, 'remotes', report.remotes),
-      await countSources(tx, stationId, 'hls', report.hls)
-    ]
-    const [problem, ...problems] = counted.flatMap(each => each.problems)
-    if (problem) throw ApiError.ofFields([problem, ...problems])
-    const { listenersTotal, listenersUnique } = station
-    const isNewTotal = report.total !== listenersTotal || report.unique !== listenersUnique
-    if (!isNewTotal && !counted.some(each => each.isChanged)) return null
-    await Promise.all([
-      tx`update stations set revision = revision + 1, listeners_revision = revision + 1,
-        listeners_total = ${report.total}, listeners_unique = ${report.unique} where id = ${stationId}`,
-      tx`update song_history set listeners_end = ${report.total},
-        listeners_peak = greatest(listeners_peak, ${report.total}),
-        unique_listeners = greatest(unique_listeners, ${report.unique}),
-        delta_positive = least(delta_positive::bigint + ${Math.max(0, report.total - listenersTotal)}, ${int4Most}),
-        delta_negative = least(delta_negative::bigint + ${Math.max(0, listenersTotal - report.total)}, ${int4Most})
-        where station_id = ${stationId} and ended_at_ms is null`
-    ])
-    return raiseTriggers(tx, station, observedBefore(station, await readOpenPlay(tx, stationId)), Date.now())
-  })
-  if (told === null) return
+  if (!(await record(services, stationId, report, refuse))) throw new ApiError('not-found')
+}
+
+function refuse([problem, ...problems]: readonly FieldError[]): void {
+  if (problem) throw ApiError.ofFields([problem, ...problems])
+}
+
+/**
+ * Records what was counted at some of a station's sources, in the same way; the others keep their counts, and the totals
+ * of the station are the sums over all its sources, invisible ones too. Sources that the station does not have are
+ * passed over, as is a station that is gone; of counts of the same source the first holds.
+ */
+export async function countAtSources(
+  services: PlayoutServices,
+  stationId: number,
+  report: SourceReport
+): Promise<void> {
+  await record(services, stationId, { ...report, totals: null }, () => {})
+}
+
+/** Gives false for an unknown station. `judge` sees the sources that do not fit, and may throw. */
+async function record(
+  services: PlayoutServices,
+  stationId: number,
+  report: ListenerReport,
+  judge: (problems: readonly FieldError[]) => void
+): Promise<boolean> {
+  const told = await services.sql.begin(tx => recordIn(tx, stationId, report, judge))
+  if (told === 'gone') return false
+  if (told === 'unchanged') return true
   await publishEventually(services, stationId)
   await tellHooks(services, told)
+  return true
 }
 
-async function countSources(
+/** Gives the web hooks to be told, where there is something to show. */
+async function recordIn(
   tx: Tx,
   stationId: number,
-  kind: keyof typeof sources,
-  counts: readonly SourceCount[]
-): Promise<{ isChanged: boolean; problems: FieldError[] }> {
-  if (counts.length === 0) return { isChanged: false, problems: [] }
-  const { table, path, total: totals, unique: uniques } = sources[kind]
-  const known = await tx<({ id: number; path: string } & Count)[]>`
-    select id, ${tx(path)} as path, ${tx(totals)} as total, ${tx(uniques)} as unique
-    from ${tx(table)} where station_id = ${stationId}`
-  const matched = counts.map(count => ({
-    count,
-    row: known.find(row => ('id' in count ? row.id === count.id : row.path === count.path))
-  }))
-  const problems = matched.flatMap(({ row, count }, index): FieldError[] => {
-    const field = `${kind}.${index}.${'id' in count ? 'id' : 'path'}`
-    if (!row) return [{ field, code: 'not_found', message: `${field} is none of the station's ${kind}.` }]
-    const isFirst = matched.findIndex(other => other.row === row) === index
-    return isFirst ? [] : [{ field, code: 'duplicate', message: `${field} is counted twice.` }]
-  })
-  const changed = matched.flatMap(({ row, count: { total, unique } }) =>
-    row && (row.total !== total || row.unique !== unique) ? [{ id: row.id, total, unique }] : []
-  )
-  if (problems.length === 0 && changed.length > 0) await updateCounts(tx, kind, changed)
-  return { isChanged: changed.length > 0, problems }
-}
-
-function updateCounts(tx: Tx, kind: keyof typeof sources, counts: readonly ({ id: number } & Count)[]) {
-  const { table, total, unique } = sources[kind]
-  return tx`update ${tx(table)} s set ${tx(total)} = x.total, ${tx(unique)} = x.uniq
-    from unnest(${counts.map(each => each.id)}::bigint[], ${counts.map(each => each.total)}::int[],
-      ${counts.map(each => each.unique)}::int[]) as x(id, total, uniq)
-    where s.id = x.id`
+  report: ListenerReport,
+  judge: (problems: readonly FieldError[]) => void
+): Promise<'gone' | 'unchanged' | number[]> {
+  const [station, play, before] = await Promise.all([
+    lockStation(tx, stationId),
+    readOpenPlay(tx, stationId),
+    readSources(tx, stationId)
+  ])
+  if (!station) return 'gone'
+  const { matched, problems } = matchCounts(before, report)
+  judge(problems)
+  const nowMs = Date.now()
+  const { after, changed } = await updateCounts(tx, before, matched)
+  const haveCome = await noteListeners(tx, stationId, matched, nowMs)
+  const was = { total: station.listenersTotal, unique: station.listenersUnique }
+  const now = report.totals ?? sumOf(after)
+  const isNewTotal = now.total !== was.total || now.unique !== was.unique
+  const isShown = isNewTotal || changed.length > 0
+  if (play && (isShown || haveCome)) await keepStatistics(tx, play, { was, now, before, after })
+  if (!isShown) return 'unchanged'
+  if (isNewTotal) await noteMinute(tx, stationId, was, now, nowMs)
+  await tx`update stations set revision = revision + 1, listeners_revision = revision + 1,
+    listeners_total = ${now.total}, listeners_unique = ${now.unique} where id = ${stationId}`
+  return raiseTriggers(tx, station, observedBefore(station, play), nowMs)
 }

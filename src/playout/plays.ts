@@ -1,4 +1,5 @@
 import type { Tx } from '../db/sql.ts'
+import { startColumns, startValues } from './play-statistics.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 
 /** Closes the history row of a play. */
@@ -37,18 +38,17 @@ export function startQueued(
   inserted: number | null
 ) {
   const { atMs, dueAtMs, endedAtMs = null, isBridged = false } = airtime
-  const { listenersTotal: total, listenersUnique: unique } = station
   const isRow =
     row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
   return tx`
     with play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
-        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, listeners_start,
-        listeners_end, listeners_peak, unique_listeners, track_id, pass, request_id, occurrence_ms, title_key,
+        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, ${startColumns(tx)},
+        track_id, pass, request_id, occurrence_ms, title_key,
         artist_keys)
       select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
         m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${isBridged}, ${total}, ${total}, ${total}, ${unique}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+        ${isBridged}, ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
         m.title_key, m.artist_keys
       from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
       where ${isRow}

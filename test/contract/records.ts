@@ -73,6 +73,30 @@ export const sftpUser: Shape = {
   keys: { id: 'integer', username: 'string', password: { oneOf: [''] }, publicKeys: 'string' }
 }
 
+export const streamer: Shape = {
+  keys: {
+    id: 'integer',
+    streamer_username: { text: /^[^,:]+$/ },
+    streamer_password: { oneOf: [''] },
+    display_name: 'string',
+    comments: 'string',
+    is_active: 'boolean',
+    enforce_schedule: 'boolean',
+    schedule_items: { list: scheduleItem }
+  }
+}
+
+export const broadcast: Shape = {
+  keys: {
+    id: 'integer',
+    streamer: { orNull: 'integer' },
+    username: 'string',
+    streamer_name: 'string',
+    timestamp_start: 'integer',
+    timestamp_end: { orNull: 'integer' }
+  }
+}
+
 export const storageLocation: Shape = {
   keys: {
     links: { mapOf: url },

@@ -1,4 +1,4 @@
-import { customField, hlsStream, playlist, sftpUser, storageLocation, webhook } from './records.ts'
+import { customField, hlsStream, playlist, sftpUser, storageLocation, streamer, webhook } from './records.ts'
 import type { Shape } from './shape.ts'
 import type { Body } from './table.ts'
 import { notFlag, notListOfText, notNamedValues, notText, notWhole, notWord } from './wrong.ts'
@@ -323,6 +323,67 @@ const sftpUsers: Resource = {
     ['publicKeys', 'invalid_public_key', { publicKeys: 'ssh-ed25519 AAAA' }],
     ['publicKeys', 'invalid_public_key', { publicKeys: firstSshKey.replace('ssh-ed25519', 'ssh-rsa') }],
     ['publicKeys', 'too_long', { publicKeys: `${firstSshKey}\n#${'x'.repeat(16_384)}` }]
+  ]
+}
+
+const streamers: Resource = {
+  name: 'streamer',
+  collection: '/api/station/{station_id}/streamers',
+  single: '/api/station/{station_id}/streamer/{id}',
+  record: streamer,
+  minimal: { streamer_username: 'minimal-{n}' },
+  defaults: {
+    streamer_password: '',
+    display_name: '',
+    comments: '',
+    is_active: true,
+    enforce_schedule: false,
+    schedule_items: []
+  },
+  full: {
+    streamer_username: 'Full Voice {n}',
+    streamer_password: 'secret-word-{n}',
+    display_name: 'DJ Full',
+    comments: 'On Mondays.\nBrings records.',
+    is_active: false,
+    enforce_schedule: true,
+    schedule_items: [morning, night]
+  },
+  shows: { streamer_password: '' },
+  changes: [
+    [{ streamer_username: '  wren+{n}@radio ' }, { streamer_username: 'wren+{n}@radio' }],
+    [{ streamer_username: 'sourcerer-{n}' }],
+    [{ streamer_password: 'secret-word,with:marks-{n}' }, {}],
+    [{ streamer_password: '' }, {}],
+    [{ streamer_password: null }, {}],
+    [{ display_name: ' DJ Müller \u{1F399} ' }, { display_name: 'DJ Müller \u{1F399}' }],
+    [{ comments: '' }],
+    [{ is_active: 1 }, { is_active: true }],
+    [{ enforce_schedule: 'false' }, { enforce_schedule: false }],
+    [{ schedule_items: [] }]
+  ],
+  ignored: { id: 'abc', artwork: 'x', artwork_hash: 'x', has_custom_art: true, nonsense: { a: 1 } },
+  wrong: {
+    streamer_username: notText,
+    streamer_password: notText,
+    display_name: notText,
+    comments: notText,
+    is_active: notFlag,
+    enforce_schedule: notFlag,
+    schedule_items: [5, 'abc', true, [5], [{ ...morning, start_time: {} }]]
+  },
+  refused: [
+    ['streamer_username', 'required', { streamer_username: null }],
+    ['streamer_username', 'blank', { streamer_username: '  ' }],
+    ['streamer_username', 'too_long', { streamer_username: 'x'.repeat(51) }],
+    ['streamer_username', 'invalid_format', { streamer_username: 'source' }],
+    ['streamer_username', 'invalid_format', { streamer_username: ' SouRCe ' }],
+    ['streamer_username', 'invalid_format', { streamer_username: 'wren:lark' }],
+    ['streamer_username', 'invalid_format', { streamer_username: 'wren,lark' }],
+    ['streamer_username', 'invalid_format', { streamer_username: 'wren\tlark' }],
+    ['streamer_password', 'too_long', { streamer_password: 'x'.repeat(256) }],
+    ['display_name', 'invalid_format', { display_name: 'DJ\nWren' }],
+    ['schedule_items.0.end_time', 'out_of_range', { schedule_items: [{ ...morning, end_time: 1260 }] }]
   ]
 }
 
@@ -676,6 +737,7 @@ export const resources: readonly Resource[] = [
   playlists,
   hlsStreams,
   sftpUsers,
+  streamers,
   webhooks,
   customFields,
   localStorage,

@@ -2,6 +2,7 @@ import {
   action,
   apiKey,
   article,
+  broadcast,
   customField,
   fullKey,
   hlsStream,
@@ -15,6 +16,7 @@ import {
   songRequest,
   stationSummary,
   storageLocation,
+  streamer,
   success,
   webhook,
   webhookDelivery
@@ -447,6 +449,50 @@ const station: Shape = { atLeast: { id: 'integer', name: 'string', short_name: '
 
 /** Endpoints that the interface does not have and that are needed to work with the ones it has. */
 export const addedRows: readonly Row[] = [
+  {
+    group: 'streamers',
+    method: 'GET',
+    path: '/api/station/{station_id}/streamers',
+    right: 'manage station streamers',
+    answer: { list: streamer }
+  },
+  {
+    group: 'streamers',
+    method: 'POST',
+    path: '/api/station/{station_id}/streamers',
+    right: 'manage station streamers',
+    body: { streamer_username: 'table-{n}', streamer_password: 'correct horse {n}' },
+    answer: streamer
+  },
+  {
+    group: 'streamers',
+    method: 'GET',
+    path: '/api/station/{station_id}/streamer/{id}',
+    right: 'manage station streamers',
+    answer: streamer
+  },
+  {
+    group: 'streamers',
+    method: 'PUT',
+    path: '/api/station/{station_id}/streamer/{id}',
+    right: 'manage station streamers',
+    body: { display_name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'streamers',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/streamer/{id}',
+    right: 'manage station streamers',
+    answer: deleted
+  },
+  {
+    group: 'streamers',
+    method: 'GET',
+    path: '/api/station/{station_id}/streamers/broadcasts',
+    right: 'view station reports',
+    answer: { list: broadcast }
+  },
   {
     group: 'web hooks',
     method: 'GET',

@@ -53,6 +53,18 @@ const lists: readonly List[] = [
     sortedBy: 'username'
   },
   {
+    path: '/api/station/{station_id}/streamers',
+    word: 'streamer_username',
+    made: [
+      { streamer_username: 'needle_c', display_name: 'n1' },
+      { streamer_username: 'needle_a', display_name: 'n3' },
+      { streamer_username: 'needle_b', display_name: 'n2' },
+      { streamer_username: 'needlexd', display_name: 'n4' }
+    ],
+    sortKeys: ['id', 'streamer_username', 'display_name'],
+    sortedBy: 'streamer_username'
+  },
+  {
     path: '/api/station/{station_id}/webhooks',
     word: 'name',
     made: [

@@ -249,6 +249,7 @@ describe('a value that is taken', () => {
   const taken: [name: string, field: string, body: Body][] = [
     ['HLS stream', 'name', { name: '/taken.mp3' }],
     ['SFTP user', 'username', { username: 'taken', password: 'secret-word' }],
+    ['streamer', 'streamer_username', { streamer_username: 'taken' }],
     ['custom field', 'short_name', { name: 'Taken', short_name: 'taken' }],
     ['storage location (s3)', 'path', { ...s3Body(), path: 'taken' }]
   ]

@@ -31,7 +31,7 @@ test('a silent station with songs begins to play and fills its queue ahead', asy
   const { state } = await advance(playout, wake(stationId))
   const queue = await queueOf(sql, stationId)
   const startedAtMs = state?.shown?.startedAtMs ?? 0
-  expect(state).toMatchObject({ version: 3, current: { dueAtMs: startedAtMs + 60_000 } })
+  expect(state).toMatchObject({ version: 4, current: { dueAtMs: startedAtMs + 60_000 } })
   expect(queue.map(row => row.playsAtMs - startedAtMs)).toEqual([60_000, 120_000, 180_000, 240_000])
   expect(queue.map(row => row.cuedAtMs - startedAtMs)).toEqual([0, 60_000, 120_000, 180_000])
   expect(state?.next?.song.title).toBe(queue[0]?.title)
@@ -163,12 +163,12 @@ test('listener reports are counted, kept with the play, and written only when th
   await advance(playout, wake(stationId))
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (const total of [5, 8, 6, 7])
-    await countListeners(playout, stationId, { total, unique: total - 1, ...nothing })
+    await countListeners(playout, stationId, { totals: { total, unique: total - 1 }, ...nothing })
   const [facts] = await readFacts(sql, [stationId])
   const mounts = [{ path: '/radio.mp3', total: 7, unique: 6 }]
-  await countListeners(playout, stationId, { total: 7, unique: 6, ...nothing })
+  await countListeners(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing })
   expect((await readFacts(sql, [stationId]))[0]).toEqual(facts)
-  await countListeners(playout, stationId, { total: 7, unique: 6, ...nothing, mounts })
+  await countListeners(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing, mounts })
   const [state] = await readStates(playout.redis, [stationId])
   expect(Object.values(state?.listeners.mounts ?? {})).toEqual([{ total: 7, unique: 6 }])
   await advance(playout, skip(stationId))
@@ -192,7 +192,7 @@ test('the sums of a play stop at what they can hold', async ({ sql, redisUrl }) 
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (let round = 0; round < 25; round++) {
     for (const total of [100_000_000, 0])
-      await countListeners(playout, stationId, { total, unique: 0, ...nothing })
+      await countListeners(playout, stationId, { totals: { total, unique: 0 }, ...nothing })
   }
   const [play] =
     await sql`select delta_positive, delta_negative from song_history where station_id = ${stationId}`
@@ -203,8 +203,7 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const report = {
-    total: 9,
-    unique: 9,
+    totals: { total: 9, unique: 9 },
     mounts: [
       { path: '/radio.mp3', total: 9, unique: 9 },
       { path: '/other.mp3', total: 1, unique: 1 },

@@ -33,7 +33,7 @@ const skip = (playout: PlayoutServices, stationId: number) =>
   advance(playout, { stationId, endedShId: null, cause: 'skip' })
 
 const count = (playout: PlayoutServices, stationId: number, total: number, unique = total) =>
-  countListeners(playout, stationId, { total, unique, mounts: [], remotes: [], hls: [] })
+  countListeners(playout, stationId, { totals: { total, unique }, mounts: [], remotes: [], hls: [] })
 
 const written = (sql: Sql, stationId: number) =>
   sql<

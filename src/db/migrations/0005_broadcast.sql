@@ -19,7 +19,9 @@ alter table remotes
 
 alter table song_history
   -- The clock began it because no report came; a report confirms it or takes its place.
-  add is_bridged boolean not null default false;
+  add is_bridged boolean not null default false,
+  -- The largest unique count of each source that changed while it played: {"mount:7": 12}.
+  add unique_peaks jsonb not null default '{}';
 
 -- Finds the song that somebody tells the name of.
 create index media_of_song on media (station_id, song_id);
@@ -111,6 +113,7 @@ create table listeners (
   left_at_ms bigint,
   primary key (station_id, source, identity)
 ) with (fillfactor = 70);
+create index listeners_of_station on listeners (station_id, left_at_ms);
 create index listeners_left on listeners (left_at_ms) where left_at_ms is not null;
 
 -- The listeners of a station in the minutes in which their number changed; in all others it was what it was before.

@@ -96,6 +96,8 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): Rules {
     requestThresholdMs: 15 * minuteMs,
     consecutiveRequests: 2,
     overrunMs: 10 * minuteMs,
+    cutsBeforeSent: false,
+    cutsBeforeSent: false,
     ...parts
   }
 }

@@ -1,0 +1,66 @@
+import {
+  likePattern,
+  limitOf,
+  listParameters,
+  listReply,
+  listSchema,
+  parseListQuery,
+  wholeCount
+} from './list.ts'
+import { type ApiRoute, stationOf } from './route.ts'
+import { exactly } from './schemas.ts'
+
+interface Broadcast {
+  readonly id: number
+  readonly streamer: number | null
+  readonly username: string
+  readonly streamer_name: string
+  readonly timestamp_start: number
+  readonly timestamp_end: number | null
+}
+
+const whole = { type: 'integer', format: 'int64' }
+const maybeWhole = { type: ['integer', 'null'], format: 'int64' }
+
+/** The schema of a broadcast. */
+export const broadcastSchema = exactly({
+  id: whole,
+  streamer: {
+    ...maybeWhole,
+    description: 'The id of the streamer, who may be gone since; null: the user source.'
+  },
+  username: { type: 'string', examples: ['wren'] },
+  streamer_name: { type: 'string', description: 'As it was shown.', examples: ['DJ Wren'] },
+  timestamp_start: { ...whole, description: 'Unix seconds.' },
+  timestamp_end: { ...maybeWhole, description: 'Unix seconds; null: it goes on.' }
+})
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/streamers/broadcasts',
+  access: 'view station reports',
+  operation: {
+    id: 'listBroadcasts',
+    tag: 'Streamers',
+    summary: 'When somebody was live, newest first',
+    query: listParameters([]),
+    answer: listSchema({ $ref: '#/components/schemas/Broadcast' })
+  },
+  async handle(request, { reads: sql, config }) {
+    const query = parseListQuery(request.query, [])
+    const pattern = likePattern(query.search)
+    const where = sql`station_id = ${stationOf(request).id}
+      ${query.search === '' ? sql`` : sql`and (username ilike ${pattern} or streamer_name ilike ${pattern})`}`
+    const rows = await sql<Broadcast[]>`
+      select id, streamer_id as streamer, username, streamer_name, started_at_ms / 1000 as timestamp_start,
+        ended_at_ms / 1000 as timestamp_end
+      from broadcasts where ${where} order by id desc ${limitOf(sql, query)}`
+    const total =
+      wholeCount(query, rows.length) ??
+      (await sql<{ total: number }[]>`select count(*) as total from broadcasts where ${where}`)[0]?.total ??
+      0
+    return listReply(rows, total, query, request, config.BASE_URL)
+  }
+}
+
+export const broadcastRoutes = [list]

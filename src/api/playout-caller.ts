@@ -1,0 +1,132 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+import * as v from 'valibot'
+
+import { ApiError } from '../errors.ts'
+import type { JsonSchema } from '../fields/field.ts'
+import { findStation, parseBody } from './parse.ts'
+import { type ApiRequest, type ApiRoute, type Operation, type Reply, type StationRow } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+/** What is kept of a playout's key. */
+export function playoutKeyHash(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** What a playout sends: texts, whatever they look like. */
+export type PlayoutBody = Readonly<Record<string, string>>
+
+/** What is sent by a station's playout, which has proven that it is. */
+export interface PlayoutCall {
+  readonly station: StationRow
+  readonly body: PlayoutBody
+  readonly request: ApiRequest
+}
+
+export interface PlayoutAction {
+  readonly name: string
+  readonly summary: string
+  /** What the body may hold, all texts. */
+  readonly body: Readonly<Record<string, string>>
+  readonly answer: JsonSchema
+  readonly errors?: readonly number[]
+  readonly needsAddress?: boolean
+  readonly handle: (call: PlayoutCall, services: ApiServices) => Promise<Reply>
+}
+
+/**
+ * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They need the key of the
+ * station's own playout in `X-Liquidsoap-Api-Key`: no operator's key does.
+ */
+export function playoutRoutesOf({
+  name,
+  summary,
+  body,
+  answer,
+  errors,
+  needsAddress = false,
+  handle
+}: PlayoutAction): ApiRoute[] {
+  const properties = Object.fromEntries(
+    Object.entries(body).map(([field, description]) => [field, { type: 'string', description }])
+  )
+  const operation = { tag: 'Playout', summary, answer, errors: errors ?? [] } satisfies Partial<Operation>
+  const id = `playout${name[0]?.toUpperCase()}${name.slice(1)}`
+  const path = `/api/internal/:station_id/liquidsoap/${name}`
+  return [
+    {
+      method: 'POST',
+      path,
+      access: 'public',
+      needsAddress,
+      operation: { ...operation, id, body: { type: 'object', properties } },
+      handle: async (request, services) =>
+        handle(
+          { station: await callingStation(request, services), body: parseBody(texts, request.body), request },
+          services
+        )
+    },
+    {
+      method: 'GET',
+      path,
+      access: 'public',
+      needsAddress,
+      operation: { ...operation, id: `${id}ByGet`, query: properties },
+      handle: async (request, services) =>
+        handle(
+          {
+            station: await callingStation(request, services),
+            body: parseBody(texts, Object.fromEntries(request.query)),
+            request
+          },
+          services
+        )
+    }
+  ]
+}
+
+async function callingStation(
+  { apiKey, params }: ApiRequest,
+  { reads: sql }: ApiServices
+): Promise<StationRow> {
+  const station = await findStation(sql, params['station_id'])
+  const [row] = await sql<{ hash: string }[]>`
+    select playout_key as hash from stations where id = ${station.id}`
+  const sent = Buffer.from(playoutKeyHash(apiKey))
+  const kept = Buffer.from(row?.hash ?? '')
+  if (kept.length !== sent.length || !timingSafeEqual(kept, sent)) throw new ApiError('forbidden')
+  return station
+}
+
+const longest = 4_096
+
+/** Playouts send numbers as texts and texts that look like numbers; what is longer than any of them is cut. */
+const texts = v.record(
+  v.string(),
+  v.pipe(
+    v.unknown(),
+    v.transform(value =>
+      (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+        ? String(value)
+        : ''
+      )
+        .slice(0, longest)
+        .replace(/\0|\p{Surrogate}/gu, '')
+    )
+  ),
+  'must be an object.'
+)
+
+/** A number out of a text: null for anything but one of a row or record. */
+export function idOf(text: string | undefined): number | null {
+  const id = /^[1-9]\d{0,18}$/.test(text ?? '') ? Number(text) : NaN
+  return Number.isSafeInteger(id) ? id : null
+}
+
+const longestAgo = 86_400
+
+/** When something happened that was `ago` seconds ago; with another text, now. Unix milliseconds. */
+export function momentOf(ago: string | undefined, nowMs: number): number {
+  const seconds = /^\d{1,9}(\.\d{0,9})?$/.test(ago ?? '') ? Number(ago) : 0
+  return Math.round(nowMs - Math.min(seconds, longestAgo) * 1000)
+}

@@ -1,0 +1,71 @@
+import type { Tx } from '../db/sql.ts'
+import type { Counted } from './listener-sources.ts'
+
+/** A listener of a source, told apart from the others by a hash of address and agent. */
+export interface Listener {
+  readonly source: string
+  readonly identity: string
+}
+
+/** So many listeners of a source are told apart; what is beyond is in its counts only. */
+export const identitiesAtMost = 20_000
+
+/**
+ * Keeps who listens at the sources that were counted: who is new is written down, who is not there any more has left,
+ * who is back has not. Of a source that told nobody, all have left. Gives whether anybody came.
+ */
+export async function noteListeners(
+  tx: Tx,
+  stationId: number,
+  matched: readonly Counted[],
+  nowMs: number
+): Promise<boolean> {
+  if (matched.length === 0) return false
+  const connected = await tx<Listener[]>`
+    select source, identity from listeners
+    where station_id = ${stationId} and left_at_ms is null and source = any(${matched.map(each => each.source.key)}::text[])`
+  const { came, left } = changesOf(connected, matched)
+  const pairs = (listeners: readonly Listener[]) => tx`
+    unnest(${listeners.map(each => each.source)}::text[], ${listeners.map(each => each.identity)}::text[])
+      as x(source, identity)`
+  if (came.length > 0)
+    await tx`
+      insert into listeners (station_id, source, identity, since_ms)
+      select ${stationId}, source, identity, ${nowMs} from ${pairs(came)}
+      on conflict (station_id, source, identity) do update set since_ms = excluded.since_ms, left_at_ms = null`
+  if (left.length > 0)
+    await tx`
+      update listeners l set left_at_ms = ${nowMs} from ${pairs(left)}
+      where l.station_id = ${stationId} and l.source = x.source and l.identity = x.identity`
+  return came.length > 0
+}
+
+/** Who came and who left, by who was connected before and who was found connected at the sources that were counted. */
+export function changesOf(
+  connected: readonly Listener[],
+  matched: readonly Counted[]
+): { came: Listener[]; left: Listener[] } {
+  const before = new Map<string, Set<string>>()
+  for (const { source, identity } of connected) {
+    const known = before.get(source)
+    if (known) known.add(identity)
+    else before.set(source, new Set([identity]))
+  }
+  const came: Listener[] = []
+  const left: Listener[] = []
+  const nobody: ReadonlySet<string> = new Set()
+  for (const { source, count } of matched) {
+    const was = before.get(source.key) ?? nobody
+    const is = toldApart(count.identities ?? [])
+    for (const identity of is) if (!was.has(identity)) came.push({ source: source.key, identity })
+    for (const identity of was) if (!is.has(identity)) left.push({ source: source.key, identity })
+  }
+  return { came, left }
+}
+
+/** Of too many always the same ones, whatever order they are told in. */
+function toldApart(identities: readonly string[]): ReadonlySet<string> {
+  const distinct = new Set(identities)
+  if (distinct.size <= identitiesAtMost) return distinct
+  return new Set([...distinct].toSorted().slice(0, identitiesAtMost))
+}
