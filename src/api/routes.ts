@@ -41,6 +41,7 @@ import { stationRoutes, stations } from './stations.ts'
 import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { streamerArtRoutes } from './streamer-art.ts'
 import { streamerRoutes, streamers } from './streamers.ts'
 import { webhookCloneRoutes } from './webhook-clone.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhook-deliveries.ts'
@@ -61,6 +62,7 @@ const documented: readonly ApiRoute[] = [
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
   ...streamerRoutes,
+  ...streamerArtRoutes,
   ...broadcastRoutes,
   ...queueRoutes,
   ...queueWriteRoutes,

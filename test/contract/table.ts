@@ -461,7 +461,7 @@ export const addedRows: readonly Row[] = [
     method: 'POST',
     path: '/api/station/{station_id}/streamers',
     right: 'manage station streamers',
-    body: { streamer_username: 'table-{n}', streamer_password: 'correct horse {n}' },
+    body: { streamer_username: 'table-{n}', display_name: 'DJ {n}' },
     answer: streamer
   },
   {

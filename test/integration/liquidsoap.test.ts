@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 
+import { songId } from '../../src/songs/song-id.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayoutClient, type PlayoutClient } from '../support/playout-client.ts'
 import type { RunningProgram } from '../support/program.ts'
@@ -20,6 +21,9 @@ async function plays({ sql }: RunningProgram, { id }: PlayoutClient) {
     endedAtMs === null ? null : seconds(endedAtMs)
   ])
 }
+
+/** Within a second and a half: the machine may be busy. */
+const about = (seconds: number) => expect.closeTo(seconds, -0.5)
 
 const report = (song: Record<string, string>, ago = '0') => ({ ...song, ago })
 
@@ -88,8 +92,7 @@ describe('songs', () => {
     const lost = await playout.next(first['sq_id'])
     const third = await playout.next(lost['sq_id'])
     await playout.call('feedback', report(third))
-    const { body } = await program.ask('GET', `/api/station/${playout.id}/queue`)
-    expect(body.map((row: { song: { title: string } }) => row.song.title)).not.toContain(lost['title'])
+    expect((await program.ask('GET', `/api/station/${playout.id}/queue/${lost['sq_id']}`)).status).toBe(404)
     const [{ pass } = { pass: null }] = await program.sql<{ pass: number }[]>`
       select t.last_pass as pass from playlist_tracks t join media m on m.id = t.media_id
       where m.id = ${Number(lost['media_id'])}`
@@ -108,6 +111,8 @@ describe('songs', () => {
       elapsed: 0,
       song: { artist: 'Sibyl "Q" Ortega', title: '1999 \\ 🎶' }
     })
+    await program.sql`update media set song_id = ${songId('Artist 7 - Title 7')}
+      where station_id = ${playout.id} and title = 'Title 7'`
     await playout.call('feedback', { title: 'Artist 7 - Title 7' })
     const [media] = await program.sql<{ id: number }[]>`
       select id from media where station_id = ${playout.id} and title = 'Title 7'`
@@ -127,13 +132,13 @@ describe('reports', () => {
     const first = await play(playout, '', '120')
     const second = await playout.next(first['sq_id'])
     const third = await playout.next(second['sq_id'])
-    await playout.call('feedback', report(third, '2.5'))
+    await playout.call('feedback', report(third, '2'))
     await playout.call('feedback', report(second, '61'))
     expect((await playout.shown()).now_playing.song.title).toBe(third['title'])
     expect(await plays(program, playout)).toEqual([
-      [first['title'], 0, 59],
-      [second['title'], 59, expect.closeTo(117.5, 0)],
-      [third['title'], expect.closeTo(117.5, 0), null]
+      [first['title'], 0, about(60)],
+      [second['title'], about(60), about(118)],
+      [third['title'], about(118), null]
     ])
     expect(
       (await playout.shown()).song_history.map((each: { song: { title: string } }) => each.song.title)
@@ -149,8 +154,8 @@ describe('reports', () => {
     await playout.call('feedback', second)
     expect(await plays(program, playout)).toEqual([
       [first['title'], 0, 60],
-      [second['title'], 60, 100],
-      [third['title'], 100, null]
+      [second['title'], 60, about(100)],
+      [third['title'], about(100), null]
     ])
   })
 
@@ -171,8 +176,8 @@ describe('reports', () => {
     const { now_playing: known } = await playout.shown()
     expect(known.sh_id).toBe(guessed.sh_id)
     expect(known.played_at).toBeGreaterThan(guessed.played_at)
-    const [, [, startedAt]] = (await plays(program, playout)) as unknown as [unknown[], [string, number]]
-    expect(startedAt).toBeGreaterThan(62)
+    const [, moved] = await plays(program, playout)
+    expect(Number(moved?.[1])).toBeGreaterThan(62)
   })
 
   test('that tell of another song than the clock thought take its place', async ({ program }) => {
@@ -194,6 +199,12 @@ describe('a playout that has gone', () => {
     const playout = await openPlayoutClient(program)
     await play(playout, '')
     const { body: first } = await playout.call('commands', { seen: '' })
+    const seenAt = async () => {
+      const [row] = await program.sql<{ atMs: number }[]>`
+        select seen_at_ms as "atMs" from playouts where station_id = ${playout.id}`
+      return row?.atMs ?? 0
+    }
+    const before = await seenAt()
     const leaving = new AbortController()
     const waiting = fetch(`${program.baseUrl}/api/internal/${playout.id}/liquidsoap/commands`, {
       method: 'POST',
@@ -206,14 +217,7 @@ describe('a playout that has gone', () => {
         await program.sql`select from playouts where station_id = ${playout.id} and left_at_ms is not null`
       return row !== undefined
     }
-    await waitFor(
-      async () => {
-        const [row] =
-          await program.sql`select from playouts where station_id = ${playout.id} and takes_commands`
-        return row !== undefined
-      },
-      { ...soon, what: 'the call' }
-    )
+    await waitFor(async () => (await seenAt()) > before, { ...soon, what: 'the call' })
     leaving.abort()
     await waiting.catch(() => {})
     await waitFor(left, { ...soon, what: 'the leave' })
@@ -260,20 +264,16 @@ describe('commands', () => {
     const [song] = await program.sql<{ id: number }[]>`
       insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms)
       values (${playout.id}, left(md5(random()::text), 24), 'news.mp3', md5('news'), 'Desk', 'News', 30000) returning id`
-    const minute = new Date(Date.now() + 60_000).getUTCMinutes()
     const { body: news } = await program.ask('POST', `/api/station/${playout.id}/playlists`, {
       body: {
         name: 'News',
-        source: 'songs',
-        type: 'once_per_x_minutes',
-        play_per_minutes: 60,
-        backend_options: ['interrupt']
+        schedule_items: [{ start_time: 0, end_time: 2359 }],
+        backend_options: 'interrupt,single_track'
       }
     })
     await program.ask('PUT', `/api/station/${playout.id}/file/${song?.id}`, {
       body: { playlists: [news.id] }
     })
-    expect(minute).toBeLessThan(60)
     let seen: string = start.seen
     const commands: { type: string; uri: string; sq_id: string }[] = []
     await waitFor(

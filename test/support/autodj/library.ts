@@ -97,7 +97,6 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): Rules {
     consecutiveRequests: 2,
     overrunMs: 10 * minuteMs,
     cutsBeforeSent: false,
-    cutsBeforeSent: false,
     ...parts
   }
 }
