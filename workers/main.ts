@@ -8,6 +8,7 @@ import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
+import { startPolls } from './polls.ts'
 import { startRemoteLists } from './remote-lists.ts'
 import { startStorage } from './storage.ts'
 import { startSweep } from './sweep.ts'
@@ -27,6 +28,8 @@ await runService('workers', async ({ config, log, opened }) => {
   opened.defer('storage', () => storage.stop())
   const remoteLists = startRemoteLists({ ...services, config })
   opened.defer('remote lists', () => remoteLists.stop())
+  const polls = startPolls({ ...services, config, secrets })
+  opened.defer('polls', () => polls.stop())
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   opened.defer('web hooks', () => webhooks.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)
