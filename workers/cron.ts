@@ -1,5 +1,6 @@
 import { schedule } from 'node-cron'
 
+import { tidyPolls } from '../src/broadcast/poll-rows.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests } from '../src/playout/requests.ts'
@@ -81,6 +82,12 @@ const tasks: readonly Task[] = [
     at: '41 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => tidyRemoteLists(sql)
+  },
+  {
+    name: 'remains of polls',
+    at: '43 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => tidyPolls(sql)
   },
   { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {

@@ -9,6 +9,7 @@ import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
 import { startHlsLog } from './hls-log.ts'
+import { startPolls } from './polls.ts'
 import { startRemoteLists } from './remote-lists.ts'
 import { startStorage } from './storage.ts'
 import { startSweep } from './sweep.ts'
@@ -33,6 +34,8 @@ await runService('workers', async ({ config, log, opened }) => {
     const hlsLog = startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000 })
     opened.defer('HLS log', () => hlsLog.stop())
   }
+  const polls = startPolls({ ...services, config, secrets })
+  opened.defer('polls', () => polls.stop())
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   opened.defer('web hooks', () => webhooks.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)

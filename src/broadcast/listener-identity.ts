@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 
-/** What tells listeners of one source apart: address and agent, as 22 characters that show neither. */
-export function listenerIdentity(address: string, agent: string): string {
-  return createHash('sha256').update(`${address}\n${agent}`).digest('base64url').slice(0, 22)
+/** Who listens, as far as it matters: somebody with this address and user agent. 128 bits of a hash, in base64url. */
+export function listenerIdentity(address: string, userAgent: string): string {
+  const hash = createHash('sha256').update(`${address}\n${userAgent}`)
+  return hash.digest('base64url').slice(0, 22)
 }
