@@ -8,7 +8,7 @@ import { playedSeconds } from './played.ts'
 export const csvRowsAtMost = 100_000
 
 /** So many rows are read and written before others get their turn. */
-const rowsAtOnce = 1_000
+const rowsAtOnce = 500
 
 /** After the id and the time. */
 const columns = [

@@ -127,7 +127,7 @@ test('while the log cannot be read counts stay, and so do those that broadcaster
 
 const hasNoNginx = whyWithout('nginx') !== null
 
-test('the workers count by the log of a real web server, over its rotation', async ({
+test('the workers count by the log of a web server, over its rotation', async ({
   sql,
   databaseUrl,
   redisUrl

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
 import { readFacts } from '../../src/db/facts.ts'
@@ -233,6 +234,76 @@ describe('what was counted at sources', () => {
     for (const { start, end, positive, negative } of await statisticsOf(sql, stationId))
       expect(end - start).toBe(positive - negative)
   })
+})
+
+/** What two mounts tell one after the other; null: the song ends. */
+const told = fc.record({
+  path: fc.constantFrom('/radio.mp3', '/low.mp3'),
+  people: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e')),
+  more: fc.nat(2),
+  isTold: fc.boolean()
+})
+
+test('whatever is counted, the statistics of every play are those of a slow calculation', async ({
+  sql,
+  redisUrl
+}) => {
+  await using stage = await openStage(sql, redisUrl)
+  const step = fc.oneof({ weight: 6, arbitrary: told }, { weight: 1, arbitrary: fc.constant(null) })
+  const steps = fc.array(step, { minLength: 15, maxLength: 25 })
+  await fc.assert(
+    fc.asyncProperty(steps, async all => {
+      await stage.count({ mounts: [heard('/radio.mp3', []), heard('/low.mp3', [])] })
+      const connected = new Map<string, readonly string[]>()
+      const counts = new Map<string, { total: number; unique: number }>()
+      const sum = (part: 'total' | 'unique') =>
+        [...counts.values()].reduce((sofar, count) => sofar + count[part], 0)
+      const began = async () => {
+        await stage.next()
+        const seen = new Map([...connected].map(([path, people]) => [path, new Set(people)]))
+        const largest = new Map([...counts].map(([path, { unique }]) => [path, unique]))
+        const total = sum('total')
+        const play = {
+          start: total,
+          end: total,
+          peak: total,
+          positive: 0,
+          negative: 0,
+          unique: sum('unique')
+        }
+        return { play, seen, largest }
+      }
+      let on = await began()
+      for (const each of all) {
+        if (each === null) {
+          on = await began()
+          continue
+        }
+        const { path, people, more, isTold } = each
+        const count = heard(path, people, people.length + more)
+        const { identities, ...alone } = count
+        await stage.count({ mounts: [isTold ? { ...alone, identities } : alone] })
+        const before = sum('total')
+        counts.set(path, alone)
+        connected.set(path, isTold ? people : [])
+        on.largest.set(path, Math.max(on.largest.get(path) ?? 0, alone.unique))
+        on.seen.set(path, new Set([...(on.seen.get(path) ?? []), ...(isTold ? people : [])]))
+        const total = sum('total')
+        const { largest, seen } = on
+        const uniques = [...largest].map(([source, most]) => Math.max(most, seen.get(source)?.size ?? 0))
+        on.play = {
+          ...on.play,
+          end: total,
+          peak: Math.max(on.play.peak, total),
+          positive: on.play.positive + Math.max(0, total - before),
+          negative: on.play.negative + Math.max(0, before - total),
+          unique: uniques.reduce((sofar, unique) => sofar + unique, 0)
+        }
+        expect(await stage.current()).toEqual(on.play)
+      }
+    }),
+    { numRuns: 4, endOnFailure: true }
+  )
 })
 
 describe('a report of a broadcaster', () => {

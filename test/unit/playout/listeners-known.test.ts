@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import type { Source } from '../../../src/playout/listener-sources.ts'
-import { changesOf, identitiesAtMost } from '../../../src/playout/listeners-known.ts'
+import { movementOf, identitiesAtMost } from '../../../src/playout/listeners-known.ts'
 
 const source = (id: number): Source => ({
   kind: 'mounts',
@@ -23,14 +23,14 @@ test('who is told for the first time came, and who is not told any more left', (
     { source: 'mount:1', identity: 'b' },
     { source: 'mount:2', identity: 'a' }
   ]
-  expect(changesOf(connected, [counted(1, ['b', 'c', 'c'])])).toEqual({
+  expect(movementOf(connected, [counted(1, ['b', 'c', 'c'])])).toEqual({
     came: [{ source: 'mount:1', identity: 'c' }],
     left: [{ source: 'mount:1', identity: 'a' }]
   })
 })
 
 test('of a source that told nobody all have left', () => {
-  expect(changesOf([{ source: 'mount:1', identity: 'a' }], [counted(1)])).toEqual({
+  expect(movementOf([{ source: 'mount:1', identity: 'a' }], [counted(1)])).toEqual({
     came: [],
     left: [{ source: 'mount:1', identity: 'a' }]
   })
@@ -38,9 +38,9 @@ test('of a source that told nobody all have left', () => {
 
 test('of too many the same ones are known, whatever order they are told in', () => {
   const people = Array.from({ length: identitiesAtMost + 100 }, (_, n) => `listener ${n}`)
-  const { came } = changesOf([], [counted(1, people)])
+  const { came } = movementOf([], [counted(1, people)])
   expect(came).toHaveLength(identitiesAtMost)
-  expect(changesOf(came, [counted(1, people.toReversed())])).toEqual({ came: [], left: [] })
+  expect(movementOf(came, [counted(1, people.toReversed())])).toEqual({ came: [], left: [] })
 })
 
 test('after the changes exactly those are connected who were told', () => {
@@ -50,7 +50,7 @@ test('after the changes exactly those are connected who were told', () => {
       const rows = (id: number, identities: string[]) =>
         identities.map(identity => ({ source: `mount:${id}`, identity }))
       const connected = [...rows(1, before1), ...rows(2, before2)]
-      const { came, left } = changesOf(connected, [counted(1, now1), counted(2, now2)])
+      const { came, left } = movementOf(connected, [counted(1, now1), counted(2, now2)])
       const isLeft = new Set(left.map(each => `${each.source} ${each.identity}`))
       const after = [...connected, ...came]
         .map(each => `${each.source} ${each.identity}`)
