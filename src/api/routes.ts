@@ -25,9 +25,11 @@ import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutKeyRoutes, playoutKeySchema } from './playout-key.ts'
 import { playoutRoutes } from './playout.ts'
+import { pollRoutes, pollSchema } from './polls.ts'
 import { queuePreviewRoutes } from './queue-preview.ts'
 import { queueWriteRoutes } from './queue-write.ts'
 import { queueRoutes } from './queue.ts'
+import { remoteRoutes, remotes } from './remotes.ts'
 import { requestReportRoutes } from './request-reports.ts'
 import { requestRoutes } from './requests.ts'
 import { recordSchema } from './resource-routes.ts'
@@ -60,6 +62,8 @@ const documented: readonly ApiRoute[] = [
   ...playlistFileRoutes,
   ...fileRoutes,
   ...hlsStreamRoutes,
+  ...remoteRoutes,
+  ...pollRoutes,
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
   ...streamerRoutes,
@@ -104,6 +108,7 @@ export const resources: readonly DeclaredResource[] = [
   playlists,
   files,
   hlsStreams,
+  remotes,
   sftpUsers,
   streamers,
   webhooks,
@@ -117,6 +122,7 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
   Broadcast: broadcastSchema,
+  Poll: pollSchema,
   WebhookTest: webhookTestSchema,
   WebhookDelivery: deliverySchema,
   WebhookDeliveryLog: deliveryLogSchema,

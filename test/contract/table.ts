@@ -10,7 +10,9 @@ import {
   nowPlaying,
   nowPlayingEvent,
   playlist,
+  poll,
   queueItem,
+  remote,
   requestableSong,
   sftpUser,
   songRequest,
@@ -449,6 +451,50 @@ const station: Shape = { atLeast: { id: 'integer', name: 'string', short_name: '
 
 /** Endpoints that the interface does not have and that are needed to work with the ones it has. */
 export const addedRows: readonly Row[] = [
+  {
+    group: 'remotes',
+    method: 'GET',
+    path: '/api/station/{station_id}/remotes',
+    right: 'manage station remotes',
+    answer: { list: remote }
+  },
+  {
+    group: 'remotes',
+    method: 'POST',
+    path: '/api/station/{station_id}/remotes',
+    right: 'manage station remotes',
+    body: { name: 'Table {n}', url: 'http://relay.invalid/table-{n}.mp3' },
+    answer: remote
+  },
+  {
+    group: 'remotes',
+    method: 'GET',
+    path: '/api/station/{station_id}/remote/{id}',
+    right: 'manage station remotes',
+    answer: remote
+  },
+  {
+    group: 'remotes',
+    method: 'PUT',
+    path: '/api/station/{station_id}/remote/{id}',
+    right: 'manage station remotes',
+    body: { name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'remotes',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/remote/{id}',
+    right: 'manage station remotes',
+    answer: deleted
+  },
+  {
+    group: 'remotes',
+    method: 'GET',
+    path: '/api/station/{station_id}/polls',
+    right: 'view station management',
+    answer: { list: poll }
+  },
   {
     group: 'streamers',
     method: 'GET',
