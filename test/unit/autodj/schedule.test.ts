@@ -429,8 +429,11 @@ describe('ranges', () => {
 
   /** Every window of the items on dates near an instant, by start. */
   const windowsAround = (zone: Zone, items: readonly ScheduleItem[], atMs: number): Window[] =>
-    [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]
-      .flatMap(day => items.flatMap(item => windowOf(zone, item, day) ?? []))
+    items
+      .flatMap(item => {
+        const days = [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]
+        return days.flatMap(day => windowOf(zone, item, day) ?? [])
+      })
       .toSorted((a, b) => a.startMs - b.startMs)
 
   test('hold all windows that overlap them', () => {
