@@ -11,6 +11,7 @@ import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
+import { liquidsoapScriptRoutes } from './liquidsoap-script.ts'
 import { liquidsoapRoutes } from './liquidsoap.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
@@ -77,6 +78,7 @@ const documented: readonly ApiRoute[] = [
   ...liquidsoapRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,
+  ...liquidsoapScriptRoutes,
   ...webhookRoutes,
   ...webhookToggleRoutes,
   ...webhookTestRoutes,
