@@ -17,7 +17,7 @@ export interface ScriptStation {
   readonly mounts: readonly EncodedMount[]
 }
 
-const template = readFileSync(new URL('../../assets/liquidsoap/station.liq', import.meta.url), 'utf8')
+const template = readFileSync(new URL('../../assets/radio/station.liq', import.meta.url), 'utf8')
 
 /**
  * The Liquidsoap script that plays a station, which calls Cuewire at `baseUrl` unless its environment names another
