@@ -11,6 +11,7 @@ import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
+import { liquidsoapScriptRoutes } from './liquidsoap-script.ts'
 import { liquidsoapRoutes } from './liquidsoap.ts'
 import { listenerSeriesRoutes } from './listener-series.ts'
 import { liveRoutes } from './live.ts'
@@ -85,6 +86,7 @@ const documented: readonly ApiRoute[] = [
   ...liquidsoapRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,
+  ...liquidsoapScriptRoutes,
   ...webhookRoutes,
   ...webhookToggleRoutes,
   ...webhookTestRoutes,

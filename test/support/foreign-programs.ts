@@ -5,8 +5,10 @@ import { existsSync } from 'node:fs'
  * Programs of the machine that some tests need. Where one is missing its tests are skipped, and what this gives is
  * printed as the reason; else it gives null.
  */
-export function whyWithout(program: 'python' | 'nginx' | 'chromium'): string | null {
-  const reason = { python: lacksPython, nginx: lacksNginx, chromium: lacksChromium }[program]()
+export function whyWithout(
+  program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg'
+): string | null {
+  const reason = lacks[program]()
   if (reason !== null) process.stdout.write(`skipped: ${reason}\n`)
   return reason
 }
@@ -14,6 +16,9 @@ export function whyWithout(program: 'python' | 'nginx' | 'chromium'): string | n
 export const python = '/usr/bin/python3'
 export const nginx = '/usr/sbin/nginx'
 export const chromium = '/usr/bin/chromium'
+export const icecast = '/usr/bin/icecast2'
+export const liquidsoap = '/usr/bin/liquidsoap'
+export const ffmpeg = '/usr/bin/ffmpeg'
 
 function lacksPython(): string | null {
   if (!existsSync(python)) return `there is no ${python}`
@@ -25,5 +30,14 @@ function lacksPython(): string | null {
   }
 }
 
-const lacksNginx = () => (existsSync(nginx) ? null : `there is no ${nginx}`)
-const lacksChromium = () => (existsSync(chromium) ? null : `there is no ${chromium}`)
+const lacksFile = (path: string, name: string) => () =>
+  existsSync(path) ? null : `there is no ${path} (${name})`
+
+const lacks = {
+  python: lacksPython,
+  nginx: lacksFile(nginx, 'nginx'),
+  chromium: lacksFile(chromium, 'chromium'),
+  icecast: lacksFile(icecast, 'icecast2'),
+  liquidsoap: lacksFile(liquidsoap, 'liquidsoap'),
+  ffmpeg: lacksFile(ffmpeg, 'ffmpeg')
+}

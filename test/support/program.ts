@@ -10,6 +10,7 @@ export const adminKey = '0123456789abcdef:0123456789abcdef0123456789abcdef'
 
 export interface RunningProgram extends AsyncDisposable {
   readonly baseUrl: string
+  readonly dataDir: string
   readonly sql: Sql
   readonly server: ChildProcess
   /** Asks with the key of all rights unless told otherwise, `from` another address; gives status, headers and parsed JSON. */
@@ -86,6 +87,7 @@ export async function startProgram(
   const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {
     baseUrl: server.baseUrl,
+    dataDir,
     sql,
     server: server.process,
     ask: server.ask,

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+import { ffmpeg } from './foreign-programs.ts'
+import type { Radio } from './radio.ts'
+
+/** Somebody who is live until they are told to leave. */
+export interface LiveStreamer extends AsyncDisposable {
+  readonly user: string
+  /** Sends a title, as programs of streamers do. Gives the status of the answer. */
+  readonly tellTitle: (text: string) => Promise<number>
+  readonly leave: () => Promise<void>
+  /** What its program says: empty while all is well. */
+  readonly problem: () => string
+}
+
+/** Connects as a streamer, with a tone. It is up to the radio whether it lets them in. */
+export function goLive({ liquidsoap }: Radio, user: string, password: string): LiveStreamer {
+  const place = `127.0.0.1:${liquidsoap.port}`
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`
+  const sound = ['-re', '-f', 'lavfi', '-i', 'sine=frequency=660:sample_rate=44100']
+  const encoded = ['-ac', '2', '-b:a', '64k', '-content_type', 'audio/mpeg', '-f', 'mp3']
+  const child = spawn(
+    ffmpeg,
+    ['-nostdin', '-v', 'error', ...sound, ...encoded, `icecast://${login}@${place}/live`],
+    {
+      stdio: ['ignore', 'ignore', 'pipe']
+    }
+  )
+  let problem = ''
+  child.stderr.on('data', (chunk: Buffer) => (problem += chunk.toString()))
+  const leave = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    user,
+    problem: () => problem,
+    leave,
+    async tellTitle(text) {
+      const query = new URLSearchParams({ mode: 'updinfo', mount: '/live', charset: 'UTF-8', song: text })
+      const { status } = await fetch(`http://${place}/admin/metadata?${query.toString()}`, {
+        headers: { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+        signal: AbortSignal.timeout(5_000)
+      })
+      return status
+    },
+    [Symbol.asyncDispose]: leave
+  }
+}
+
+/** A listener of a mount, who remembers when which title came. */
+export interface Listener extends Disposable {
+  readonly bytes: () => number
+  readonly titles: () => readonly { readonly text: string; readonly atMs: number }[]
+  readonly leave: () => void
+}
+
+/** Listens to a mount in mp3 or AAC. Icecast begins with what was sent before: titles come some seconds late. */
+export async function listen(url: string, userAgent = 'cuewire-test'): Promise<Listener> {
+  const leaving = new AbortController()
+  const answer = await fetch(url, {
+    headers: { 'Icy-MetaData': '1', 'User-Agent': userAgent },
+    signal: leaving.signal
+  })
+  const interval = Number(answer.headers.get('icy-metaint'))
+  if (!answer.ok || !answer.body || !interval) throw new Error(`${url} was answered with ${answer.status}`)
+  const titles: { text: string; atMs: number }[] = []
+  let bytes = 0
+  const read = async (chunks: AsyncIterable<Uint8Array>) => {
+    let held = Buffer.alloc(0)
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      held = Buffer.concat([held, chunk])
+      for (;;) {
+        const size = (held[interval] ?? 0) * 16
+        if (held.length <= interval || held.length < interval + 1 + size) break
+        const block = held.subarray(interval + 1, interval + 1 + size).toString()
+        const [, text] = /StreamTitle='(.*?)';/s.exec(block) ?? []
+        if (text !== undefined) titles.push({ text, atMs: Date.now() })
+        held = held.subarray(interval + 1 + size)
+      }
+    }
+  }
+  // Leaving, or the end of the mount.
+  void read(answer.body).catch(() => {})
+  return {
+    bytes: () => bytes,
+    titles: () => titles,
+    leave: () => leaving.abort(),
+    [Symbol.dispose]: () => leaving.abort()
+  }
+}
