@@ -8,7 +8,10 @@ import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
 import {
   removeOldAudit,
+  removeOldCommands,
   removeOldDeliveries,
+  removeOldListenerMinutes,
+  removeOldListeners,
   removeOldNotifications,
   removeOldRequests
 } from '../src/retention.ts'
@@ -49,6 +52,24 @@ const tasks: readonly Task[] = [
     at: '53 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => removeOldDeliveries(sql, Date.now())
+  },
+  {
+    name: 'listener retention',
+    at: '7 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldListeners(sql, Date.now())
+  },
+  {
+    name: 'listener series retention',
+    at: '11 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldListenerMinutes(sql, Date.now())
+  },
+  {
+    name: 'playout command retention',
+    at: '* * * * *',
+    maxRandomDelay: 20_000,
+    run: ({ sql }) => removeOldCommands(sql, Date.now())
   },
   {
     name: 'requests expired',

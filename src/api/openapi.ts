@@ -119,6 +119,7 @@ function describeRoute(route: ApiRoute) {
     status = 200,
     answer,
     contentTypes = ['application/json'],
+    hasCsv = false,
     redirectsTo,
     isRedirect = false,
     unchanged,
@@ -164,7 +165,10 @@ function describeRoute(route: ApiRoute) {
                 ...position,
                 ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
               },
-              content: Object.fromEntries(contentTypes.map(type => [type, { schema: answer }]))
+              content: {
+                ...Object.fromEntries(contentTypes.map(type => [type, { schema: answer }])),
+                ...(hasCsv ? { 'text/csv': { schema: { type: 'string' } } } : {})
+              }
             }
           }),
       ...(redirectsTo ? { 302: { description: redirectsTo, headers: everyAnswer } } : {}),

@@ -80,6 +80,8 @@ export interface Operation {
   /** The schema of the answer's body, with its content types where that is not JSON. */
   readonly answer: JsonSchema
   readonly contentTypes?: readonly string[]
+  /** True where `format=csv` asks for a file of the same. */
+  readonly hasCsv?: boolean
   /** What a 302 leads to, where that is an answer as well. */
   readonly redirectsTo?: string
   /** True where there is no other answer than the 302. */

@@ -12,6 +12,7 @@ import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
 import { liquidsoapRoutes } from './liquidsoap.ts'
+import { listenerSeriesRoutes } from './listener-series.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
@@ -78,6 +79,7 @@ const documented: readonly ApiRoute[] = [
   ...playlistActionRoutes,
   ...queuePreviewRoutes,
   ...playoutRoutes,
+  ...listenerSeriesRoutes,
   ...nowPlayingUpdateRoutes,
   ...playoutKeyRoutes,
   ...liquidsoapRoutes,

@@ -673,6 +673,13 @@ export const addedRows: readonly Row[] = [
     answer: updated
   },
   {
+    group: 'history',
+    method: 'GET',
+    path: '/api/station/{station_id}/listeners/series',
+    right: 'view station reports',
+    answer: { keys: { step: 'integer', points: { list: 'object' } } }
+  },
+  {
     group: 'news',
     method: 'GET',
     path: '/api/v1/main/news',

@@ -134,11 +134,11 @@ describe('nothing is cut', () => {
     const [sent] = station.queue
     station.change(2, playlist => ({ ...playlist, isEnabled: true }))
     expect(station.on?.dueMs).toBe(timeOf('12:00'))
-    const cutting = station.queue.find(({ playlistId }) => playlistId === 2)
-    expect(cutting?.startsAtMs).toBe(timeOf('12:00'))
+    const news = station.queue.find(({ playlistId }) => playlistId === 2)
+    expect(news?.startsAtMs).toBe(timeOf('12:00'))
     expect(station.queue.find(({ id }) => id === sent?.id)?.startsAtMs).toBe(timeOf('12:03'))
     station.top()
-    expect(station.queue.find(({ playlistId }) => playlistId === 2)).toEqual(cutting)
+    expect(station.queue.find(({ playlistId }) => playlistId === 2)).toEqual(news)
   })
 
   test('in what cuts in itself by one that is no more than equal', () => {
