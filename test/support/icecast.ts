@@ -86,7 +86,7 @@ export async function startIcecast(): Promise<Icecast> {
     setTitle: async (mount, title) => {
       const query = new URLSearchParams({ mount, mode: 'updinfo', song: title, charset: 'UTF-8' })
       const authorization = `Basic ${btoa('admin:hush')}`
-      const answer = await fetch(`${url}/admin/metadata?${query}`, { headers: { authorization } })
+      const answer = await fetch(`${url}/admin/metadata?${query.toString()}`, { headers: { authorization } })
       if (!answer.ok) throw new Error(`the title was answered ${answer.status}`)
     },
     listen: async (mount, userAgent) => {
