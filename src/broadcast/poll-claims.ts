@@ -57,6 +57,12 @@ export async function claimPolls(sql: Sql, nowMs: number, limit: number): Promis
     from claimed c join stations s on s.id = c.station_id left join remotes r on r.id = c.remote_id`
 }
 
+/** Whether it is to be asked by nobody else, and not anew. */
+export async function isClaimed(sql: Sql, { id, claimedUntilMs }: ClaimedPoll): Promise<boolean> {
+  const [row] = await sql`select from polls where id = ${id} and due_at_ms = ${claimedUntilMs}`
+  return row !== undefined
+}
+
 /** How a claimed poll went. */
 export interface PollResult {
   readonly poll: ClaimedPoll

@@ -8,7 +8,7 @@ import type { PlayoutServices } from '../playout/services.ts'
 import type { Secrets } from '../secrets.ts'
 import { FetchFault } from '../webhooks/fetch-fault.ts'
 import { AnswerFault } from './answer-fault.ts'
-import type { ClaimedPoll, PollResult } from './poll-claims.ts'
+import { type ClaimedPoll, isClaimed, type PollResult } from './poll-claims.ts'
 import { type Findings, findingsOf, meantStreams, noFindings } from './poll-findings.ts'
 import { pollFact } from './poll-rows.ts'
 import { afterAnswer, afterFailure, patienceMs, trustMs } from './poll-times.ts'
@@ -69,19 +69,23 @@ async function ask(
   kind: StreamingServer['kind'],
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal }
 ): Promise<Answered | { fault: string }> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new FetchFault('timeout')), deadlineMs)
+  // Node 20 keeps something of each `AbortSignal.any` for as long as the process runs.
+  const ending = new AbortController()
+  const stop = () => ending.abort(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(() => ending.abort(new FetchFault('timeout')), deadlineMs)
   const askServer = poll.remoteId === null ? parts.askStation : parts.askRemote
   const meant = (streams: readonly Stream[]) => meantStreams(poll, streams)
   try {
     const place = { kind, ...placeOf(poll, parts.secrets) }
-    return await askServer(place, meant, { nowMs, signal: AbortSignal.any([signal, late.signal]) })
+    return await askServer(place, meant, { nowMs, signal: ending.signal })
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof AnswerFault || error instanceof FetchFault) return { fault: error.message }
     throw error
   } finally {
     clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
   }
 }
 
@@ -101,7 +105,9 @@ function opened(secrets: PollParts['secrets'], sealed: string, purpose: string):
   }
 }
 
+/** Writes down what was found, unless the server is to be asked anew since: then it is old. */
 async function tell(parts: PollParts, poll: ClaimedPoll, found: Findings, atMs: number): Promise<void> {
+  if (!(await isClaimed(parts.sql, poll))) return
   const { stationId, remoteId } = poll
   await countAtSources(parts, stationId, found.report)
   if (found.seen) {

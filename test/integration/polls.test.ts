@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
+
 import { describe, expect } from 'vitest'
 
-import { addPolls } from '../../src/broadcast/poll-rows.ts'
+import { addPolls, renewPolls } from '../../src/broadcast/poll-rows.ts'
 import { test as base } from '../support/fixtures.ts'
 import { openPolling } from '../support/polling.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -239,6 +241,27 @@ test('several processes ask each server once, and what one of them left behind i
   await sql`update polls set due_at_ms = ${startMs + 12 * second} where station_id = ${stations[0]?.id ?? 0}`
   expect(await radio.pollAt(4 * second)).toBe(0)
   expect(await radio.pollAt(13 * second)).toBe(1)
+})
+
+test('an answer that comes after the address has changed counts for nothing', async ({ radio, sql }) => {
+  const held: ServerResponse[] = []
+  radio.icecast.answer((_, response) => void held.push(response))
+  await radio.setServer(radio.stationId, radio.icecast.url, { backend: 'none' })
+  await addPolls(sql)
+  await radio.polls.look(startMs)
+  await waitFor(() => held.length > 0, { deadlineMs: 3_000, what: 'the server to be asked' })
+  await radio.setServer(radio.stationId, '', { backend: 'none' })
+  await sql.begin(tx => renewPolls(tx, radio.stationId))
+  await radio.polls.look(startMs)
+  await waitFor(async () => (await radio.state(radio.stationId)).length === 0, {
+    deadlineMs: 5_000,
+    what: 'the poll to go'
+  })
+  const old = '{"icestats":{"source":{"listeners":9,"title":"Old","listenurl":"http://h/radio.mp3"}}}'
+  for (const response of held) response.end(old)
+  await radio.polls.settled()
+  expect(await radio.counted()).toMatchObject({ all: '0/0' })
+  expect(await radio.playing()).toBe(null)
 })
 
 describe('a remote', () => {
