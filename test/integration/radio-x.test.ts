@@ -1,0 +1,186 @@
+import { describe, expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import type { RunningProgram } from '../support/program.ts'
+import { goLive, listen } from '../support/radio-people.ts'
+import { type RadioWatch, seenAt, watchRadio } from '../support/radio-watch.ts'
+import { openRadio, type Radio, whyNoRadio } from '../support/radio.ts'
+import { waitFor } from '../support/wait.ts'
+
+const soon = { deadlineMs: 30_000 }
+
+interface PlayRow {
+  readonly id: number
+  readonly text: string
+  readonly streamer: string
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+  readonly start: number
+  readonly end: number
+  readonly gained: number
+  readonly lost: number
+  readonly peak: number
+  readonly unique: number
+}
+
+const playsOf = ({ sql }: Pick<RunningProgram, 'sql'>, { stationId }: Radio) => sql<PlayRow[]>`
+  select id, concat_ws(' - ', nullif(artist, ''), title) as text, streamer, started_at_ms as "startedAtMs",
+    ended_at_ms as "endedAtMs", listeners_start as start, listeners_end as end, delta_positive as gained,
+    delta_negative as lost, listeners_peak as peak, unique_listeners as unique
+  from song_history where station_id = ${stationId} order by started_at_ms, id`
+
+/** Titles without the number of the play. */
+const textOf = (shown: string) => shown.replace(/^\d+ /, '')
+
+/** Waits for so many more songs to begin; gives when the last did. */
+async function songs(watch: RadioWatch, count: number): Promise<number> {
+  const from = watch.shown.length
+  await waitFor(() => watch.shown.length >= from + count, { deadlineMs: count * 20_000, what: 'songs' })
+  return watch.shown.at(-1)?.atMs ?? 0
+}
+
+async function counted(watch: RadioWatch, total: number, unique: number): Promise<void> {
+  const isCounted = () => {
+    const { listeners } = watch.newest()
+    return listeners.total === total && listeners.unique === unique
+  }
+  await waitFor(isCounted, { ...soon, what: `${total} listeners, ${unique} of them unique` })
+}
+
+describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
+  test(
+    'shows what is heard at every moment, and counts who hears it',
+    { timeout: 300_000 },
+    async ({ program }) => {
+      await using radio = await openRadio(program, { shortName: 'ten_songs', melodySeconds: 10 })
+      await using watch = watchRadio(program, radio)
+      await waitFor(() => watch.shown.length > 1, { ...soon, what: 'the first song' })
+      const fromMs = await songs(watch, 1)
+      using first = await listen(radio.mountUrl(), 'VLC')
+      using second = await listen(radio.mountUrl(), 'VLC')
+      using third = await listen(radio.mountUrl(), 'foobar')
+      await counted(watch, 3, 2)
+      const joined = watch.newest().now_playing.sh_id
+      await songs(watch, 1)
+      third.leave()
+      await counted(watch, 2, 1)
+      const left = watch.newest().now_playing.sh_id
+      const toMs = await songs(watch, 10)
+      expect([first.bytes(), second.bytes()].every(bytes => bytes > 500_000)).toBe(true)
+
+      // From the moment when either of the two changed, both say the same within 300 ms.
+      const changes = [...watch.shown, ...watch.streamed].filter(({ atMs }) => atMs >= fromMs && atMs <= toMs)
+      expect(changes.length).toBeGreaterThanOrEqual(20)
+      const wrong = changes
+        .map(({ atMs }) => [textOf(seenAt(watch.shown, atMs + 300)), seenAt(watch.streamed, atMs + 300)])
+        .filter(([ours, theirs]) => ours !== theirs)
+      expect(wrong).toEqual([])
+
+      const plays = await playsOf(program, radio)
+      const streamed = watch.streamed.map(({ value }) => value)
+      expect(plays.map(({ text }) => text).slice(-12)).toEqual(streamed.slice(-12))
+      const gaps = plays
+        .slice(0, -1)
+        .map((play, index) => (plays[index + 1]?.startedAtMs ?? 0) - (play.endedAtMs ?? 0))
+      expect(gaps.every(gap => gap === 0)).toBe(true)
+      for (const { text, startedAtMs } of plays.slice(-11)) {
+        const told = watch.streamed
+          .filter(({ value }) => value === text)
+          .map(({ atMs }) => Math.abs(atMs - startedAtMs))
+        expect(Math.min(...told)).toBeLessThan(300)
+      }
+      expect(plays.find(({ id }) => id === joined)).toMatchObject({
+        start: 0,
+        end: 3,
+        gained: 3,
+        lost: 0,
+        peak: 3,
+        unique: 2
+      })
+      expect(plays.find(({ id }) => id === left)).toMatchObject({
+        start: 3,
+        end: 2,
+        gained: 0,
+        lost: 1,
+        peak: 3,
+        unique: 2
+      })
+      expect(plays.at(-2)).toMatchObject({ start: 2, end: 2, gained: 0, lost: 0, peak: 2, unique: 1 })
+    }
+  )
+
+  test('hands the air to streamers and takes it back', { timeout: 180_000 }, async ({ program }) => {
+    await using radio = await openRadio(program, { shortName: 'live', melodySeconds: 20 })
+    const path = `/api/station/${radio.stationId}/streamers`
+    for (const user of ['wren', 'lark']) {
+      const body = { streamer_username: user, streamer_password: `pw ${user}`, display_name: `DJ ${user}` }
+      expect((await program.ask('POST', path, { body })).status).toBe(200)
+    }
+    await using watch = watchRadio(program, radio)
+    await waitFor(() => watch.shown.length > 1, { ...soon, what: 'the first song' })
+    const said = (sentence: string) =>
+      waitFor(() => radio.liquidsoap.log().includes(sentence), { ...soon, what: sentence }).then(() =>
+        Date.now()
+      )
+    const liveFrom = async (name: string) => {
+      await waitFor(() => watch.live.at(-1)?.value === name, { ...soon, what: `${name || 'nobody'} live` })
+      return watch.live.at(-1)?.atMs ?? 0
+    }
+    const before = textOf(watch.shown.at(-1)?.value ?? '')
+
+    await using stranger = goLive(radio, 'wren', 'no idea')
+    await waitFor(() => stranger.problem() !== '', { ...soon, what: 'the refusal' })
+    await using wren = goLive(radio, 'wren', 'pw wren')
+    const connectedMs = await said('wren has connected')
+    expect((await liveFrom('DJ wren')) - connectedMs).toBeLessThan(1_000)
+    expect(await wren.tellTitle('The Low Signals - Night Ferry')).toBe(200)
+    await waitFor(() => watch.shown.at(-1)?.value.endsWith('The Low Signals - Night Ferry') ?? false, {
+      deadlineMs: 8000,
+      what: 'the title'
+    }).catch(() => console.log(watch.shown, watch.live, radio.liquidsoap.log().slice(-5000)))
+    expect(watch.newest()).toMatchObject({
+      is_online: true,
+      now_playing: { streamer: 'DJ wren', duration: 0 }
+    })
+
+    const leftMs = Date.now()
+    await wren.leave()
+    await using lark = goLive(radio, 'lark', 'pw lark')
+    const nextMs = await said('lark has connected')
+    expect((await liveFrom('DJ lark')) - nextMs).toBeLessThan(1_000)
+    const wrenEndedMs =
+      watch.live.find(({ value, atMs }) => value !== 'DJ wren' && atMs > leftMs)?.atMs ?? Infinity
+    expect(wrenEndedMs - leftMs).toBeLessThan(1_000)
+    expect(await lark.tellTitle('Mira Solano - Tides')).toBe(200)
+    await waitFor(() => watch.shown.at(-1)?.value.endsWith('Mira Solano - Tides') ?? false, {
+      ...soon,
+      what: 'the other title'
+    })
+
+    const overMs = Date.now()
+    await lark.leave()
+    expect((await liveFrom('')) - overMs).toBeLessThan(1_000)
+    await waitFor(() => watch.newest().now_playing.streamer === '', { ...soon, what: 'the next song' })
+    const plays = await playsOf(program, radio)
+    expect(plays.map(({ streamer }) => streamer).filter((name, at, all) => name !== all[at - 1])).toEqual(
+      [
+        '',
+        'DJ wren',
+        expect.stringMatching(/^$|^DJ lark$/),
+        ...(plays.some(({ streamer }, at) => streamer === '' && at > 0 && at < plays.length - 1)
+          ? ['DJ lark']
+          : []),
+        ''
+      ].filter((name, at, all) => name !== all[at - 1])
+    )
+    expect(plays.filter(({ text }) => text === before)).toHaveLength(1)
+    expect(watch.shown.some(({ value }) => value === 'offline' && value !== watch.shown[0]?.value)).toBe(
+      false
+    )
+    const { body: broadcasts } = await program.ask(
+      'GET',
+      `/api/station/${radio.stationId}/streamers/broadcasts`
+    )
+    expect(broadcasts.map(({ username }: { username: string }) => username)).toEqual(['lark', 'wren'])
+  })
+})
