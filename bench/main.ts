@@ -39,6 +39,10 @@ const benches: Record<string, { about: string; load: () => Promise<() => Promise
     about: 'deliveries of web hooks per second, and receivers that hang; PARTS=rate,hang',
     load: async () => (await import('./hooks.ts')).hooks
   },
+  polls: {
+    about: 'asking the streaming servers of 1,000 stations, some of which are dead or hang; PARTS=good,bad',
+    load: async () => (await import('./icecasts.ts')).polls
+  },
   figures: {
     about: 'commit to frame, GET under push, 10,000 clients coming back; PARTS=commit,get,return',
     load: async () => (await import('./figures.ts')).figures

@@ -106,6 +106,8 @@ const schema = v.object({
     ),
     '/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast'
   ),
+  HLS_ACCESS_LOG: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
+  HLS_SEGMENT_SECONDS: v.optional(count(1, 60), '4'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

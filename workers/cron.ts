@@ -1,5 +1,6 @@
 import { schedule } from 'node-cron'
 
+import { tidyPolls } from '../src/broadcast/poll-rows.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests } from '../src/playout/requests.ts'
@@ -7,7 +8,10 @@ import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
 import {
   removeOldAudit,
+  removeOldCommands,
   removeOldDeliveries,
+  removeOldListenerMinutes,
+  removeOldListeners,
   removeOldNotifications,
   removeOldRequests
 } from '../src/retention.ts'
@@ -50,6 +54,24 @@ const tasks: readonly Task[] = [
     run: ({ sql }) => removeOldDeliveries(sql, Date.now())
   },
   {
+    name: 'listener retention',
+    at: '7 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldListeners(sql, Date.now())
+  },
+  {
+    name: 'listener series retention',
+    at: '11 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldListenerMinutes(sql, Date.now())
+  },
+  {
+    name: 'playout command retention',
+    at: '* * * * *',
+    maxRandomDelay: 20_000,
+    run: ({ sql }) => removeOldCommands(sql, Date.now())
+  },
+  {
     name: 'requests expired',
     at: '* * * * *',
     maxRandomDelay: 20_000,
@@ -60,6 +82,12 @@ const tasks: readonly Task[] = [
     at: '41 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => tidyRemoteLists(sql)
+  },
+  {
+    name: 'remains of polls',
+    at: '43 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => tidyPolls(sql)
   },
   { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {

@@ -8,6 +8,8 @@ import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
+import { startHlsLog } from './hls-log.ts'
+import { startPolls } from './polls.ts'
 import { startRemoteLists } from './remote-lists.ts'
 import { startStorage } from './storage.ts'
 import { startSweep } from './sweep.ts'
@@ -27,6 +29,13 @@ await runService('workers', async ({ config, log, opened }) => {
   opened.defer('storage', () => storage.stop())
   const remoteLists = startRemoteLists({ ...services, config })
   opened.defer('remote lists', () => remoteLists.stop())
+  const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config
+  if (path !== undefined) {
+    const hlsLog = startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000 })
+    opened.defer('HLS log', () => hlsLog.stop())
+  }
+  const polls = startPolls({ ...services, config, secrets })
+  opened.defer('polls', () => polls.stop())
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   opened.defer('web hooks', () => webhooks.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 
+import type { Sql } from '../db/sql.ts'
+import { imageTypes } from '../songs/image-type.ts'
 import { genericArtPath } from '../station/now-playing.ts'
 import { mayListenTo } from './access.ts'
-import type { ApiRoute } from './route.ts'
+import type { ApiRequest, ApiRoute, Reply } from './route.ts'
+import type { ApiServices } from './services.ts'
 
 const generic = readFileSync(new URL('../../assets/generic_song.jpg', import.meta.url))
 
@@ -13,9 +16,39 @@ const image = (contentType: string, maxAgeSeconds: number) => ({
   'X-Content-Type-Options': 'nosniff'
 })
 
-const picture = {
+/** What the documentation says of routes that answer a picture. */
+export const pictureAnswer = {
   answer: { type: 'string', format: 'binary' },
-  contentTypes: ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+  contentTypes: imageTypes
+}
+
+/** A picture, and whether its address names this very one: then it may be kept. */
+export interface Picture {
+  readonly bytes: Uint8Array
+  readonly contentType: string
+  readonly isVersioned: boolean
+}
+
+/**
+ * Answers a picture of the station that the path names, or sends to the built-in one, which is never a 404: where
+ * `find` gives none, and where the caller may not know of the station, whom `find` is not asked for.
+ */
+export async function answerPicture(
+  { params, apiKey, address }: ApiRequest,
+  { reads: sql, live, config, keys }: ApiServices,
+  find: (sql: Sql, stationId: number) => Promise<Picture | null>
+): Promise<Reply> {
+  const station = live.get(params['station_id'] ?? '')
+  const isPublic = station?.profile.isPublic ?? false
+  const key = isPublic ? null : await keys.listener(apiKey, address)
+  const isVisible = station && (isPublic || (key && mayListenTo(key, station.stationId)))
+  const found = isVisible ? await find(sql, station.stationId) : null
+  if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
+  const headers = image(found.contentType, found.isVersioned ? 31_536_000 : 300)
+  return {
+    body: found.bytes,
+    headers: isPublic ? headers : { ...headers, 'Cache-Control': 'private, no-store' }
+  }
 }
 
 const genericSong: ApiRoute = {
@@ -26,7 +59,7 @@ const genericSong: ApiRoute = {
     id: 'getGenericArt',
     tag: 'Now playing',
     summary: 'The picture of songs without a cover',
-    ...picture
+    ...pictureAnswer
   },
   handle: () => ({ body: generic, headers: image('image/jpeg', 86_400) })
 }
@@ -45,28 +78,19 @@ const cover: ApiRoute = {
     tag: 'Now playing',
     summary: "A song's cover",
     redirectsTo: 'To the built-in picture, where there is no cover.',
-    ...picture
+    ...pictureAnswer
   },
-  async handle({ params, apiKey, address }, { reads: sql, live, config, keys }) {
-    const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(params['art'] ?? '') ?? []
-    const station = live.get(params['station_id'] ?? '')
-    const isPublic = station?.profile.isPublic ?? false
-    const key = isPublic ? null : await keys.listener(apiKey, address)
-    const isVisible = station && (isPublic || (key && mayListenTo(key, station.stationId)))
-    const [found] =
-      uniqueId && station && isVisible
-        ? await sql<{ bytes: Uint8Array; contentType: string }[]>`
-            select a.bytes, a.content_type as "contentType"
-            from media m join artwork a on a.hash = m.artwork_hash
-            where m.unique_id = ${uniqueId} and m.station_id = ${station.stationId}`
-        : []
-    if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
-    const headers = image(found.contentType, version ? 31_536_000 : 300)
-    return {
-      body: found.bytes,
-      headers: isPublic ? headers : { ...headers, 'Cache-Control': 'private, no-store' }
-    }
-  }
+  handle: (request, services) =>
+    answerPicture(request, services, async (sql, stationId) => {
+      const art = request.params['art'] ?? ''
+      const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
+      if (uniqueId === undefined) return null
+      const [found] = await sql<Omit<Picture, 'isVersioned'>[]>`
+        select a.bytes, a.content_type as "contentType"
+        from media m join artwork a on a.hash = m.artwork_hash
+        where m.unique_id = ${uniqueId} and m.station_id = ${stationId}`
+      return found ? { ...found, isVersioned: version !== undefined } : null
+    })
 }
 
 export const artRoutes = [genericSong, cover]

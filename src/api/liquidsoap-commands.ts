@@ -42,6 +42,7 @@ export const liquidsoapCommandRoutes = playoutRoutesOf({
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
     const first = await look(services.sql, station.id, seen)
     if (seen === null || first.commands.length > 0 || !state) return json(first)
+    if (!request.isOpen()) await notePlayoutLeft(services.sql, station.id, Date.now())
     return waitFor(services, { stationId: station.id, address: request.address, seen, ...mark })
   }
 })

@@ -43,6 +43,7 @@ const connected = playoutRoutesOf({
   summary: 'A streamer has gone live; false for an unknown one',
   body: moment,
   answer: yesOrNo,
+  errors: [409],
   async handle({ station, body }, services) {
     const { user: username = '' } = body
     const streamer = await findStreamer(services.reads, station.id, username)

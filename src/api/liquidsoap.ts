@@ -61,6 +61,7 @@ const feedback = playoutRoutesOf({
     ago
   },
   answer: done,
+  errors: [409],
   async handle({ station, body }, services) {
     const nowMs = Date.now()
     const queueId = idOf(body['sq_id'])

@@ -56,10 +56,7 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
     throw ApiError.ofFields([{ field: 'title', code: 'required', message: 'title is required.' }])
   const isPutIntoStream = await services.sql.begin(async tx => {
     const [station] = await readStations(tx, [stationId])
-    if (!station?.driver) throw new ApiError('conflict', 'This station is switched off.')
-    if (station.liveSinceMs !== null || station.driver === 'none') return false
-    if (station.driver === 'clock')
-      throw new ApiError('conflict', 'What plays is said by the clock of Cuewire: its backend is clock.')
+    if (station?.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
     await addCommand(tx, stationId, { type: 'metadata', ...told })
     return true
   })

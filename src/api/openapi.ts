@@ -8,7 +8,7 @@ const failures: Readonly<Record<number, string>> = {
   404: 'Record not found.',
   409: 'The value is taken, or the record is in use.',
   413: 'The body is too large.',
-  415: 'The body is not JSON.',
+  415: 'The body is of another content type than it may be.',
   429: 'Too many requests; Retry-After says when to try again.',
   431: 'The address and the headers are longer than 32 KB together.',
   500: 'A generic exception has occurred.',
@@ -108,7 +108,8 @@ export function describeApi(
   }
 }
 
-function describeRoute({ path, method, access, textTypes = [], operation }: ApiRoute) {
+function describeRoute(route: ApiRoute) {
+  const { path, method, access, operation } = route
   const {
     id,
     tag,
@@ -118,6 +119,7 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     status = 200,
     answer,
     contentTypes = ['application/json'],
+    hasCsv = false,
     redirectsTo,
     isRedirect = false,
     unchanged,
@@ -150,7 +152,7 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
     ...(isKeyed ? { description: `Needs ${right}.` } : {}),
     security: isKeyed ? [{ apiKey: [] }, { bearer: [] }] : [{}],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: contentOf(body, textTypes) } } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(body, route) } } : {}),
     responses: {
       ...(isRedirect
         ? {}
@@ -163,7 +165,10 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
                 ...position,
                 ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
               },
-              content: Object.fromEntries(contentTypes.map(type => [type, { schema: answer }]))
+              content: {
+                ...Object.fromEntries(contentTypes.map(type => [type, { schema: answer }])),
+                ...(hasCsv ? { 'text/csv': { schema: { type: 'string' } } } : {})
+              }
             }
           }),
       ...(redirectsTo ? { 302: { description: redirectsTo, headers: everyAnswer } } : {}),
@@ -175,7 +180,8 @@ function describeRoute({ path, method, access, textTypes = [], operation }: ApiR
   }
 }
 
-function contentOf(body: JsonSchema, textTypes: readonly string[]) {
+function contentOf(body: JsonSchema, { textTypes = [], byteTypes }: ApiRoute) {
+  if (byteTypes) return Object.fromEntries(byteTypes.map(type => [type, { schema: body }]))
   const texts = textTypes.map(type => [type, { schema: { type: 'string' } }])
   return { 'application/json': { schema: body }, ...Object.fromEntries(texts) }
 }

@@ -14,6 +14,7 @@ import {
 } from '../songs/playlist-text.ts'
 import { remoteSong } from '../songs/remote-song.ts'
 import type { Song } from '../songs/song.ts'
+import { attachment } from './attachment.ts'
 import { recordAudit } from './audit.ts'
 import { mediaFolderOf } from './media-folder.ts'
 import { parseId } from './parse.ts'
@@ -169,13 +170,6 @@ function tracksOf(sql: Sql, playlistId: number): Promise<ListedSong[]> {
     select m.path, m.artist, m.title, m.duration_ms as "durationMs"
     from playlist_tracks t join media m on m.id = t.media_id
     where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
-}
-
-/** A file name for browsers: in ASCII, and as it is (RFC 6266). */
-function attachment(name: string): string {
-  const plain = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
-  const whole = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
-  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`
 }
 
 export const playlistFileRoutes = [importList, exportList]

@@ -68,7 +68,7 @@ const report = v.pipe(
     v.check(
       ({ total, unique, mounts, remotes, hls }) =>
         total !== undefined || (unique === undefined && mounts.length + remotes.length + hls.length > 0),
-      'is required, unless it is the sum over the sources; then unique is as well.'
+      'is required where no source is counted, and with unique.'
     ),
     ['total']
   )
@@ -102,7 +102,13 @@ const listeners: ApiRoute = {
     summary: 'Report the listeners of a station and its sources',
     body: {
       type: 'object',
-      properties: { ...countSchema, mounts: sourcesSchema, remotes: sourcesSchema, hls: sourcesSchema },
+      properties: {
+        ...countSchema,
+        total: { ...countSchema.total, description: 'The sum over all sources of the station unless told.' },
+        mounts: sourcesSchema,
+        remotes: sourcesSchema,
+        hls: sourcesSchema
+      },
       examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
     },
     answer: done

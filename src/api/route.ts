@@ -16,13 +16,14 @@ export interface Caller {
   readonly station: StationRow | null
 }
 
-/** What a handler sees of a request. Paths and queries are decoded; `body` is parsed JSON, undefined without one. */
+/** What a handler sees of a request. Paths and queries are decoded; `body` is undefined without one. */
 export interface ApiRequest {
   readonly method: string
   /** The path as it was sent, without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
+  /** Parsed JSON, text or bytes, as the route has it. */
   readonly body: unknown
   /** The key as sent in `X-API-Key`, `Authorization: Bearer` or, to public routes, `?api_key=`; empty if none. */
   readonly apiKey: string
@@ -79,6 +80,8 @@ export interface Operation {
   /** The schema of the answer's body, with its content types where that is not JSON. */
   readonly answer: JsonSchema
   readonly contentTypes?: readonly string[]
+  /** True where `format=csv` asks for a file of the same. */
+  readonly hasCsv?: boolean
   /** What a 302 leads to, where that is an answer as well. */
   readonly redirectsTo?: string
   /** True where there is no other answer than the 302. */
@@ -104,6 +107,8 @@ export interface Route<Services> {
   readonly textTypes?: readonly string[]
   /** True where a GET changes something: a right to read is not enough. */
   readonly changes?: boolean
+  /** Content types of which one must be said of the body; the handler gets its bytes, and JSON is not welcome. */
+  readonly byteTypes?: readonly string[]
   /** Another limit than 1 MiB. */
   readonly maxBodyBytes?: number
   /** True where the client's address is needed although the route is public. */

@@ -13,6 +13,7 @@ import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
 import { liquidsoapScriptRoutes } from './liquidsoap-script.ts'
 import { liquidsoapRoutes } from './liquidsoap.ts'
+import { listenerSeriesRoutes } from './listener-series.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
 import { notificationRoutes, notificationSchema } from './notifications.ts'
@@ -25,9 +26,11 @@ import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
 import { playoutKeyRoutes, playoutKeySchema } from './playout-key.ts'
 import { playoutRoutes } from './playout.ts'
+import { pollRoutes, pollSchema } from './polls.ts'
 import { queuePreviewRoutes } from './queue-preview.ts'
 import { queueWriteRoutes } from './queue-write.ts'
 import { queueRoutes } from './queue.ts'
+import { remoteRoutes, remotes } from './remotes.ts'
 import { requestReportRoutes } from './request-reports.ts'
 import { requestRoutes } from './requests.ts'
 import { recordSchema } from './resource-routes.ts'
@@ -42,6 +45,7 @@ import { stationRoutes, stations } from './stations.ts'
 import { statsRoutes } from './stats.ts'
 import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
+import { streamerArtRoutes } from './streamer-art.ts'
 import { streamerRoutes, streamers } from './streamers.ts'
 import { webhookCloneRoutes } from './webhook-clone.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhook-deliveries.ts'
@@ -59,9 +63,12 @@ const documented: readonly ApiRoute[] = [
   ...playlistFileRoutes,
   ...fileRoutes,
   ...hlsStreamRoutes,
+  ...remoteRoutes,
+  ...pollRoutes,
   ...sftpUserRoutes,
   ...sftpAuthRoutes,
   ...streamerRoutes,
+  ...streamerArtRoutes,
   ...broadcastRoutes,
   ...queueRoutes,
   ...queueWriteRoutes,
@@ -73,6 +80,7 @@ const documented: readonly ApiRoute[] = [
   ...playlistActionRoutes,
   ...queuePreviewRoutes,
   ...playoutRoutes,
+  ...listenerSeriesRoutes,
   ...nowPlayingUpdateRoutes,
   ...playoutKeyRoutes,
   ...liquidsoapRoutes,
@@ -102,6 +110,7 @@ export const resources: readonly DeclaredResource[] = [
   playlists,
   files,
   hlsStreams,
+  remotes,
   sftpUsers,
   streamers,
   webhooks,
@@ -115,6 +124,7 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...schemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
   Broadcast: broadcastSchema,
+  Poll: pollSchema,
   WebhookTest: webhookTestSchema,
   WebhookDelivery: deliverySchema,
   WebhookDeliveryLog: deliveryLogSchema,

@@ -169,6 +169,29 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     hls_listeners: whole
   }),
   PlayedItem: exactly(played),
+  DetailedPlay: exactly({
+    ...played,
+    listeners_start: whole,
+    listeners_end: { ...whole, description: 'So far, while it plays.' },
+    delta_total: { ...whole, description: 'listeners_end - listeners_start' },
+    delta_positive: { ...whole, description: 'The sum of all rises.' },
+    delta_negative: { ...whole, description: 'The sum of all falls.' },
+    listeners_peak: whole,
+    unique_listeners: { ...whole, description: 'Distinct listeners who were connected at any time.' },
+    is_visible: { ...truth, description: 'Whether listeners are shown it.' }
+  }),
+  ListenerSeries: exactly({
+    step: { ...whole, description: 'Seconds from one point to the next.' },
+    points: many(
+      exactly({
+        at: { ...whole, description: 'Unix seconds of the first minute of the step.' },
+        total: { ...whole, description: 'At the end of the step.' },
+        unique: { ...whole, description: 'Distinct ones, at the end of the step.' },
+        most: { ...whole, description: 'The highest total within the step.' },
+        fewest: { ...whole, description: 'The lowest total within the step.' }
+      })
+    )
+  }),
   CurrentItem: exactly({ ...played, elapsed: whole, remaining: whole }),
   CuedItem: exactly(cued),
   NowPlaying: exactly({

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { addPolls, renewPolls } from '../broadcast/poll-rows.ts'
 import type { Tx } from '../db/sql.ts'
 import { firstStream } from '../db/stations.ts'
 import { withDeadline } from '../deadline.ts'
@@ -198,6 +199,9 @@ const queueSettings = [
   'max_overrun'
 ] as const
 
+/** What its streaming server is asked by. */
+const askedBy = ['frontend', 'frontend_url', 'frontend_admin_password', 'backend', 'is_enabled'] as const
+
 const isClocked = ({ is_enabled, backend }: Pick<Stored<StationFields>, 'is_enabled' | 'backend'>) =>
   is_enabled && backend === 'clock'
 
@@ -216,10 +220,12 @@ const rules: Rules<StationFields> = {
       where id = ${id}`
     if (!before) {
       await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`
+      await addPolls(tx, id)
       return
     }
     if (before.is_enabled && !values.is_enabled) await switchOff(tx, id)
     if (!isClocked(before) && isClocked(values)) await giveToClock(tx, id)
+    if (askedBy.some(name => before[name] !== values[name])) await renewPolls(tx, id)
     if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(tx, id)
   },
   async deleting({ tx, before }) {

@@ -43,6 +43,8 @@ export interface Rules {
   /** 0: no limit. */
   readonly consecutiveRequests: number
   readonly overrunMs: number
+  /** What was sent to the playout can wait there while something cuts in. */
+  readonly cutsBeforeSent: boolean
 }
 
 /** What was played, or stands in the queue. */

@@ -7,6 +7,7 @@ import { pick, pickFrom } from './pick.ts'
 import { dueRequest, isGivenUp, isRunFull, requested } from './requests.ts'
 import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {
+  isClosed,
   isOpen,
   type Moved,
   placeAll,
@@ -23,7 +24,7 @@ import {
 /** Places what cuts in and is due at the next slot, if anything; gives whether it did. */
 export function placeInterrupt(walk: Walk): boolean {
   const [next] = walk.left
-  if (next?.isSent) return false
+  if (isClosed(walk)) return false
   const slot = slotOf(walk)
   const due = dueInterrupts(slot).filter(
     playlist => !next || !isBegun(walk, next) || splits(walk, playlist, next)

@@ -11,6 +11,7 @@ import { isListed } from './stay.ts'
 import {
   beginWalk,
   cutWithin,
+  isClosed,
   isOpen,
   placeAll,
   placeNew,
@@ -143,7 +144,7 @@ function isThere(walk: Walk, row: Row): boolean {
 function endOfRunning(walk: Walk): number {
   const { running, nowMs } = walk.situation
   const { startedAtMs, endsAtMs, ...play } = running
-  const isCutNow = endsAtMs > nowMs && !walk.left[0]?.isSent && isOverdue(play, slotOf(walk, nowMs))
+  const isCutNow = endsAtMs > nowMs && !isClosed(walk) && isOverdue(play, slotOf(walk, nowMs))
   return isCutNow ? nowMs : (cutWithin(walk, play, Math.max(nowMs, startedAtMs), endsAtMs) ?? endsAtMs)
 }
 

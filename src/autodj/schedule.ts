@@ -109,8 +109,9 @@ export function windowsBetween(
   const untilMs = Math.min(toMs, fromMs + horizonMs)
   const { first, last } = datesTouching(zone, fromMs, untilMs)
   const windows: Window[] = []
-  for (let day = first; day <= last; day++) {
-    for (const item of items) {
+  // Item by item: where the calendar skips a date, windows of two dates begin together.
+  for (const item of items) {
+    for (let day = first; day <= last; day++) {
       const window = windowOf(zone, item, day)
       if (window && Math.max(window.startMs, fromMs) < Math.min(window.endMs, untilMs)) windows.push(window)
     }

@@ -75,9 +75,14 @@ export function playlistOf({ byId }: Walk, { playlistId }: Pick<Play, 'playlistI
   return playlistId === null ? undefined : byId.get(playlistId)
 }
 
-/** When a play that would be heard from one time to another is cut. What is on its way to the air cannot be cut in before. */
+/** Whether the next row is on its way to the air and cannot be cut in before. */
+export function isClosed({ left, situation }: Walk): boolean {
+  return left[0]?.isSent === true && !situation.library.rules.cutsBeforeSent
+}
+
+/** When a play that would be heard from one time to another is cut. */
 export function cutWithin(walk: Walk, play: Cuttable, fromMs: number, toMs: number): number | null {
-  return walk.left[0]?.isSent ? null : nextCut(play, fromMs, toMs, timeMs => slotOf(walk, timeMs))
+  return isClosed(walk) ? null : nextCut(play, fromMs, toMs, timeMs => slotOf(walk, timeMs))
 }
 
 /** Gives a row the next place. */

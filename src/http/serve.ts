@@ -184,11 +184,16 @@ interface Body {
 
 async function readBody<Services>(
   { contentType, incoming }: Body,
-  { textTypes = [] }: Route<Services>
+  { textTypes = [], byteTypes }: Route<Services>
 ): Promise<unknown> {
+  const [named = ''] = contentType.toLowerCase().split(';')
+  const type = named.trim()
+  if (byteTypes) {
+    if (byteTypes.includes(type)) return incoming.bytes
+    throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
+  }
   if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
-  const [type = ''] = contentType.toLowerCase().split(';')
-  if (textTypes.includes(type.trim())) return decodeText(await incoming.bytes)
+  if (textTypes.includes(type)) return decodeText(await incoming.bytes)
   throw new ApiError('wrong-media-type')
 }
 

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto'
 
 import type { IPicture } from 'music-metadata'
 
+import { type ImageType, imageType } from '../songs/image-type.ts'
+
 /** A picture that goes with a song: its key is the SHA-256 of its bytes, in hex. */
 export interface Cover {
   hash: string
-  contentType: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/gif'
+  contentType: ImageType
   bytes: Buffer
 }
 
@@ -24,14 +26,5 @@ export function chooseCover(pictures: IPicture[]): Cover | null {
     // A copy: the picture may be a small part of a large buffer that would be kept alive by it.
     return { hash: createHash('sha256').update(bytes).digest('hex'), contentType, bytes: Buffer.from(bytes) }
   }
-  return null
-}
-
-function imageType(bytes: Buffer): Cover['contentType'] | null {
-  const start = bytes.toString('latin1', 0, 12)
-  if (start.startsWith('\xFF\xD8\xFF')) return 'image/jpeg'
-  if (start.startsWith('\x89PNG\r\n\x1A\n')) return 'image/png'
-  if (/^RIFF[^]{4}WEBP/.test(start)) return 'image/webp'
-  if (/^GIF8[79]a/.test(start)) return 'image/gif'
   return null
 }

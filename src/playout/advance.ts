@@ -29,10 +29,10 @@ export interface AdvanceRequest {
 }
 
 /**
- * `stepped`: this call ended the play. `overtaken`: another play is on by now. `not-due`: its end has moved to
- * later. `idle`: nothing plays and nothing is to be played. `gone`: no such station.
+ * `stepped`: this call ended the play. `postponed`: it looks again later. `overtaken`: another play is on by now. `not-due`: its
+ * end has moved to later. `idle`: nothing plays and nothing is to be played. `gone`: no such station.
  */
-export type Outcome = 'stepped' | 'overtaken' | 'not-due' | 'idle' | 'gone'
+export type Outcome = 'stepped' | 'postponed' | 'overtaken' | 'not-due' | 'idle' | 'gone'
 
 /** Later than this, the engine starts from now instead of catching up with what nobody heard. */
 const catchUpMs = 5_000
@@ -79,10 +79,11 @@ function step(
     const before = observedBefore(station, play)
     if (!station.isClocked) {
       if (!play) return unmoved('idle')
-      await bridge(tx, { ...held, play }, nowMs)
+      const bridged = await bridge(tx, { ...held, play }, nowMs)
       await refillHeld(tx, stationId, nowMs, librariesOf(sql))
       await note(tx)
-      return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs) }
+      const told = await raiseTriggers(tx, station, before, startMs)
+      return { outcome: bridged === 'ended' ? 'stepped' : 'postponed', told }
     }
     const plan = refill({
       library,

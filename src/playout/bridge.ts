@@ -19,13 +19,14 @@ export function bridgeDueMs(startedAtMs: number, durationMs: number): number | n
 
 /**
  * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there and has the next
- * song, the song is taken as begun until a report says otherwise; else the station falls silent, after a while.
+ * song, the song is taken as begun until a report says otherwise; else the station falls silent, after a while: until then the end is
+ * postponed.
  */
 export async function bridge(
   tx: Tx,
   { station, play, queue }: HeldStation & { readonly play: OpenPlay },
   nowMs: number
-): Promise<void> {
+): Promise<'ended' | 'postponed'> {
   const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.driver === 'liquidsoap') {
@@ -33,14 +34,17 @@ export async function bridge(
       await markHeard(tx, play)
       await endPlay(tx, station, play, endMs)
       await startQueued(tx, station, row, bridged(row, endMs), null)
-      return
+      return 'ended'
     }
-    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs)
-      return postpone(tx, station.id, play, endMs + silentAfterMs)
+    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
+      await postpone(tx, station.id, play, endMs + silentAfterMs)
+      return 'postponed'
+    }
   }
   await markHeard(tx, play)
   await endPlay(tx, station, play, endMs)
   await goSilent(tx, station, null)
+  return 'ended'
 }
 
 /** The end of a song, or the time when a play of unknown length should have been followed by another. */

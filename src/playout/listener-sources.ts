@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
 import type { Count } from '../station/state.ts'
 
@@ -58,17 +58,29 @@ const columns = {
   }
 } as const
 
-/** Every source of a station, invisible ones too. A stream is two: its listeners over HLS are counted for themselves. */
-export async function readSources(tx: Tx, stationId: number): Promise<Source[]> {
+/** What is known of the listeners of a station. */
+export interface StationCounts {
+  readonly totals: Count
+  /** Every source, invisible ones too. A stream is two: its listeners over HLS are counted for themselves. */
+  readonly sources: readonly Source[]
+}
+
+/** Null for an unknown station. */
+export async function readCounts(sql: Sql | Tx, stationId: number): Promise<StationCounts | null> {
   const rowsOf = (kind: SourceKind) => {
     const { table, key, path, total, unique } = columns[kind]
-    return tx`
-      select ${kind}::text as kind, id, ${tx(path)} as path, ${key}::text || id as key, ${tx(total)} as total,
-        ${tx(unique)} as unique
-      from ${tx(table)} where station_id = ${stationId}`
+    return sql`
+      select ${kind}::text as kind, id, ${sql(path)} as path, ${key}::text || id as key, ${sql(total)} as total,
+        ${sql(unique)} as unique
+      from ${sql(table)} where station_id = ${stationId}`
   }
-  return tx<Source[]>`
-    ${rowsOf('mounts')} union all ${rowsOf('remotes')} union all ${rowsOf('hls')} order by kind, id`
+  const [station] = await sql<[StationCounts?]>`
+    select jsonb_build_object('total', listeners_total, 'unique', listeners_unique) as totals,
+      coalesce((
+        select jsonb_agg(x order by x.kind, x.id)
+        from (${rowsOf('mounts')} union all ${rowsOf('remotes')} union all ${rowsOf('hls')}) x), '[]') as sources
+    from stations where id = ${stationId}`
+  return station ?? null
 }
 
 /** Finds the sources that a report names; those it does not find, or finds twice, are problems. */
@@ -95,23 +107,25 @@ export function matchCounts(
   return { matched: [...matched.values()], problems }
 }
 
-/** Writes the counts that differ. Gives all sources as they are then, and those that have changed. */
-export async function updateCounts(
-  tx: Tx,
+/** All sources as they are with what was counted, and those that this changes. */
+export function countedSources(
   sources: readonly Source[],
   matched: readonly Counted[]
-): Promise<{ after: Source[]; changed: Source[] }> {
+): { after: Source[]; changed: Source[] } {
   const counts = new Map(matched.map(({ source, count }) => [source.key, count]))
   const after = sources.map(source => {
     const { total, unique } = counts.get(source.key) ?? source
     return source.total === total && source.unique === unique ? source : { ...source, total, unique }
   })
-  const changed = after.filter((source, index) => source !== sources[index])
+  return { after, changed: after.filter((source, index) => source !== sources[index]) }
+}
+
+/** Writes the counts of sources that have changed. */
+export async function updateCounts(tx: Tx, changed: readonly Source[]): Promise<void> {
   for (const kind of kinds) {
     const ofKind = changed.filter(source => source.kind === kind)
     if (ofKind.length > 0) await updateKind(tx, kind, ofKind)
   }
-  return { after, changed }
 }
 
 function updateKind(tx: Tx, kind: SourceKind, sources: readonly Source[]) {

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { Counted } from './listener-sources.ts'
 
 /** A listener of a source, told apart from the others by a hash of address and agent. */
@@ -10,21 +10,26 @@ export interface Listener {
 /** So many listeners of a source are told apart; what is beyond is in its counts only. */
 export const identitiesAtMost = 20_000
 
-/**
- * Keeps who listens at the sources that were counted: who is new is written down, who is not there any more has left,
- * who is back has not. Of a source that told nobody, all have left. Gives whether anybody came.
- */
+/** Who is connected to the sources that were counted, as far as is known. */
+export async function readConnected(
+  sql: Sql | Tx,
+  stationId: number,
+  matched: readonly Counted[]
+): Promise<Listener[]> {
+  if (matched.length === 0) return []
+  return sql<Listener[]>`
+    select source, identity from listeners
+    where station_id = ${stationId} and left_at_ms is null
+      and source = any(${matched.map(each => each.source.key)}::text[])`
+}
+
+/** Writes down who came and who left; who was there before and is back has not left. */
 export async function noteListeners(
   tx: Tx,
   stationId: number,
-  matched: readonly Counted[],
+  { came, left }: Movement,
   nowMs: number
-): Promise<boolean> {
-  if (matched.length === 0) return false
-  const connected = await tx<Listener[]>`
-    select source, identity from listeners
-    where station_id = ${stationId} and left_at_ms is null and source = any(${matched.map(each => each.source.key)}::text[])`
-  const { came, left } = changesOf(connected, matched)
+): Promise<void> {
   const pairs = (listeners: readonly Listener[]) => tx`
     unnest(${listeners.map(each => each.source)}::text[], ${listeners.map(each => each.identity)}::text[])
       as x(source, identity)`
@@ -37,14 +42,18 @@ export async function noteListeners(
     await tx`
       update listeners l set left_at_ms = ${nowMs} from ${pairs(left)}
       where l.station_id = ${stationId} and l.source = x.source and l.identity = x.identity`
-  return came.length > 0
 }
 
-/** Who came and who left, by who was connected before and who was found connected at the sources that were counted. */
-export function changesOf(
-  connected: readonly Listener[],
-  matched: readonly Counted[]
-): { came: Listener[]; left: Listener[] } {
+export interface Movement {
+  readonly came: readonly Listener[]
+  readonly left: readonly Listener[]
+}
+
+/**
+ * Who came and who left, by who was connected before and who was found connected at the sources that were counted. Of a
+ * source that tells nobody apart, all have left.
+ */
+export function movementOf(connected: readonly Listener[], matched: readonly Counted[]): Movement {
   const before = new Map<string, Set<string>>()
   for (const { source, identity } of connected) {
     const known = before.get(source)

@@ -1,9 +1,16 @@
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import type { Count } from '../station/state.ts'
 import { noteMinute } from './listener-minutes.ts'
-import { matchCounts, readSources, type SourceReport, sumOf, updateCounts } from './listener-sources.ts'
-import { noteListeners } from './listeners-known.ts'
+import {
+  countedSources,
+  matchCounts,
+  readCounts,
+  type SourceReport,
+  sumOf,
+  updateCounts
+} from './listener-sources.ts'
+import { movementOf, noteListeners, readConnected } from './listeners-known.ts'
 import { keepStatistics } from './play-statistics.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
@@ -53,12 +60,37 @@ async function record(
   report: ListenerReport,
   judge: (problems: readonly FieldError[]) => void
 ): Promise<boolean> {
+  // Most reports tell nothing new, and then nobody has to wait for the station.
+  const known = await compare(services.sql, stationId, report, judge)
+  if (known === null) return false
+  if (!known.isNews) return true
   const told = await services.sql.begin(tx => recordIn(tx, stationId, report, judge))
   if (told === 'gone') return false
   if (told === 'unchanged') return true
   await publishEventually(services, stationId)
   await tellHooks(services, told)
   return true
+}
+
+/** What a report changes; null for an unknown station. */
+async function compare(
+  sql: Sql | Tx,
+  stationId: number,
+  { totals, ...report }: ListenerReport,
+  judge: (problems: readonly FieldError[]) => void
+) {
+  const counts = await readCounts(sql, stationId)
+  if (!counts) return null
+  const { totals: was, sources: before } = counts
+  const { matched, problems } = matchCounts(before, report)
+  judge(problems)
+  const movement = movementOf(await readConnected(sql, stationId, matched), matched)
+  const { after, changed } = countedSources(before, matched)
+  const now = totals ?? sumOf(after)
+  const isNewTotal = now.total !== was.total || now.unique !== was.unique
+  const isShown = isNewTotal || changed.length > 0
+  const isNews = isShown || movement.came.length > 0 || movement.left.length > 0
+  return { was, now, before, after, changed, movement, isNewTotal, isShown, isNews }
 }
 
 /** Gives the web hooks to be told, where there is something to show. */
@@ -68,24 +100,17 @@ async function recordIn(
   report: ListenerReport,
   judge: (problems: readonly FieldError[]) => void
 ): Promise<'gone' | 'unchanged' | number[]> {
-  const [station, play, before] = await Promise.all([
-    lockStation(tx, stationId),
-    readOpenPlay(tx, stationId),
-    readSources(tx, stationId)
-  ])
-  if (!station) return 'gone'
-  const { matched, problems } = matchCounts(before, report)
-  judge(problems)
+  const [station, play] = await Promise.all([lockStation(tx, stationId), readOpenPlay(tx, stationId)])
+  const change = station && (await compare(tx, stationId, report, judge))
+  if (!station || !change) return 'gone'
+  if (!change.isNews) return 'unchanged'
   const nowMs = Date.now()
-  const { after, changed } = await updateCounts(tx, before, matched)
-  const haveCome = await noteListeners(tx, stationId, matched, nowMs)
-  const was = { total: station.listenersTotal, unique: station.listenersUnique }
-  const now = report.totals ?? sumOf(after)
-  const isNewTotal = now.total !== was.total || now.unique !== was.unique
-  const isShown = isNewTotal || changed.length > 0
-  if (play && (isShown || haveCome)) await keepStatistics(tx, play, { was, now, before, after })
-  if (!isShown) return 'unchanged'
-  if (isNewTotal) await noteMinute(tx, stationId, was, now, nowMs)
+  await updateCounts(tx, change.changed)
+  await noteListeners(tx, stationId, change.movement, nowMs)
+  if (play && (change.isShown || change.movement.came.length > 0)) await keepStatistics(tx, play, change)
+  if (!change.isShown) return 'unchanged'
+  const { was, now } = change
+  if (change.isNewTotal) await noteMinute(tx, stationId, was, now, nowMs)
   await tx`update stations set revision = revision + 1, listeners_revision = revision + 1,
     listeners_total = ${now.total}, listeners_unique = ${now.unique} where id = ${stationId}`
   return raiseTriggers(tx, station, observedBefore(station, play), nowMs)

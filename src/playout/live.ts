@@ -29,7 +29,8 @@ const sameMs = 1_000
 
 /**
  * Begins a broadcast, and ends the one before it: a hand-over is both. What the AutoDJ played ends; its queue is kept. The
- * same told twice is one; one that began before the broadcast that is on is over already. Throws 404 for an unknown station.
+ * same told twice is one; one that began before the broadcast that is on is over already. Throws 404 for an unknown station, 409
+ * for one that is switched off.
  */
 export async function goLive(
   services: PlayoutServices,
@@ -40,6 +41,7 @@ export async function goLive(
   const told = await services.sql.begin(async tx => {
     const station = await lockStation(tx, stationId)
     if (!station) throw new ApiError('not-found')
+    if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
     const play = await readOpenPlay(tx, stationId)
     const current = await readBroadcast(tx, stationId)
     if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return null

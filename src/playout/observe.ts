@@ -56,7 +56,7 @@ export async function observeStream(
     title,
     startedAtMs: seen.atMs,
     isTimed: false
-  }).catch(ignoreGone)
+  }).catch(ignoreOthers)
 }
 
 interface Shown {
@@ -92,7 +92,8 @@ async function fallSilent(services: PlayoutServices, stationId: number, atMs: nu
   await tellHooks(services, told)
 }
 
-/** The station was deleted meanwhile. */
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof ApiError && error.kind === 'not-found')) throw error
+/** The station was deleted meanwhile, or goes by something else now. */
+function ignoreOthers(error: unknown): void {
+  const isOther = error instanceof ApiError && (error.kind === 'not-found' || error.kind === 'conflict')
+  if (!isOther) throw error
 }

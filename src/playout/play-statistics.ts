@@ -39,7 +39,7 @@ export async function keepStatistics(tx: Tx, play: OpenPlay, change: Change): Pr
     tx<{ peaks: Peaks }[]>`select unique_peaks as peaks from song_history where id = ${play.id}`,
     tx<{ source: string; count: number }[]>`
       select source, count(*)::integer as count from listeners
-      where station_id = ${play.stationId} and (left_at_ms is null or left_at_ms >= ${play.startedAtMs})
+      where station_id = ${play.stationId} and (left_at_ms is null or left_at_ms > ${play.startedAtMs})
       group by source`
   ])
   const peaks = peaksAfter(row?.peaks ?? {}, before, after)

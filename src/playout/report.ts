@@ -32,7 +32,7 @@ export interface TrackReport {
 /**
  * Records what a playout, a streamer or a streaming server says has begun: history, queue and now playing follow it. A report may come
  * twice, late, or behind that of the next track; what the clock began in its place is corrected. Throws 404 for an unknown
- * station and 400 for a media that is none of its own.
+ * station, 400 for a media that is none of its own, and 409 where the station does not go by reports.
  */
 export async function reportTrack(
   services: PlayoutServices,
@@ -42,6 +42,7 @@ export async function reportTrack(
   const told = await services.sql.begin(async tx => {
     const held = await holdStation(tx, stationId, Date.now(), librariesOf(services.sql))
     if (!held) throw new ApiError('not-found')
+    refuseUnasked(held.station)
     const before = observedBefore(held.station, held.play)
     if (!(await record(tx, held, report))) return null
     await refillHeld(tx, stationId, Date.now(), librariesOf(services.sql))
@@ -51,6 +52,12 @@ export async function reportTrack(
   const state = await publishEventually(services, stationId)
   await tellHooks(services, told)
   if (state) services.log.info(...nowPlayingLine(state))
+}
+
+function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
+  if (driver === null) throw new ApiError('conflict', 'This station is switched off.')
+  if (driver === 'clock' && liveSinceMs === null)
+    throw new ApiError('conflict', 'What plays is said by the clock of Cuewire: its backend is clock.')
 }
 
 /** Gives whether anything is new. */

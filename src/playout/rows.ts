@@ -29,6 +29,7 @@ export interface LockedStation {
   readonly overlapMs: number
   readonly consecutiveRequests: number
   readonly overrunMs: number
+  readonly cutsBeforeSent: boolean
   /** It has web hooks that are switched on. */
   readonly hasHooks: boolean
 }
@@ -57,6 +58,8 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
     s.duplicate_prevention_time_range * 60000 as "duplicateRangeMs",
     s.request_threshold * 60000 as "requestThresholdMs", s.max_consecutive_requests as "consecutiveRequests",
     s.max_overrun * 1000 as "overrunMs",
+    s.backend = 'liquidsoap' and exists (
+      select from playouts o where o.station_id = s.id and o.takes_commands) as "cutsBeforeSent",
     exists (select from webhooks w where w.station_id = s.id and w.is_enabled) as "hasHooks",
     case when s.backend <> 'liquidsoap' then 0
       when s.enable_auto_cue then ${measuredOverlap(tx)}

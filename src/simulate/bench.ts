@@ -147,7 +147,8 @@ function libraryOf(rows: readonly TrackRow[], heard: readonly TrackRow[], rangeM
       overlapMs: 0,
       requestThresholdMs: 15 * minuteMs,
       consecutiveRequests: 2,
-      overrunMs: 10 * minuteMs
+      overrunMs: 10 * minuteMs,
+      cutsBeforeSent: false
     },
     playlists: [playlist],
     past: { plays, older: new Map(), refused: [] },

@@ -120,7 +120,8 @@ export function exampleStation(zone: Zone, seed: number, fromMs: number): Simula
           overlapMs: 0,
           requestThresholdMs: 15 * minuteMs,
           consecutiveRequests: 2,
-          overrunMs: 10 * minuteMs
+          overrunMs: 10 * minuteMs,
+          cutsBeforeSent: false
         },
         playlists,
         past: { plays: [], older: new Map(), refused: [] },

@@ -69,6 +69,32 @@ export const hlsStream: Shape = {
   }
 }
 
+export const remote: Shape = {
+  keys: {
+    id: 'integer',
+    name: 'string',
+    url,
+    type: { oneOf: ['icecast', 'shoutcast2', ''] },
+    admin_password: { oneOf: [''] },
+    is_visible: 'boolean',
+    bitrate: 'integer',
+    format: streamFormat,
+    listeners_unique: 'integer',
+    listeners_total: 'integer'
+  }
+}
+
+export const poll: Shape = {
+  keys: {
+    remote_id: { orNull: 'integer' },
+    type: { oneOf: ['icecast', 'shoutcast2'] },
+    url,
+    answered_at: { orNull: 'integer' },
+    failing_since: { orNull: 'integer' },
+    problem: 'string'
+  }
+}
+
 export const sftpUser: Shape = {
   keys: { id: 'integer', username: 'string', password: { oneOf: [''] }, publicKeys: 'string' }
 }

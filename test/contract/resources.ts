@@ -1,4 +1,13 @@
-import { customField, hlsStream, playlist, sftpUser, storageLocation, streamer, webhook } from './records.ts'
+import {
+  customField,
+  hlsStream,
+  playlist,
+  remote,
+  sftpUser,
+  storageLocation,
+  streamer,
+  webhook
+} from './records.ts'
 import type { Shape } from './shape.ts'
 import type { Body } from './table.ts'
 import { notFlag, notListOfText, notNamedValues, notText, notWhole, notWord } from './wrong.ts'
@@ -323,6 +332,69 @@ const sftpUsers: Resource = {
     ['publicKeys', 'invalid_public_key', { publicKeys: 'ssh-ed25519 AAAA' }],
     ['publicKeys', 'invalid_public_key', { publicKeys: firstSshKey.replace('ssh-ed25519', 'ssh-rsa') }],
     ['publicKeys', 'too_long', { publicKeys: `${firstSshKey}\n#${'x'.repeat(16_384)}` }]
+  ]
+}
+
+const remotes: Resource = {
+  name: 'remote',
+  collection: '/api/station/{station_id}/remotes',
+  single: '/api/station/{station_id}/remote/{id}',
+  record: remote,
+  minimal: { name: 'Minimal {n}', url: 'http://relay.invalid/{n}.mp3' },
+  defaults: {
+    type: '',
+    admin_password: '',
+    is_visible: true,
+    bitrate: 0,
+    format: '',
+    listeners_unique: 0,
+    listeners_total: 0
+  },
+  full: {
+    name: 'Full {n}',
+    url: 'https://relay.invalid:8000/live.mp3?sid={n}',
+    type: 'shoutcast2',
+    admin_password: 'secret-word-{n}',
+    is_visible: false,
+    bitrate: 192,
+    format: 'opus'
+  },
+  shows: { admin_password: '' },
+  changes: [
+    [{ name: '  Trimmed {n} ' }, { name: 'Trimmed {n}' }],
+    [{ url: ' http://other.invalid/ ' }, { url: 'http://other.invalid/' }],
+    [{ type: 'icecast' }],
+    [{ type: '' }],
+    [{ admin_password: 'secret-word-other-{n}' }, {}],
+    [{ admin_password: '' }, {}],
+    [{ admin_password: null }, {}],
+    [{ is_visible: 1 }, { is_visible: true }],
+    [{ bitrate: '320' }, { bitrate: 320 }],
+    [{ format: '' }]
+  ],
+  ignored: { id: 'abc', listeners_total: 5, listeners_unique: 'x', nonsense: { a: 1 } },
+  wrong: {
+    name: notText,
+    url: notText,
+    type: notWord,
+    admin_password: notText,
+    is_visible: notFlag,
+    bitrate: notWhole,
+    format: notWord
+  },
+  refused: [
+    ['name', 'blank required', { name: '  ' }],
+    ['name', 'too_long', { name: 'x'.repeat(101) }],
+    ['url', 'required', { url: null }],
+    ['url', 'blank', { url: '' }],
+    ['url', 'invalid_url', { url: 'relay.invalid/live' }],
+    ['url', 'invalid_url', { url: 'http://admin:pw@relay.invalid/live' }],
+    ['url', 'too_long', { url: `http://relay.invalid/${'x'.repeat(255)}` }],
+    ['url', 'unsafe_url', { type: 'icecast', url: 'http://127.0.0.1:8000/live' }],
+    ['url', 'unsafe_url', { type: 'shoutcast2', url: 'http://169.254.169.254/live' }],
+    ['admin_password', 'too_long', { admin_password: 'x'.repeat(256) }],
+    ['bitrate', 'out_of_range', { bitrate: 10_001 }],
+    ['bitrate', 'out_of_range', { bitrate: -1 }]
   ]
 }
 
@@ -736,6 +808,7 @@ const sftpStorage: Resource = {
 export const resources: readonly Resource[] = [
   playlists,
   hlsStreams,
+  remotes,
   sftpUsers,
   streamers,
   webhooks,

@@ -10,7 +10,9 @@ import {
   nowPlaying,
   nowPlayingEvent,
   playlist,
+  poll,
   queueItem,
+  remote,
   requestableSong,
   sftpUser,
   songRequest,
@@ -450,6 +452,50 @@ const station: Shape = { atLeast: { id: 'integer', name: 'string', short_name: '
 /** Endpoints that the interface does not have and that are needed to work with the ones it has. */
 export const addedRows: readonly Row[] = [
   {
+    group: 'remotes',
+    method: 'GET',
+    path: '/api/station/{station_id}/remotes',
+    right: 'manage station remotes',
+    answer: { list: remote }
+  },
+  {
+    group: 'remotes',
+    method: 'POST',
+    path: '/api/station/{station_id}/remotes',
+    right: 'manage station remotes',
+    body: { name: 'Table {n}', url: 'http://relay.invalid/table-{n}.mp3' },
+    answer: remote
+  },
+  {
+    group: 'remotes',
+    method: 'GET',
+    path: '/api/station/{station_id}/remote/{id}',
+    right: 'manage station remotes',
+    answer: remote
+  },
+  {
+    group: 'remotes',
+    method: 'PUT',
+    path: '/api/station/{station_id}/remote/{id}',
+    right: 'manage station remotes',
+    body: { name: 'Table {n}' },
+    answer: updated
+  },
+  {
+    group: 'remotes',
+    method: 'DELETE',
+    path: '/api/station/{station_id}/remote/{id}',
+    right: 'manage station remotes',
+    answer: deleted
+  },
+  {
+    group: 'remotes',
+    method: 'GET',
+    path: '/api/station/{station_id}/polls',
+    right: 'view station management',
+    answer: { list: poll }
+  },
+  {
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamers',
@@ -461,7 +507,7 @@ export const addedRows: readonly Row[] = [
     method: 'POST',
     path: '/api/station/{station_id}/streamers',
     right: 'manage station streamers',
-    body: { streamer_username: 'table-{n}', streamer_password: 'correct horse {n}' },
+    body: { streamer_username: 'table-{n}', display_name: 'DJ {n}' },
     answer: streamer
   },
   {
@@ -625,6 +671,13 @@ export const addedRows: readonly Row[] = [
     right: 'manage station broadcasting',
     body: { total: 3, unique: 2 },
     answer: updated
+  },
+  {
+    group: 'history',
+    method: 'GET',
+    path: '/api/station/{station_id}/listeners/series',
+    right: 'view station reports',
+    answer: { keys: { step: 'integer', points: { list: 'object' } } }
   },
   {
     group: 'news',

@@ -43,6 +43,18 @@ const lists: readonly List[] = [
     sortedBy: 'id'
   },
   {
+    path: '/api/station/{station_id}/remotes',
+    word: 'name',
+    made: [
+      { name: 'needle_c', url: 'http://relay.invalid/1' },
+      { name: 'needle_a', url: 'http://relay.invalid/3' },
+      { name: 'needle_b', url: 'http://relay.invalid/2' },
+      { name: 'needlexd', url: 'http://relay.invalid/4' }
+    ],
+    sortKeys: ['id', 'name', 'url'],
+    sortedBy: 'name'
+  },
+  {
     path: '/api/station/{station_id}/sftp-users',
     word: 'username',
     made: ['needle_c', 'needle_a', 'needle_b', 'needlexd'].map(username => ({

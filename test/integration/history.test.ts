@@ -128,7 +128,86 @@ describe('the history', () => {
     }
   )
 
+  test('is in the order in which the plays began, whenever they were reported', async ({ program }) => {
+    const id = await recordPlays(program.sql, [
+      { at: '2026-01-01T00:20:00Z', title: 'second' },
+      { at: '2026-01-01T00:00:00Z', title: 'first' },
+      { at: '2026-01-01T00:20:00Z', title: 'third' }
+    ])
+    const { body } = await program.ask('GET', `/api/station/${id}/history`)
+    expect(titles(body)).toEqual(['third', 'second', 'first'])
+  })
+
+  test('tells in detail what is known of the listeners, of jingles too', async ({ program }) => {
+    const id = await recordPlays(program.sql, [
+      { at: '2026-01-01T00:00:00Z', title: 'song' },
+      { at: '2026-01-01T00:10:00Z', title: 'jingle', visible: false }
+    ])
+    await program.sql`
+      update song_history set listeners_start = 5, listeners_end = 7, listeners_peak = 8, delta_positive = 4,
+        delta_negative = 2, unique_listeners = 9 where station_id = ${id} and is_visible`
+    const { body, headers } = await program.ask('GET', `/api/station/${id}/history?detailed=1`)
+    expect(titles(body)).toEqual(['jingle', 'song'])
+    expect(headers.get('x-total-count')).toBe('2')
+    const { body: plain } = await program.ask('GET', `/api/station/${id}/history?detailed=0`)
+    expect(plain).toHaveLength(1)
+    expect(body[1]).toEqual({
+      ...plain[0],
+      listeners_start: 5,
+      listeners_end: 7,
+      delta_total: 2,
+      delta_positive: 4,
+      delta_negative: 2,
+      listeners_peak: 8,
+      unique_listeners: 9,
+      is_visible: true
+    })
+    expect(body[0]).toMatchObject({ is_visible: false, unique_listeners: 0 })
+  })
+
+  test('is a file as well: times of the station’s zone, and no formula', async ({ program }) => {
+    const id = await recordPlays(
+      program.sql,
+      [
+        { at: '2026-07-08T00:00:00Z', title: '=HYPERLINK("x")', artist: 'A, B', playlist: '-Late' },
+        { at: '2026-07-08T00:10:00Z', title: 'Jingle', visible: false }
+      ],
+      'Europe/Berlin'
+    )
+    await program.sql`
+      update song_history set listeners_start = 5, listeners_end = 3, delta_negative = 2
+      where station_id = ${id} and is_visible`
+    const file = await program.ask('GET', `/api/station/${id}/history?format=csv&searchPhrase=e`)
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(file.headers.get('x-total-count')).toBe('2')
+    const [header = '', jingle = '', song = ''] = String(file.body).split('\r\n')
+    expect(header).toBe(
+      'sh_id,played_at,duration,artist,title,album,isrc,playlist,streamer,is_request,is_visible,listeners_start,' +
+        'listeners_end,delta_total,delta_positive,delta_negative,listeners_peak,unique_listeners'
+    )
+    expect(jingle).toMatch(/^\d+,2026-07-08T02:10:00\+02:00,60,,Jingle,,,,,false,false,0,0,0,0,0,0,0$/)
+    expect(song).toMatch(
+      /^\d+,2026-07-08T02:00:00\+02:00,60,"A, B","'=HYPERLINK\(""x""\)",,,'-Late,,false,true,5,3,-2,0,2,0,0$/
+    )
+  })
+
+  test('is a file of thousands of plays', async ({ program }) => {
+    const id = await seedStation(program.sql, { tracks: 0 })
+    await program.sql`
+      insert into song_history (station_id, song_id, title, started_at_ms, ended_at_ms)
+      select ${id}, '', 'Song ' || n, n * 1000, n * 1000 + 999 from generate_series(1, 5000) n`
+    const { body } = await program.ask('GET', `/api/station/${id}/history?format=csv`)
+    const lines = String(body).trimEnd().split('\r\n')
+    expect([lines.length, lines[1]?.split(',')[4], lines.at(-1)?.split(',')[4]]).toEqual([
+      5_001,
+      'Song 5000',
+      'Song 1'
+    ])
+  })
+
   test.for<[query: string, field: string]>([
+    ['detailed=maybe', 'detailed'],
+    ['format=xls', 'format'],
     ['start=yesterday', 'start'],
     ['end=2026-02-30', 'end'],
     ['start=0000-01-01', 'start'],

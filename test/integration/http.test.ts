@@ -77,6 +77,14 @@ const routes: Route<Services>[] = [
       seen.push(request)
       return json({ got: request.body ?? null })
     }
+  },
+  {
+    method: 'POST',
+    path: '/bytes',
+    access: 'public',
+    byteTypes: ['image/png', 'image/gif'],
+    maxBodyBytes: 8,
+    handle: ({ body }) => json(body instanceof Uint8Array ? [...body] : 'no bytes')
   }
 ]
 
@@ -297,6 +305,24 @@ test('a body is parsed, in one piece or in chunks', async () => {
     'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nTransfer-Encoding: chunked\r\n\r\n' +
     '3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n'
   expect(await talk(port, chunked, text => text.endsWith('}}'))).toContain('{"got":{"a":1}}')
+})
+
+test('a route that takes bytes gets them as they are, and nothing else', async () => {
+  const { base } = await serve()
+  const send = async (body: string | Uint8Array<ArrayBuffer>, type: string) => {
+    const answer = await fetch(`${base}/bytes`, { method: 'POST', body, headers: { 'Content-Type': type } })
+    return [answer.status, await answer.json()]
+  }
+  const bytes = Uint8Array.of(0, 0xff, 0x22, 0xc0)
+  expect(await send(bytes, 'image/png')).toEqual([200, [...bytes]])
+  expect(await send('{}', 'Image/GIF; x=1')).toEqual([200, [0x7b, 0x7d]])
+  expect(await send('', 'image/png')).toEqual([200, 'no bytes'])
+  expect(await send(new Uint8Array(9), 'image/png')).toMatchObject([413, { code: 413 }])
+  for (const type of ['application/json', 'image/jpeg', 'application/octet-stream', ''])
+    expect(await send('{}', type)).toMatchObject([
+      415,
+      { message: 'The body must be one of image/png, image/gif.' }
+    ])
 })
 
 test.each([

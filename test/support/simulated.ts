@@ -75,6 +75,7 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<Rules> =
       requestThresholdMs: 0,
       consecutiveRequests: 2,
       overrunMs: 10 * minuteMs,
+      cutsBeforeSent: false,
       ...rules
     },
     playlists,

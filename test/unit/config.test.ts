@@ -20,6 +20,7 @@ test('an empty environment gives the documented defaults', () => {
     WEBHOOK_ALLOWED_NETWORKS: [],
     MAIL_FROM: 'cuewire@localhost.localdomain',
     STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
+    HLS_SEGMENT_SECONDS: 4,
     LOG_LEVEL: 'info'
   })
 })

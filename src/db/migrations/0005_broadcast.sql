@@ -87,6 +87,7 @@ create index broadcasts_of_station on broadcasts (station_id, id desc);
 
 -- When workers ask streaming servers next, and how it went: one row per station with an address, one per remote with a type.
 create table polls (
+  id bigint generated always as identity primary key,
   station_id bigint not null references stations on delete cascade,
   -- Null: the station's own server.
   remote_id bigint references remotes on delete cascade,
@@ -95,6 +96,8 @@ create table polls (
   answered_at_ms bigint,
   failing_since_ms bigint,
   failures integer not null default 0,
+  -- Since when nobody listens there; null: somebody does.
+  idle_since_ms bigint,
   -- In one sentence, empty where there is none.
   problem text not null default ''
 ) with (fillfactor = 50);

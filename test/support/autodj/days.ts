@@ -175,6 +175,7 @@ export function libraryOf(spec: StationSpec): Library {
       requestThresholdMs: thresholdMinutes * minuteMs,
       consecutiveRequests,
       overrunMs: overrunMinutes * minuteMs,
+      cutsBeforeSent: false,
       overlapMs: overlapSeconds * secondMs
     },
     playlists: spec.playlists.map((playlist, index) => playlistOf(playlist, index + 1))

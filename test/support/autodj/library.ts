@@ -96,6 +96,7 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): Rules {
     requestThresholdMs: 15 * minuteMs,
     consecutiveRequests: 2,
     overrunMs: 10 * minuteMs,
+    cutsBeforeSent: false,
     ...parts
   }
 }

@@ -127,6 +127,20 @@ describe('nothing is cut', () => {
     expect(station.queue[1]?.startsAtMs).toBe(timeOf('12:15'))
   })
 
+  test('but where the playout keeps that row for later', () => {
+    const station = stationWith([music, hourly(2, 0)], { rules: { cutsBeforeSent: true } })
+    station.change(2, playlist => ({ ...playlist, isEnabled: false }))
+    station.send()
+    const [sent] = station.queue
+    station.change(2, playlist => ({ ...playlist, isEnabled: true }))
+    expect(station.on?.dueMs).toBe(timeOf('12:00'))
+    const news = station.queue.find(({ playlistId }) => playlistId === 2)
+    expect(news?.startsAtMs).toBe(timeOf('12:00'))
+    expect(station.queue.find(({ id }) => id === sent?.id)?.startsAtMs).toBe(timeOf('12:03'))
+    station.top()
+    expect(station.queue.find(({ playlistId }) => playlistId === 2)).toEqual(news)
+  })
+
   test('in what cuts in itself by one that is no more than equal', () => {
     const first = hourly(2, 0)
     const second = hourly(3, 2)

@@ -148,6 +148,23 @@ describe('of several items', () => {
     )
   })
 
+  test('also where the calendar skips a date, and windows of two dates begin together', () => {
+    const apia = openZone('Pacific/Apia')
+    const today = anItem('0000-0100', { id: 1, start_date: '2011-12-31', end_date: '2011-12-31' })
+    const skipped = anItem('2300-0200', { id: 2, start_date: '2011-12-30', end_date: '2011-12-30' })
+    const atMs = Date.parse('2011-12-30T10:30Z')
+    expect(windowAt(apia, [today, skipped], atMs)?.item.id).toBe(1)
+    expect(
+      windowsBetween(apia, [today, skipped], atMs, atMs + minuteMs).map(({ item, startMs }) => [
+        item.id,
+        startMs
+      ])
+    ).toEqual([
+      [1, Date.parse('2011-12-30T10:00Z')],
+      [2, Date.parse('2011-12-30T10:00Z')]
+    ])
+  })
+
   test('windows come by start, then in the order of the items, and only where they overlap the range', () => {
     const windows = (from: string, to: string) =>
       windowsBetween(utc, [twin, show, base], Date.parse(from), Date.parse(to)).map(({ item }) => item.id)
@@ -412,8 +429,11 @@ describe('ranges', () => {
 
   /** Every window of the items on dates near an instant, by start. */
   const windowsAround = (zone: Zone, items: readonly ScheduleItem[], atMs: number): Window[] =>
-    [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]
-      .flatMap(day => items.flatMap(item => windowOf(zone, item, day) ?? []))
+    items
+      .flatMap(item => {
+        const days = [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]
+        return days.flatMap(day => windowOf(zone, item, day) ?? [])
+      })
       .toSorted((a, b) => a.startMs - b.startMs)
 
   test('hold all windows that overlap them', () => {

@@ -1,0 +1,103 @@
+import { openZone } from '../autodj/zone.ts'
+import type { Sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { choice, integer } from '../fields/field.ts'
+import { csvLine, csvReply } from './csv.ts'
+import { filtersOf } from './filters.ts'
+import { type Changes, pointsAtMost, pointsOf, type Span, spanOf } from './listener-points.ts'
+import { localTime } from './local-time.ts'
+import { instant, momentOf, momentSchema } from './moments.ts'
+import { type ApiRoute, json, stationOf, type StationRow } from './route.ts'
+
+const dayMs = 86_400_000
+
+const shape = filtersOf({
+  step: integer({
+    min: 60,
+    max: 366 * 86_400,
+    about: `Seconds from one point to the next, a multiple of 60; unless told, as few as ${pointsAtMost} points allow.`
+  }),
+  format: choice(['json', 'csv'], { about: 'csv: the points as a file. json unless told.' })
+})
+
+const series: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/listeners/series',
+  access: 'view station reports',
+  operation: {
+    id: 'getListenerSeries',
+    tag: 'Listeners',
+    summary: 'How many listened when',
+    query: {
+      start: momentSchema('Where the points begin; 24 hours before the end unless told.'),
+      end: momentSchema('Where they end; a day is meant whole. Now unless told, and never later.'),
+      ...shape.schemas
+    },
+    answer: { $ref: '#/components/schemas/ListenerSeries' },
+    hasCsv: true
+  },
+  async handle(request, { reads: sql }) {
+    const station = stationOf(request)
+    const { step = null, format = 'json' } = shape.parse(request.query)
+    if (step !== null && step % 60 !== 0) {
+      const message = 'step must be a multiple of 60.'
+      throw ApiError.ofFields([{ field: 'step', code: 'invalid', message }])
+    }
+    const { startMs, endMs, timezone } = await boundsOf(sql, station, request.query)
+    const span = spanOf(startMs, endMs, step)
+    const points = await readPoints(sql, station.id, span)
+    if (format === 'json') return json({ step: span.stepMinutes * 60, points })
+    const zone = openZone(timezone)
+    const lines = points.map(({ at, total, unique, most, fewest }) =>
+      csvLine([localTime(zone, at * 1_000), total, unique, most, fewest])
+    )
+    const header = csvLine(['at', 'total', 'unique', 'most', 'fewest'])
+    return csvReply(`${station.shortName}-listeners`, header + lines.join(''))
+  }
+}
+
+/** What is asked for; nobody knows of later than now. */
+async function boundsOf(sql: Sql, station: StationRow, query: URLSearchParams) {
+  const start = momentOf(query, 'start')
+  const end = momentOf(query, 'end')
+  const [asked] = await sql<{ startMs: number | null; endMs: number | null; timezone: string }[]>`
+    select ${start ? instant(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+      ${end ? instant(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone
+    from stations where id = ${station.id}`
+  if (!asked) throw new ApiError('not-found')
+  const nowMs = Date.now()
+  // The end is the first millisecond after what was asked for.
+  const endMs = asked.endMs === null ? nowMs : Math.min(nowMs, asked.endMs - 1)
+  return { startMs: asked.startMs ?? endMs - dayMs, endMs, timezone: asked.timezone }
+}
+
+async function readPoints(sql: Sql, stationId: number, span: Span) {
+  const { firstMinute, lastMinute, stepMinutes } = span
+  if (lastMinute < firstMinute) return []
+  const [[before], changes] = await Promise.all([
+    // Without any minute the count has never changed.
+    sql<{ total: number; unique: number }[]>`
+      select coalesce(last.total, case when known.any then 0 else s.listeners_total end) as total,
+        coalesce(last.unique, case when known.any then 0 else s.listeners_unique end) as unique
+      from stations s
+        cross join lateral (
+          select exists (select from listener_minutes m where m.station_id = s.id) as any) known
+        left join lateral (
+          select m.total, m."unique" from listener_minutes m
+          where m.station_id = s.id and m.minute < ${firstMinute} order by m.minute desc limit 1) last on true
+      where s.id = ${stationId}`,
+    sql<Changes[]>`
+      select x.index, m.total, m."unique" as unique, x.most, x.fewest
+      from (
+        select (minute - ${firstMinute}::int) / ${stepMinutes}::int as index, max(minute) as last,
+          max(most) as most, min(fewest) as fewest
+        from listener_minutes
+        where station_id = ${stationId} and minute between ${firstMinute}::int and ${lastMinute}::int
+        group by 1
+      ) x join listener_minutes m on m.station_id = ${stationId} and m.minute = x.last
+      order by x.index`
+  ])
+  return pointsOf(span, before ?? { total: 0, unique: 0 }, changes)
+}
+
+export const listenerSeriesRoutes = [series]

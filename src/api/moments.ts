@@ -1,0 +1,33 @@
+import type { Fragment, Sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import type { StationRow } from './route.ts'
+import { isDate } from './schedule-items.ts'
+
+/** A day of the calendar, or a second. */
+export type Moment = { readonly day: string } | { readonly seconds: number }
+
+/** The schema of a query parameter that is a moment. */
+export const momentSchema = (which: string) => ({
+  type: 'string',
+  description: `${which} A day (YYYY-MM-DD) of the station's time zone, or Unix seconds.`,
+  examples: ['2026-07-08']
+})
+
+/** Reads a query parameter; null without it. Throws a 400 that names it. */
+export function momentOf(query: URLSearchParams, name: string): Moment | null {
+  const text = query.get(name)?.trim() ?? ''
+  if (text === '') return null
+  if (/^\d{1,12}$/.test(text)) return { seconds: Number(text) }
+  // The calendar of Postgres has no year 0.
+  if (isDate(text) && !text.startsWith('0000')) return { day: text }
+  const message = `${name} must be a day (YYYY-MM-DD) or Unix seconds.`
+  throw ApiError.ofFields([{ field: name, code: 'invalid_format', message }])
+}
+
+/** When a moment begins, or with `after` 1 the one that follows it: Unix milliseconds. */
+export function instant(sql: Sql, station: StationRow, at: Moment, after: 0 | 1): Fragment {
+  if ('seconds' in at) return sql`${(at.seconds + after) * 1000}::bigint`
+  return sql`(select (extract(epoch from
+      (${at.day}::text::date + ${after}::int)::timestamp at time zone s.timezone) * 1000)::bigint
+    from stations s where s.id = ${station.id})`
+}

@@ -1,0 +1,164 @@
+import { appendFile, rename, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import { openHlsLog } from '../../src/broadcast/hls-log.ts'
+import { readFacts } from '../../src/db/facts.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { countListeners } from '../../src/playout/listeners.ts'
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { startNginx, writeLogOnly } from '../support/hls-server.ts'
+import { openPlayout } from '../support/playout.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
+import { seedStation } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWorkers } from '../support/worker-process.ts'
+
+const segmentMs = 4_000
+
+/** A station `demo` with `/radio.mp3`, and a log that is followed from time 0. */
+async function openStage(sql: Sql, redisUrl: string) {
+  const playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await sql`update stations set short_name = 'demo' where id = ${stationId}`
+  const path = join(await scratchFolder(), 'access.log')
+  await writeFile(path, '')
+  const open = () => openHlsLog(playout, { path, segmentMs })
+  const log = open()
+  return {
+    stationId,
+    playout,
+    path,
+    log,
+    /** The same log, as another process follows it. */
+    open,
+    get: (address: string, playlist = 'radio.m3u8', status = 200) =>
+      appendFile(
+        path,
+        `${address} - - [10/Oct/2026:13:55:36 +0000] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`
+      ),
+    hls: async () => (await readFacts(sql, [stationId]))[0]?.listeners,
+    async [Symbol.asyncDispose]() {
+      await log.close()
+      await playout[Symbol.asyncDispose]()
+    }
+  }
+}
+
+test('who fetches a variant again and again listens, until they do not', async ({ sql, redisUrl }) => {
+  await using stage = await openStage(sql, redisUrl)
+  await stage.log.look(0)
+  for (let atMs = 4_000; atMs <= 12_000; atMs += 4_000) {
+    await stage.get('203.0.113.1')
+    if (atMs <= 8_000) await stage.get('203.0.113.2', 'radio.mp3.m3u8')
+    await stage.get('203.0.113.3', 'live.m3u8')
+    await stage.get('203.0.113.4', 'radio.m3u8', 404)
+    await appendFile(stage.path, 'garbage\n')
+    await stage.log.look(atMs)
+  }
+  expect(await stage.hls()).toMatchObject({ total: 2, unique: 2, hls: 2 })
+  await stage.log.look(16_001)
+  expect(await stage.hls()).toMatchObject({ total: 1, hls: 1 })
+  await stage.log.look(20_001)
+  expect(await stage.hls()).toMatchObject({ total: 0, unique: 0, hls: 0 })
+})
+
+test('a log that was renamed or cut goes on', async ({ sql, redisUrl }) => {
+  await using stage = await openStage(sql, redisUrl)
+  await stage.log.look(0)
+  await stage.get('203.0.113.1')
+  await rename(stage.path, `${stage.path}.1`)
+  await stage.get('203.0.113.2')
+  await stage.get('203.0.113.2')
+  await stage.log.look(9_000)
+  expect(await stage.hls()).toMatchObject({ hls: 2 })
+  await truncate(stage.path, 0)
+  await stage.get('203.0.113.3')
+  await stage.log.look(10_000)
+  expect(await stage.hls()).toMatchObject({ hls: 3 })
+})
+
+test('a restart brings no count down, and one whose listeners have left meanwhile goes down in the end', async ({
+  sql,
+  redisUrl
+}) => {
+  await using stage = await openStage(sql, redisUrl)
+  await stage.log.look(0)
+  await stage.get('203.0.113.1')
+  await stage.get('203.0.113.2')
+  await stage.log.look(9_000)
+  const again = stage.open()
+  await again.look(20_000)
+  await stage.get('203.0.113.1')
+  await again.look(28_000)
+  expect(await stage.hls()).toMatchObject({ hls: 2 })
+  await again.look(28_001)
+  expect(await stage.hls()).toMatchObject({ hls: 1 })
+  await again.close()
+  const later = stage.open()
+  await later.look(40_000)
+  await later.look(48_000)
+  expect(await stage.hls()).toMatchObject({ hls: 1 })
+  await later.look(48_001)
+  expect(await stage.hls()).toMatchObject({ hls: 0, total: 0 })
+  await later.close()
+})
+
+test('while the log cannot be read counts stay, and so do those that broadcasters reported', async ({
+  sql,
+  redisUrl
+}) => {
+  await using stage = await openStage(sql, redisUrl)
+  await countListeners(stage.playout, stage.stationId, {
+    totals: null,
+    mounts: [],
+    remotes: [],
+    hls: [{ path: '/radio.mp3', total: 7, unique: 7 }]
+  })
+  const elsewhere = openHlsLog(stage.playout, { path: `${stage.path}.missing`, segmentMs })
+  for (const atMs of [0, 9_000, 100_000]) await elsewhere.look(atMs)
+  await elsewhere.close()
+  for (const atMs of [0, 9_000, 100_000]) await stage.log.look(atMs)
+  expect(await stage.hls()).toMatchObject({ hls: 7 })
+})
+
+const hasNoNginx = whyWithout('nginx') !== null
+
+test('the workers count by the log of a web server, over its rotation', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  const stationId = await seedStation(sql)
+  await sql`update stations set short_name = 'demo' where id = ${stationId}`
+  await using folder = await openTempFolder()
+  await using server = hasNoNginx ? await writeLogOnly() : await startNginx(['hls/demo/radio.m3u8'])
+  const workers = startWorkers(databaseUrl, redisUrl, {
+    DATA_DIR: folder.path,
+    HLS_ACCESS_LOG: server.log,
+    HLS_SEGMENT_SECONDS: '1'
+  })
+  workers.stderr?.pipe(process.stderr)
+  try {
+    const listening = async (agents: string[], wanted: number) => {
+      let round = 0
+      await waitFor(
+        async () => {
+          if (round++ % 20 === 0)
+            for (const agent of agents) await server.get('/hls/demo/radio.m3u8?x=1', agent)
+          return (await readFacts(sql, [stationId]))[0]?.listeners.hls === wanted
+        },
+        { deadlineMs: 15_000, what: `${wanted} listeners` }
+      )
+    }
+    await listening(['VLC "3.0"', 'curl', 'curl'], 2)
+    await server.rotate()
+    await listening(['VLC "3.0"', 'curl', 'other\\'], 3)
+    await listening([], 0)
+  } finally {
+    workers.kill('SIGKILL')
+  }
+})

@@ -1,0 +1,312 @@
+import type { ServerResponse } from 'node:http'
+
+import { describe, expect } from 'vitest'
+
+import { addPolls, renewPolls } from '../../src/broadcast/poll-rows.ts'
+import { test as base } from '../support/fixtures.ts'
+import { openPolling } from '../support/polling.ts'
+import { startSilentServer } from '../support/silent-server.ts'
+import { seedStation, seedStations } from '../support/stations.ts'
+import { startFakeIcecast, startFakeShoutcast } from '../support/streaming-server.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWebServer } from '../support/web-server.ts'
+
+const second = 1_000
+const minute = 60 * second
+const startMs = Date.now()
+const password = 'open sesame'
+
+const vlc = ['203.0.113.9', 'VLC/3.0'] as const
+const phone = ['203.0.113.9', 'Phone & <more>'] as const
+const other = ['2001:db8::1', 'VLC/3.0'] as const
+
+/** What asks servers, an Icecast and a Shoutcast server, and a station with the mounts `/radio.mp3` and `/low.mp3`. */
+const test = base.extend('radio', async ({ sql, redisUrl }, { onCleanup }) => {
+  const [icecast, shoutcast, polling] = await Promise.all([
+    startFakeIcecast(),
+    startFakeShoutcast(),
+    openPolling(sql, redisUrl)
+  ])
+  onCleanup(async () => {
+    await polling[Symbol.asyncDispose]()
+    await Promise.all([icecast[Symbol.asyncDispose](), shoutcast[Symbol.asyncDispose]()])
+  })
+  const stationId = await seedStation(sql, { tracks: 0 })
+  await sql`insert into hls_streams (station_id, name) values (${stationId}, '/low.mp3')`
+  return {
+    ...polling,
+    icecast,
+    shoutcast,
+    stationId,
+    /** Asks what is due so many milliseconds after the start. */
+    pollAt: (atMs: number) => polling.poll(startMs + atMs),
+    counted: () => polling.counts(stationId),
+    stateOf: async (id: number) => {
+      const [state] = await polling.state(id)
+      if (!state) throw new Error('there is no such poll')
+      return state
+    },
+    playing: async () => {
+      const [play] = await sql<{ artist: string; title: string }[]>`
+        select artist, title from song_history where station_id = ${stationId} and ended_at_ms is null`
+      return play ?? null
+    }
+  }
+})
+
+describe('with 0, 1 and 2 sources', () => {
+  test.for([
+    ['Icecast tells its admin', 'icecast', password, '2/1', '4/3'],
+    ['Icecast tells anybody', 'icecast', '', '2/2', '4/4'],
+    ['Shoutcast tells its admin', 'shoutcast2', password, '2/1', '4/3'],
+    ['Shoutcast tells anybody', 'shoutcast2', '', '2/1', '4/3']
+  ] as const)('%s who listens', async ([, frontend, secret, main, all], { radio, sql }) => {
+    const server = frontend === 'icecast' ? radio.icecast : radio.shoutcast
+    await radio.setServer(radio.stationId, server.url, { frontend, password: secret })
+    expect(await radio.pollAt(0)).toBe(1)
+    expect(await radio.counted()).toEqual({ all: '0/0', '/radio.mp3': '0/0', '/low.mp3': '0/0' })
+    server.send({ path: '/radio.mp3', listeners: [vlc, vlc] })
+    expect(await radio.pollAt(20 * second)).toBe(1)
+    expect(await radio.counted()).toEqual({ all: main, '/radio.mp3': main, '/low.mp3': '0/0' })
+    server.send({ path: '/radio.mp3', listeners: [vlc, vlc] }, { path: '/low.mp3', listeners: [phone, vlc] })
+    expect(await radio.pollAt(40 * second)).toBe(1)
+    expect(await radio.counted()).toEqual({ all, '/radio.mp3': main, '/low.mp3': '2/2' })
+    const known = await sql`select identity from listeners where left_at_ms is null`
+    expect(known).toHaveLength(secret === '' ? 0 : 3)
+    expect(await radio.stateOf(radio.stationId)).toMatchObject({
+      problem: '',
+      failures: 0,
+      failingSinceMs: null
+    })
+  })
+})
+
+test('a server that is away for a while keeps its listeners for ten minutes, and operators are told after five', async ({
+  radio,
+  sql
+}) => {
+  const notified = async () =>
+    (await sql<{ title: string }[]>`select title from notifications`).map(row => row.title)
+  await radio.setServer(radio.stationId, radio.icecast.url, { password })
+  radio.icecast.send({ path: '/radio.mp3', listeners: [vlc, other] })
+  await radio.pollAt(0)
+  radio.icecast.answer((_, response) => response.writeHead(503).end())
+  for (let atMs = 6 * second; atMs < 5 * minute; atMs += 20 * second) await radio.pollAt(atMs)
+  expect(await radio.counted()).toMatchObject({ all: '2/2' })
+  expect(await notified()).toEqual([])
+  const { failures, failingSinceMs, problem } = await radio.stateOf(radio.stationId)
+  expect({ failingSinceMs, problem }).toEqual({
+    failingSinceMs: startMs + 6 * second,
+    problem: 'The server answered 503.'
+  })
+  // Each failure makes the pause longer: 5, 10, 20, 40 and then 60 seconds.
+  expect(failures).toBeLessThan(10)
+  await radio.pollAt(9 * minute)
+  expect(await radio.counted()).toMatchObject({ all: '2/2', '/radio.mp3': '2/2' })
+  expect(await notified()).toEqual([expect.stringMatching(/^A streaming server does not answer: Station/)])
+  await radio.pollAt(11 * minute)
+  expect(await radio.counted()).toMatchObject({ all: '0/0', '/radio.mp3': '0/0' })
+  radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
+  await radio.pollAt(13 * minute)
+  expect(await radio.counted()).toMatchObject({ all: '1/1' })
+  expect(await radio.stateOf(radio.stationId)).toMatchObject({
+    failures: 0,
+    failingSinceMs: null,
+    problem: ''
+  })
+  expect(await notified()).toHaveLength(1)
+  expect(await sql`select from open_facts where fact like 'poll:%'`).toHaveLength(0)
+})
+
+test('a wrong password costs no more than who they are', async ({ radio }) => {
+  await radio.setServer(radio.stationId, radio.icecast.url, { password: 'wrong' })
+  radio.icecast.send({ path: '/radio.mp3', listeners: [vlc, vlc] })
+  await radio.pollAt(0)
+  expect(await radio.counted()).toMatchObject({ all: '2/2' })
+  const { problem, failures, answeredAtMs } = await radio.stateOf(radio.stationId)
+  expect(problem).toBe('The server does not accept the password: listeners are counted, but not told apart.')
+  expect({ failures, isAnswered: answeredAtMs !== null }).toEqual({ failures: 0, isAnswered: true })
+})
+
+test('servers that hang, crawl, talk nonsense or too much change nothing and delay nobody', async ({
+  radio,
+  sql
+}) => {
+  const silent = await startSilentServer()
+  const [huge, crawling, nonsense, gone] = await Promise.all(
+    Array.from({ length: 4 }, () => startWebServer())
+  )
+  if (!huge || !crawling || !nonsense || !gone) throw new Error('there are no servers')
+  try {
+    huge.answer(Buffer.alloc(3_000_000, 'x'))
+    nonsense.answer('<icestats><source mount="/radio.mp3"><listeners>2</lis')
+    crawling.answer((_, response) => {
+      const timer = setInterval(() => response.write('x'), 100)
+      response.on('close', () => clearInterval(timer))
+    })
+    await gone[Symbol.asyncDispose]()
+    // As many as are asked at once, and all of them due before the others.
+    const hanging = await seedStations(sql, { stations: 64, tracks: 0 })
+    for (const { id } of hanging) await radio.setServer(id, `http://127.0.0.1:${silent.port}/${id}`)
+    await addPolls(sql)
+    await sql`update polls set due_at_ms = -1`
+    const bad = [
+      ['timeout', `http://127.0.0.1:${silent.port}/`, 'The server did not answer in time.'],
+      ['timeout', crawling.url, 'The server did not answer in time.'],
+      ['large', huge.url, 'The answer is too large.'],
+      ['nonsense', nonsense.url, 'The answer is no JSON.'],
+      ['gone', gone.url, 'The connection failed (ECONNREFUSED).']
+    ] as const
+    const stations = await seedStations(sql, { stations: bad.length, tracks: 0 })
+    for (const [index, { id }] of stations.entries()) {
+      await radio.setServer(id, bad[index]?.[1] ?? '')
+      await sql`update hls_streams set mount_listeners_total = 7 where station_id = ${id}`
+    }
+    await radio.setServer(radio.stationId, radio.icecast.url)
+    radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
+    await addPolls(sql)
+    const fromMs = performance.now()
+    const lookAndCount = async () => {
+      await radio.polls.look(startMs)
+      return (await radio.counted()).all === '1/1'
+    }
+    await waitFor(lookAndCount, { deadlineMs: 3_000, what: 'the good server while the others hang' })
+    await radio.polls.settled()
+    expect(performance.now() - fromMs).toBeLessThan(8_000)
+    expect(silent.open()).toBe(0)
+    for (const [index, { id }] of stations.entries()) {
+      expect(await radio.stateOf(id)).toMatchObject({ failures: 1, problem: bad[index]?.[2] })
+      expect(await radio.counts(id)).toMatchObject({ '/radio.mp3': '7/0' })
+    }
+  } finally {
+    await silent[Symbol.asyncDispose]()
+    await Promise.all([huge, crawling, nonsense].map(server => server[Symbol.asyncDispose]()))
+  }
+})
+
+test('listeners of two mounts are two, and who left a mount is not there any more', async ({
+  radio,
+  sql
+}) => {
+  await radio.setServer(radio.stationId, radio.icecast.url, { password })
+  radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] }, { path: '/low.mp3', listeners: [vlc] })
+  await radio.pollAt(0)
+  expect(await radio.counted()).toEqual({ all: '2/2', '/radio.mp3': '1/1', '/low.mp3': '1/1' })
+  radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
+  await radio.pollAt(10 * second)
+  expect(await radio.counted()).toEqual({ all: '1/1', '/radio.mp3': '1/1', '/low.mp3': '0/0' })
+  expect(await sql`select from listeners where left_at_ms is null`).toHaveLength(1)
+})
+
+test('without a playout of ours, what plays is what the server shows', async ({ radio }) => {
+  const settings = { backend: 'none' }
+  await radio.setServer(radio.stationId, radio.icecast.url, settings)
+  radio.icecast.send(
+    { path: '/low.mp3', title: 'Low - Quality' },
+    { path: '/radio.mp3', title: 'Tom &amp; Ann - Rain - Live' }
+  )
+  await radio.pollAt(0)
+  expect(await radio.playing()).toEqual({ artist: 'Tom & Ann', title: 'Rain - Live' })
+  radio.icecast.send({ path: '/low.mp3', title: 'Low - Quality' })
+  expect(await radio.pollAt(6 * second)).toBe(1)
+  expect(await radio.playing()).toEqual({ artist: 'Low', title: 'Quality' })
+  radio.icecast.send()
+  await radio.pollAt(12 * second)
+  expect(await radio.playing()).toBe(null)
+})
+
+test('stations on one server are answered by one question', async ({ radio, sql }) => {
+  const stations = await seedStations(sql, { stations: 5, tracks: 0 })
+  for (const { id } of stations) await radio.setServer(id, radio.icecast.url)
+  radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
+  expect(await radio.pollAt(0)).toBe(5)
+  expect(radio.icecast.asked).toHaveLength(1)
+  for (const { id } of stations) expect(await radio.counts(id)).toMatchObject({ all: '1/1' })
+})
+
+test('several processes ask each server once, and what one of them left behind is asked again', async ({
+  radio,
+  sql,
+  redisUrl
+}) => {
+  const stations = await seedStations(sql, { stations: 30, tracks: 0 })
+  for (const { id } of stations) await radio.setServer(id, `${radio.icecast.url}/${id}`)
+  await addPolls(sql)
+  await using others = await openPolling(sql, redisUrl)
+  const begun = await Promise.all([radio.polls, others.polls, radio.polls].map(polls => polls.look(startMs)))
+  expect(begun.reduce((sum, each) => sum + each.begun, 0)).toBe(30)
+  await Promise.all([radio.polls.settled(), others.polls.settled()])
+  expect(radio.icecast.asked).toHaveLength(30)
+  // As a process leaves it that was killed in the middle.
+  await sql`update polls set due_at_ms = ${startMs + 12 * second} where station_id = ${stations[0]?.id ?? 0}`
+  expect(await radio.pollAt(4 * second)).toBe(0)
+  expect(await radio.pollAt(13 * second)).toBe(1)
+})
+
+test('an answer that comes after the address has changed counts for nothing', async ({ radio, sql }) => {
+  const held: ServerResponse[] = []
+  radio.icecast.answer((_, response) => void held.push(response))
+  await radio.setServer(radio.stationId, radio.icecast.url, { backend: 'none' })
+  await addPolls(sql)
+  await radio.polls.look(startMs)
+  await waitFor(() => held.length > 0, { deadlineMs: 3_000, what: 'the server to be asked' })
+  await radio.setServer(radio.stationId, '', { backend: 'none' })
+  await sql.begin(tx => renewPolls(tx, radio.stationId))
+  await radio.polls.look(startMs)
+  await waitFor(async () => (await radio.state(radio.stationId)).length === 0, {
+    deadlineMs: 5_000,
+    what: 'the poll to go'
+  })
+  const old = '{"icestats":{"source":{"listeners":9,"title":"Old","listenurl":"http://h/radio.mp3"}}}'
+  for (const response of held) response.end(old)
+  await radio.polls.settled()
+  expect(await radio.counted()).toMatchObject({ all: '0/0' })
+  expect(await radio.playing()).toBe(null)
+})
+
+describe('a remote', () => {
+  test('is counted and heard, and tells how it sounds where nobody has said so', async ({
+    radio,
+    sql,
+    redisUrl
+  }) => {
+    const { stationId, icecast, shoutcast } = radio
+    await using polling = await openPolling(sql, redisUrl, ['127.0.0.1'])
+    await sql`update stations set frontend = 'remote', backend = 'none' where id = ${stationId}`
+    icecast.send({ path: '/relay.mp3', title: 'Wren - Tide', bitrate: 192, listeners: [vlc, vlc] })
+    shoutcast.send({ path: '/', title: 'Other', bitrate: 64, listeners: [vlc] })
+    const relay = `${icecast.url}/relay.mp3`
+    const cast = `${shoutcast.url}/;`
+    await polling.addRemote(stationId, relay, 'icecast', { password })
+    await polling.addRemote(stationId, cast, 'shoutcast2', { bitrate: 96 })
+    expect(await polling.poll(startMs)).toBe(2)
+    expect(await polling.counts(stationId)).toMatchObject({ all: '3/2', [relay]: '2/1', [cast]: '1/1' })
+    expect(await radio.playing()).toEqual({ artist: 'Wren', title: 'Tide' })
+    const sounds = await sql`select bitrate, format from remotes order by id`
+    expect([...sounds]).toEqual([
+      { bitrate: 192, format: 'mp3' },
+      { bitrate: 96, format: 'mp3' }
+    ])
+    const [revisions] =
+      await sql`select station_revision > 1 as "isShown" from stations where id = ${stationId}`
+    expect(revisions).toEqual({ isShown: true })
+    // Not asked any more: nobody listens there, and the poll goes.
+    await sql`update remotes set type = ''`
+    await sql`update polls set due_at_ms = 0`
+    await polling.poll(startMs + second)
+    expect(await polling.counts(stationId)).toMatchObject({ all: '0/0', [relay]: '0/0', [cast]: '0/0' })
+    expect(await polling.state(stationId)).toHaveLength(0)
+    expect(await radio.playing()).toBe(null)
+  })
+
+  test('may not be in a private network that is not allowed', async ({ radio }) => {
+    await radio.addRemote(radio.stationId, `${radio.icecast.url}/radio.mp3`, 'icecast')
+    radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
+    await radio.pollAt(0)
+    expect(await radio.counted()).toMatchObject({ all: '0/0' })
+    expect(radio.icecast.asked).toHaveLength(0)
+    expect(await radio.stateOf(radio.stationId)).toMatchObject({
+      problem: 'The address must not lead to a private or special address.'
+    })
+  })
+})

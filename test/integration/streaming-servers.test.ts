@@ -1,0 +1,104 @@
+import { expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import type { Answer, RunningProgram } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+import { startFakeIcecast } from '../support/streaming-server.ts'
+import { waitFor } from '../support/wait.ts'
+
+/** Asks and gives the body of a good answer. */
+async function ok(program: RunningProgram, method: string, path: string, body?: object): Promise<Answer> {
+  const answer = await program.ask(method, path, { body })
+  expect([answer.status, answer.body.message]).toEqual([200, answer.body.success && answer.body.message])
+  return answer.body
+}
+
+test('the server of a station is asked at once, and what it says is shown until it is asked no more', async ({
+  program
+}) => {
+  await using icecast = await startFakeIcecast()
+  icecast.send({
+    path: '/radio.mp3',
+    title: 'Tom &amp; Ann - Rain',
+    listeners: [
+      ['203.0.113.9', 'VLC'],
+      ['203.0.113.9', 'VLC']
+    ]
+  })
+  const { id } = await ok(program, 'POST', '/api/admin/stations', {
+    name: 'Polled',
+    backend: 'none',
+    frontend_url: `${icecast.url}/?pass=first-secret`,
+    frontend_admin_password: 'open sesame'
+  })
+  const shown = await waitFor(
+    async () => {
+      const { body } = await program.ask('GET', `/api/nowplaying/${id}`)
+      return body.is_online && body
+    },
+    { deadlineMs: 5_000, what: 'the song that the server shows' }
+  )
+  expect(shown).toMatchObject({
+    now_playing: { song: { artist: 'Tom & Ann', title: 'Rain' } },
+    listeners: { total: 2, unique: 1 },
+    station: { mounts: [{ path: '/radio.mp3', listeners: { total: 2, unique: 1 } }] }
+  })
+  const poll = { remote_id: null, type: 'icecast', url: `${icecast.url}/`, failing_since: null, problem: '' }
+  const answered = await waitFor(
+    async () => {
+      const [row] = await ok(program, 'GET', `/api/station/${id}/polls`)
+      return row.answered_at !== null && row
+    },
+    { deadlineMs: 5_000, what: 'how the poll went to be kept' }
+  )
+  expect(answered).toEqual({ ...poll, answered_at: expect.any(Number) })
+  expect(Math.abs(answered.answered_at - Date.now() / 1_000)).toBeLessThan(10)
+
+  await ok(program, 'PUT', `/api/admin/station/${id}`, { frontend_admin_password: 'wrong' })
+  await waitFor(
+    async () => (await ok(program, 'GET', `/api/station/${id}/polls`))[0].problem.includes('the password'),
+    { deadlineMs: 5_000, what: 'the wrong password to be noticed' }
+  )
+  await ok(program, 'PUT', `/api/admin/station/${id}`, { frontend_url: '' })
+  expect(await ok(program, 'GET', `/api/station/${id}/polls`)).toEqual([])
+  await waitFor(
+    async () => {
+      const { body } = await program.ask('GET', `/api/nowplaying/${id}`)
+      return !body.is_online && body.listeners.total === 0
+    },
+    { deadlineMs: 5_000, what: 'what was shown to end' }
+  )
+  await waitFor(async () => (await program.sql`select from polls where station_id = ${id}`).length === 0, {
+    deadlineMs: 5_000,
+    what: 'the poll to go'
+  })
+})
+
+test('an address of a remote may be private as long as nobody asks there', async ({ program }) => {
+  const stationId = await seedStation(program.sql, { tracks: 0 })
+  const body = { name: 'Relay', url: 'http://127.0.0.1:1024/relay.mp3' }
+  const { id } = await ok(program, 'POST', `/api/station/${stationId}/remotes`, body)
+  expect(await ok(program, 'GET', `/api/station/${stationId}/polls`)).toEqual([])
+  const refused = await program.ask('PUT', `/api/station/${stationId}/remote/${id}`, {
+    body: { type: 'icecast' }
+  })
+  expect([refused.status, refused.body.extra_data.errors[0]]).toMatchObject([
+    400,
+    { field: 'url', code: 'unsafe_url' }
+  ])
+  const asked = { type: 'shoutcast2', url: 'http://relay.invalid:8000/?sid=2' }
+  await ok(program, 'PUT', `/api/station/${stationId}/remote/${id}`, asked)
+  const [poll] = await ok(program, 'GET', `/api/station/${stationId}/polls`)
+  expect(poll).toMatchObject({ remote_id: id, type: 'shoutcast2', url: 'http://relay.invalid:8000/' })
+})
+
+test('the listeners of a remote go with it', async ({ program }) => {
+  const stationId = await seedStation(program.sql, { tracks: 0 })
+  const path = `/api/station/${stationId}/remotes`
+  const { id } = await ok(program, 'POST', path, { name: 'Relay', url: 'http://relay.invalid/relay.mp3' })
+  const counts = { total: 10, unique: 9, remotes: [{ id, total: 4, unique: 3 }] }
+  await ok(program, 'PUT', `/api/station/${stationId}/listeners`, counts)
+  await ok(program, 'DELETE', `/api/station/${stationId}/remote/${id}`)
+  const { body } = await program.ask('GET', `/api/nowplaying/${stationId}`)
+  expect(body).toMatchObject({ listeners: { total: 6, unique: 6 }, station: { remotes: [] } })
+})

@@ -1,0 +1,126 @@
+import { appendFile, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { openTail, type TailLimits } from '../../src/broadcast/tail.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
+
+/** A file that is followed, and what each look gives. */
+async function openLog(before: string | null, limits?: TailLimits) {
+  const path = join(await scratchFolder(), 'access.log')
+  if (before !== null) await writeFile(path, before)
+  const tail = openTail(path, limits)
+  return {
+    path,
+    add: (text: string) => appendFile(path, text),
+    look: async () => {
+      const lines: string[] = []
+      const isThere = await tail.look(line => void lines.push(line))
+      return isThere ? lines : null
+    },
+    [Symbol.asyncDispose]: () => tail.close()
+  }
+}
+
+describe('a file that is followed', () => {
+  test('gives what is added after the first look, whole lines only', async () => {
+    await using log = await openLog('old\n')
+    expect(await log.look()).toEqual([])
+    await log.add('one\ntw')
+    expect(await log.look()).toEqual(['one'])
+    await log.add('o\r\n\nthree\n')
+    expect(await log.look()).toEqual(['two', '', 'three'])
+    expect(await log.look()).toEqual([])
+  })
+
+  test('is begun with when it appears', async () => {
+    await using log = await openLog(null)
+    expect(await log.look()).toBeNull()
+    await log.add('one\n')
+    expect(await log.look()).toEqual(['one'])
+  })
+
+  test('is followed after it was renamed, until its successor has something in it', async () => {
+    await using log = await openLog('')
+    await log.look()
+    await rename(log.path, `${log.path}.1`)
+    await appendFile(`${log.path}.1`, 'still there\n')
+    expect(await log.look()).toEqual(['still there'])
+    await writeFile(log.path, '')
+    await appendFile(`${log.path}.1`, 'last\n')
+    expect(await log.look()).toEqual(['last'])
+    await appendFile(`${log.path}.1`, 'very last\n')
+    await log.add('first of the next\n')
+    expect(await log.look()).toEqual(['very last', 'first of the next'])
+    await log.add('second\n')
+    expect(await log.look()).toEqual(['second'])
+  })
+
+  test('is begun with again when it was cut', async () => {
+    await using log = await openLog('')
+    await log.look()
+    await log.add('one\nhalf a')
+    expect(await log.look()).toEqual(['one'])
+    await truncate(log.path, 0)
+    await log.add('two\n')
+    expect(await log.look()).toEqual(['two'])
+  })
+
+  test('may be deleted and come back', async () => {
+    await using log = await openLog('')
+    await log.look()
+    await rm(log.path)
+    expect(await log.look()).toEqual([])
+    await log.add('back\n')
+    expect(await log.look()).toEqual(['back'])
+  })
+
+  test('loses a line that is too long, and no other', async () => {
+    await using log = await openLog('', { lineBytes: 10, lookBytes: 1_000_000 })
+    await log.look()
+    await log.add(`short\n${'x'.repeat(11)}\n0123456789\n${'y'.repeat(200_000)}`)
+    expect(await log.look()).toEqual(['short', '0123456789'])
+    await log.add('y\nnext\n')
+    expect(await log.look()).toEqual(['next'])
+  })
+
+  test('gives its newest lines where more was added than is read at once', async () => {
+    await using log = await openLog('', { lineBytes: 100, lookBytes: 1_000 })
+    await log.look()
+    await log.add(Array.from({ length: 1_000 }, (_, n) => `line ${n}\n`).join(''))
+    const lines = (await log.look()) ?? []
+    expect(lines.length).toBeGreaterThan(90)
+    expect(lines.length).toBeLessThan(120)
+    expect([lines[0], lines.at(-1)]).toEqual([`line ${1_000 - lines.length}`, 'line 999'])
+  })
+
+  test('gives every line once, wherever the reads end', async () => {
+    await using log = await openLog('')
+    await log.look()
+    const written: string[] = []
+    const read: string[] = []
+    for (let round = 0; round < 20; round++) {
+      const lines = Array.from({ length: 700 }, (_, n) => `ü${'.'.repeat((n * 37 + round) % 400)}${round}`)
+      written.push(...lines)
+      const bytes = Buffer.from(lines.map(line => `${line}\n`).join(''))
+      const half = round * 1_000 + 1
+      await appendFile(log.path, bytes.subarray(0, half))
+      read.push(...((await log.look()) ?? []))
+      await appendFile(log.path, bytes.subarray(half))
+    }
+    read.push(...((await log.look()) ?? []))
+    expect(read).toEqual(written)
+  })
+
+  test('has to be a file', async () => {
+    await using log = await openLog(null)
+    await mkdir(log.path)
+    await expect(log.look()).rejects.toThrow('is not a file')
+    await rm(log.path, { recursive: true })
+    await log.add('old\n')
+    expect(await log.look()).toEqual([])
+    await log.add('new\n')
+    expect(await log.look()).toEqual(['new'])
+  })
+})

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import { freePort } from '../../src/embedded/free-port.ts'
+import { nginx } from './foreign-programs.ts'
+import { openTempFolder } from './temp-folder.ts'
+import { waitFor } from './wait.ts'
+
+/** A web server that sends the playlists of `/hls/` and writes an access log in the combined format. */
+export interface HlsServer extends AsyncDisposable {
+  readonly log: string
+  /** Gets a playlist as a listener with this agent. */
+  readonly get: (path: string, agent: string) => Promise<unknown>
+  /** Puts the log aside and begins another, as logrotate does. */
+  readonly rotate: () => Promise<void>
+}
+
+/** nginx with these playlists. */
+export async function startNginx(playlists: readonly string[]): Promise<HlsServer> {
+  const folder = await openTempFolder(0o777)
+  const port = await freePort()
+  const log = join(folder.path, 'access.log')
+  for (const playlist of playlists) {
+    const file = join(folder.path, playlist)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '#EXTM3U\n')
+  }
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    name => `${name}_temp_path ${join(folder.path, name)};`
+  )
+  await writeFile(
+    join(folder.path, 'nginx.conf'),
+    `daemon off;
+    master_process off;
+    pid ${join(folder.path, 'pid')};
+    error_log ${join(folder.path, 'error.log')};
+    events {}
+    http {
+      access_log ${log};
+      ${paths.join('\n')}
+      server { listen 127.0.0.1:${port}; root ${folder.path}; }
+    }`
+  )
+  const child = spawn(nginx, ['-c', join(folder.path, 'nginx.conf'), '-p', folder.path], {
+    stdio: ['ignore', 'inherit', 'inherit']
+  })
+  const get = async (path: string, agent: string) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'User-Agent': agent } })).arrayBuffer()
+  await waitFor(async () => (await get('/', 'probe')) !== null, { deadlineMs: 5_000, what: 'nginx' })
+  return {
+    log,
+    get,
+    rotate: async () => {
+      await rename(log, `${log}.1`)
+      child.kill('SIGUSR1')
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+}
+
+/** None: its log is written by this process. */
+export async function writeLogOnly(): Promise<HlsServer> {
+  const folder = await openTempFolder()
+  const log = join(folder.path, 'access.log')
+  await writeFile(log, '')
+  return {
+    log,
+    get: (path, agent) =>
+      appendFile(
+        log,
+        `127.0.0.1 - - [10/Oct/2026:13:55:36 +0000] "GET ${path} HTTP/1.1" 200 8 "-" "${agent}"\n`
+      ),
+    rotate: async () => {
+      await rename(log, `${log}.1`)
+    },
+    [Symbol.asyncDispose]: async () => folder[Symbol.asyncDispose]()
+  }
+}

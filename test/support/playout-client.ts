@@ -1,0 +1,49 @@
+import type { Answer, RunningProgram } from './program.ts'
+import { seedStation, type Shape } from './stations.ts'
+
+/** A station with the backend `liquidsoap`, and its playout as a test plays it. */
+export interface PlayoutClient {
+  readonly id: number
+  readonly key: string
+  /** Calls an action of the playout's API. */
+  readonly call: (action: string, body?: object) => Promise<{ status: number; body: Answer }>
+  /** Asks for the next song; gives its annotations. */
+  readonly next: (last?: string) => Promise<Record<string, string>>
+  readonly shown: () => Promise<Answer>
+}
+
+export async function openPlayoutClient(
+  program: Pick<RunningProgram, 'sql' | 'ask' | 'baseUrl'>,
+  shape: Omit<Shape, 'stations'> = {},
+  record: object = {}
+): Promise<PlayoutClient> {
+  const id = await seedStation(program.sql, shape)
+  await program.sql`update stations set is_enabled = false where id = ${id}`
+  const body = { backend: 'liquidsoap', is_enabled: true, crossfade_type: 'none', ...record }
+  await program.ask('PUT', `/api/admin/station/${id}`, { body })
+  const made = await program.ask('POST', `/api/station/${id}/playout-key`)
+  const key: string = made.body.playout_key
+  const call: PlayoutClient['call'] = async (action, sent = {}) => {
+    const answer = await fetch(`${program.baseUrl}/api/internal/${id}/liquidsoap/${action}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Liquidsoap-Api-Key': key },
+      body: JSON.stringify(sent)
+    })
+    return { status: answer.status, body: await answer.json() }
+  }
+  return {
+    id,
+    key,
+    call,
+    next: async last => annotationsOf((await call('nextsong', last === undefined ? {} : { last })).body.uri),
+    shown: async () => (await program.ask('GET', `/api/nowplaying/${id}`, { key: '' })).body
+  }
+}
+
+/** What `annotate:` says, as Liquidsoap reads it. */
+export function annotationsOf(uri: string): Record<string, string> {
+  const found = uri.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
+  return Object.fromEntries(
+    [...found].map(([, name = '', value = '']) => [name, value.replace(/\\(.)/g, '$1')])
+  )
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+
+import { addPolls } from '../../src/broadcast/poll-rows.ts'
+import { openPolls, type PollServices } from '../../src/broadcast/polls.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { openSecrets } from '../../src/secrets.ts'
+import { openPlayout } from './playout.ts'
+
+/** What asks streaming servers, on a test's own database and Redis. */
+export async function openPolling(
+  sql: Sql,
+  redisUrl: string,
+  WEBHOOK_ALLOWED_NETWORKS: readonly string[] = []
+) {
+  const playout = await openPlayout(sql, redisUrl)
+  const secrets = openSecrets(randomBytes(32))
+  const stopping = new AbortController()
+  const services: PollServices = { ...playout, secrets, config: { WEBHOOK_ALLOWED_NETWORKS } }
+  const polls = openPolls(services, stopping.signal)
+  return {
+    services,
+    polls,
+    /** Adds polls that are missing and asks all servers that are due at this time; gives how many. */
+    poll: async (nowMs: number) => {
+      await addPolls(sql)
+      const { begun } = await polls.look(nowMs)
+      await polls.settled()
+      return begun
+    },
+    /** Gives a station a streaming server. */
+    setServer: (
+      stationId: number,
+      url: string,
+      { password = '', frontend = 'icecast', backend = 'clock' } = {}
+    ) =>
+      sql`update stations set frontend_url = ${url}, frontend = ${frontend}, backend = ${backend},
+        frontend_admin_password = ${password && secrets.seal(password, 'stations.frontend_admin_password')}
+        where id = ${stationId}`,
+    /** Adds a remote; gives its id. */
+    addRemote: async (stationId: number, url: string, type: string, { password = '', bitrate = 0 } = {}) => {
+      const sealed = password && secrets.seal(password, 'remotes.admin_password')
+      const [row] = await sql<{ id: number }[]>`
+        insert into remotes (station_id, name, url, type, admin_password, bitrate)
+        values (${stationId}, 'Relay', ${url}, ${type}, ${sealed}, ${bitrate}) returning id`
+      return row?.id ?? 0
+    },
+    /** The listeners of a station as `total/unique`, and those of its mounts and remotes by path. */
+    counts: async (stationId: number) => {
+      const [station] = await sql<{ all: string }[]>`
+        select listeners_total || '/' || listeners_unique as all from stations where id = ${stationId}`
+      const sources = await sql<{ path: string; count: string }[]>`
+        select name as path, mount_listeners_total || '/' || mount_listeners_unique as count
+        from hls_streams where station_id = ${stationId}
+        union all select url, listeners_total || '/' || listeners_unique from remotes where station_id = ${stationId}
+        order by path`
+      return { all: station?.all, ...Object.fromEntries(sources.map(({ path, count }) => [path, count])) }
+    },
+    /** How asking stands, of the station's own server first. */
+    state: (stationId: number) =>
+      sql<
+        {
+          dueAtMs: number
+          answeredAtMs: number | null
+          failingSinceMs: number | null
+          failures: number
+          problem: string
+        }[]
+      >`
+        select due_at_ms as "dueAtMs", answered_at_ms as "answeredAtMs", failing_since_ms as "failingSinceMs",
+          failures, problem
+        from polls where station_id = ${stationId} order by remote_id nulls first`,
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await polls.settled()
+      await playout[Symbol.asyncDispose]()
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { csvLine } from '../../../src/api/csv.ts'
+
+test('a line quotes what has to be, and ends with CR LF', () => {
+  expect(csvLine(['Night Ferry', 'a,b', 'say "hi"', 'two\nlines', '', -2, true])).toBe(
+    'Night Ferry,"a,b","say ""hi""","two\nlines",,-2,true\r\n'
+  )
+})
+
+test.for(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])('a text like a formula is none: %j', text => {
+  expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/)
+})
+
+test('a line gives back the texts that were put in', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 2 }), texts => {
+      const safe = texts.map(text => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text))
+      expect(readLine(csvLine(texts))).toEqual(safe)
+    })
+  )
+})
+
+/** Reads one line by RFC 4180. */
+function readLine(line: string): string[] {
+  const cells = `${line.slice(0, -2)},`.matchAll(/(?:"((?:[^"]|"")*)"|([^,]*)),/g)
+  return [...cells].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '')
+}

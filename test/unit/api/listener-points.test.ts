@@ -1,0 +1,90 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { type Changes, pointsAtMost, pointsOf, spanOf } from '../../../src/api/listener-points.ts'
+
+const minuteMs = 60_000
+
+test.for<[what: string, minutes: number, stepMinutes: number]>([
+  ['a day', 1_440, 1],
+  ['a day and an hour', 1_500, 1],
+  ['two days', 2_880, 2],
+  ['a week', 10_080, 10],
+  ['a month', 44_640, 30],
+  ['a year', 525_600, 360],
+  ['ten years', 5_256_000, 3 * 1_440],
+  ['nothing', 0, 1]
+])('%s has a handsome step', ([, minutes, stepMinutes]) => {
+  expect(spanOf(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
+})
+
+test('a step that needs too many points is refused, and the shortest that does not is told', () => {
+  const endMs = 3_000 * minuteMs - 1
+  expect(() => spanOf(0, endMs, 60)).toThrow('step must be at least 120')
+  expect(spanOf(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
+})
+
+test('a minute without a change has the count before it', () => {
+  const points = pointsOf({ firstMinute: 10, lastMinute: 13, stepMinutes: 1 }, { total: 5, unique: 4 }, [
+    { index: 1, total: 7, unique: 6, most: 9, fewest: 5 }
+  ])
+  expect(points).toEqual([
+    { at: 600, total: 5, unique: 4, most: 5, fewest: 5 },
+    { at: 660, total: 7, unique: 6, most: 9, fewest: 5 },
+    { at: 720, total: 7, unique: 6, most: 7, fewest: 7 },
+    { at: 780, total: 7, unique: 6, most: 7, fewest: 7 }
+  ])
+})
+
+test('a span that ends before it begins has no points', () => {
+  expect(pointsOf(spanOf(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual([])
+})
+
+test('there are never more points than there may be, and they cover the span', () => {
+  const second = fc.integer({ min: 0, max: 4_000_000_000 })
+  fc.assert(
+    fc.property(second, second, (one, other) => {
+      const [start, end] = [Math.min(one, other) * 1_000, Math.max(one, other) * 1_000]
+      const span = spanOf(start, end, null)
+      const points = pointsOf(span, { total: 0, unique: 0 }, [])
+      expect(points.length).toBeLessThanOrEqual(pointsAtMost)
+      expect(points[0]?.at).toBe(Math.floor(start / minuteMs) * 60)
+      const last = points.at(-1)?.at ?? 0
+      expect(last).toBeLessThanOrEqual(end / 1_000)
+      expect(last + span.stepMinutes * 60).toBeGreaterThan(Math.floor(end / minuteMs) * 60)
+    })
+  )
+})
+
+test('whatever has changed, the count lies between the most and the fewest, and each step begins where the last ended', () => {
+  const change = fc.tuple(fc.nat(50), fc.nat(20))
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), fc.nat(20), (totals, first) => {
+      // As the engine writes them: each minute's most and fewest hold what it found.
+      const changes = new Map<number, Changes>()
+      let total = first
+      for (const [index, next] of totals.toSorted(([a], [b]) => a - b)) {
+        const { most, fewest } = changes.get(index) ?? { most: total, fewest: total }
+        changes.set(index, {
+          index,
+          total: next,
+          unique: next,
+          most: Math.max(most, next),
+          fewest: Math.min(fewest, next)
+        })
+        total = next
+      }
+      const span = { firstMinute: 0, lastMinute: 50, stepMinutes: 1 }
+      const points = pointsOf(span, { total: first, unique: first }, [...changes.values()])
+      let before = first
+      for (const point of points) {
+        for (const count of [before, point.total]) {
+          expect(count).toBeLessThanOrEqual(point.most)
+          expect(count).toBeGreaterThanOrEqual(point.fewest)
+        }
+        before = point.total
+      }
+      expect(before).toBe(total)
+    })
+  )
+})

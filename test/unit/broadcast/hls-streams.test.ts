@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+
+import { listenersOfStreams } from '../../../src/broadcast/hls-streams.ts'
+
+const streams = [
+  { id: 1, name: '/radio.mp3' },
+  { id: 2, name: '/radio.aac' },
+  { id: 3, name: '/night/low' },
+  { id: 4, name: '/radio' }
+]
+const idsOf = (variant: string, of = streams) => [
+  ...listenersOfStreams(of, new Map([[variant, ['a']]])).keys()
+]
+
+test.for<[variant: string, ids: number[]]>([
+  ['radio.mp3', [1]],
+  ['radio.aac', [2]],
+  ['radio', [4]],
+  ['night/low', [3]],
+  ['low', []],
+  ['radio.ogg', []],
+  ['Radio', []]
+])('the variant %s is of its stream', ([variant, ids]) => {
+  expect(idsOf(variant)).toEqual(ids)
+})
+
+test('a name that fits two streams without their extensions is the first one’s', () => {
+  expect(idsOf('radio', streams.slice(0, 2))).toEqual([1])
+})
+
+test('who fetches both names of a stream is one listener of it', () => {
+  const variants = new Map([
+    ['radio.mp3', ['a', 'b']],
+    ['radio', ['b', 'c']]
+  ])
+  expect(listenersOfStreams(streams.slice(0, 1), variants)).toEqual(new Map([[1, new Set(['a', 'b', 'c'])]]))
+})

@@ -1,0 +1,136 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { AnswerFault } from '../../../src/broadcast/answer-fault.ts'
+import { parseIcecastListeners, parseIcecastStats } from '../../../src/broadcast/icecast-stats.ts'
+import { parseIcecastStatus } from '../../../src/broadcast/icecast-status.ts'
+import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
+
+const parsers = [
+  parseIcecastStats,
+  parseIcecastListeners,
+  parseIcecastStatus,
+  parseShoutcastStatistics,
+  parseShoutcastListeners
+]
+
+const good = [
+  '<?xml version="1.0"?><icestats><source mount="/m&#x41;"><Listeners>2</Listeners><title>A &amp; B</title>' +
+    '<listener id="7"><IP>203.0.113.9</IP><UserAgent>VLC</UserAgent></listener></source></icestats>',
+  '{"icestats":{"source":[{"listeners":2,"listenurl":"http://h/m","title":-},{"listeners":0,"dummy":null}]}}',
+  '{"totalstreams":1,"streams":[{"id":1,"streamstatus":1,"currentlisteners":4,"songtitle":"A   B"}]}',
+  '[{"hostname":"127.0.0.1","xff":"","useragent":"VLC"}]'
+]
+
+/** Reads it with every parser. Gives what was thrown but for the one fault, and what was read and is out of bounds. */
+function wrongWith(bytes: Uint8Array): unknown[] {
+  return parsers.flatMap((parse): unknown[] => {
+    try {
+      return parse(bytes).filter(each => !isWithinBounds(each))
+    } catch (error) {
+      return error instanceof AnswerFault ? [] : [error]
+    }
+  })
+}
+
+function isWithinBounds(each: ReturnType<(typeof parsers)[number]>[number]): boolean {
+  if (typeof each === 'string') return /^[\w-]{22}$/.test(each)
+  return (
+    each.unique <= each.total &&
+    [each.total, each.unique, each.id, each.bitrate].every(value => Number.isSafeInteger(value)) &&
+    [each.artist, each.title].every(text => Array.from(text).length <= 255)
+  )
+}
+
+/** Nonsense out of the pieces of a language. */
+const nonsense = (pieces: readonly string[]) =>
+  fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map(chosen => Buffer.from(chosen.join('')))
+
+test('garbage is a fault', () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.json().map(text => Buffer.from(text)),
+    nonsense([
+      '<a',
+      '</a',
+      '<',
+      '>',
+      '/>',
+      ' b="',
+      '"',
+      '&',
+      '&#',
+      '&#1;',
+      '<!',
+      '<![CDATA[',
+      ']]>',
+      '<?',
+      '\0',
+      'x'
+    ]),
+    nonsense(['"', '\\', '{', '}', '[', ']', ',', ':', '-', '1', 'null', '"a":', '"icestats":{', '\u0001'])
+  )
+  fc.assert(
+    fc.property(bytes, sent => {
+      expect(wrongWith(sent)).toEqual([])
+    })
+  )
+})
+
+test('an answer with a piece missing, doubled or replaced is read or refused', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...good),
+      fc.nat(400),
+      fc.nat(60),
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('', '<', '>', '"', '&', '\\', '-', 'null', '{', '<!--')
+      ),
+      (text, at, length, piece) => {
+        const replaced = text.slice(0, at) + piece + text.slice(at + length)
+        const doubled = text.slice(0, at + length) + text.slice(at)
+        for (const sent of [replaced, doubled, text.slice(0, at)])
+          expect(wrongWith(Buffer.from(sent))).toEqual([])
+      }
+    )
+  )
+})
+
+test('half a megabyte of anything is refused without much work', () => {
+  const size = 524_288
+  const units = [
+    ['', '<a>'],
+    ['', '<a><b/></a>'],
+    ['<icestats>', '<a/>'],
+    ['<icestats>', '<source mount="/m"><listeners>1</listeners></source>'],
+    ['<icestats><source>', '<listener><IP>1</IP><UserAgent>a</UserAgent></listener>'],
+    ['<icestats ', 'a="b" '],
+    ['<icestats a="', '&amp;'],
+    ['<icestats>', '&'],
+    ['<icestats>', '&#'],
+    ['<icestats>', '<'],
+    ['<icestats>', '<!--'],
+    ['<icestats>', '<![CDATA['],
+    ['<!DOCTYPE ', '['],
+    ['', '<?'],
+    ['', ' '],
+    ['', '['],
+    ['', '{"a":'],
+    ['"', '\\"'],
+    ['"', '\\x'],
+    ['', '"'],
+    ['', '1,'],
+    ['{"icestats":{"source":[', '{},'],
+    ['{"totalstreams":1,"streams":[', '{"id":1},']
+  ] as const
+  for (const [head, unit] of units) {
+    const bytes = Buffer.from(head + unit.repeat((size - head.length) / unit.length))
+    for (const parse of [parseIcecastStats, parseIcecastStatus, parseShoutcastStatistics]) {
+      const fromMs = performance.now()
+      expect(() => parse(bytes)).toThrow(AnswerFault)
+      // Many times what it takes, and a fraction of what it would if the work grew with the square of the length.
+      expect(performance.now() - fromMs, `${parse.name} of ${head}${unit}`).toBeLessThan(5_000)
+    }
+  }
+})

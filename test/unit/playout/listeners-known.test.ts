@@ -1,0 +1,62 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import type { Source } from '../../../src/playout/listener-sources.ts'
+import { movementOf, identitiesAtMost } from '../../../src/playout/listeners-known.ts'
+
+const source = (id: number): Source => ({
+  kind: 'mounts',
+  id,
+  path: `/${id}`,
+  key: `mount:${id}`,
+  total: 0,
+  unique: 0
+})
+const counted = (id: number, identities?: readonly string[]) => ({
+  source: source(id),
+  count: { id, total: 0, unique: 0, ...(identities ? { identities } : {}) }
+})
+
+test('who is told for the first time came, and who is not told any more left', () => {
+  const connected = [
+    { source: 'mount:1', identity: 'a' },
+    { source: 'mount:1', identity: 'b' },
+    { source: 'mount:2', identity: 'a' }
+  ]
+  expect(movementOf(connected, [counted(1, ['b', 'c', 'c'])])).toEqual({
+    came: [{ source: 'mount:1', identity: 'c' }],
+    left: [{ source: 'mount:1', identity: 'a' }]
+  })
+})
+
+test('of a source that told nobody all have left', () => {
+  expect(movementOf([{ source: 'mount:1', identity: 'a' }], [counted(1)])).toEqual({
+    came: [],
+    left: [{ source: 'mount:1', identity: 'a' }]
+  })
+})
+
+test('of too many the same ones are known, whatever order they are told in', () => {
+  const people = Array.from({ length: identitiesAtMost + 100 }, (_, n) => `listener ${n}`)
+  const { came } = movementOf([], [counted(1, people)])
+  expect(came).toHaveLength(identitiesAtMost)
+  expect(movementOf(came, [counted(1, people.toReversed())])).toEqual({ came: [], left: [] })
+})
+
+test('after the changes exactly those are connected who were told', () => {
+  const people = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'))
+  fc.assert(
+    fc.property(people, people, people, people, (before1, before2, now1, now2) => {
+      const rows = (id: number, identities: string[]) =>
+        identities.map(identity => ({ source: `mount:${id}`, identity }))
+      const connected = [...rows(1, before1), ...rows(2, before2)]
+      const { came, left } = movementOf(connected, [counted(1, now1), counted(2, now2)])
+      const isLeft = new Set(left.map(each => `${each.source} ${each.identity}`))
+      const after = [...connected, ...came]
+        .map(each => `${each.source} ${each.identity}`)
+        .filter(each => !isLeft.has(each))
+      const expected = [...rows(1, now1), ...rows(2, now2)].map(each => `${each.source} ${each.identity}`)
+      expect(after.toSorted()).toEqual(expected.toSorted())
+    })
+  )
+})

@@ -1,0 +1,45 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import type { Source } from '../../../src/playout/listener-sources.ts'
+import { type Peaks, peaksAfter, uniqueOf } from '../../../src/playout/play-statistics.ts'
+
+const sources = (...uniques: number[]): Source[] =>
+  uniques.map((unique, id) => ({
+    kind: 'mounts',
+    id,
+    path: `/${id}`,
+    key: `mount:${id}`,
+    total: unique,
+    unique
+  }))
+const nobody = new Map<string, number>()
+
+test('a source that tells nobody apart counts with its largest count', () => {
+  const peaks = peaksAfter({}, sources(5, 1), sources(3, 1))
+  expect(uniqueOf(peaks, sources(3, 1), nobody)).toBe(6)
+  expect(uniqueOf(peaksAfter(peaks, sources(3, 1), sources(4, 2)), sources(4, 2), nobody)).toBe(7)
+})
+
+test('a source that tells them apart counts with those that were seen', () => {
+  expect(uniqueOf({ 'mount:0': 2 }, sources(2), new Map([['mount:0', 5]]))).toBe(5)
+})
+
+test('a report that changes no source changes no peak', () => {
+  const peaks = { 'mount:0': 3 }
+  expect(peaksAfter(peaks, sources(2, 7), sources(2, 7))).toBe(peaks)
+})
+
+test('whatever the counts were, a play has had the sum of the largest of each source', () => {
+  const counts = fc.tuple(fc.nat(9), fc.nat(9), fc.nat(9))
+  fc.assert(
+    fc.property(fc.array(counts, { minLength: 1 }), reports => {
+      let peaks: Peaks = {}
+      for (const [index, report] of reports.entries())
+        peaks = peaksAfter(peaks, sources(...(reports[index - 1] ?? report)), sources(...report))
+      const largest = [0, 1, 2].map(source => Math.max(...reports.map(report => report[source] ?? 0)))
+      const last = sources(...(reports.at(-1) ?? []))
+      expect(uniqueOf(peaks, last, nobody)).toBe(largest.reduce((sum, each) => sum + each, 0))
+    })
+  )
+})
