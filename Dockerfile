@@ -10,7 +10,8 @@ RUN npm ci --omit=dev --no-audit --no-fund
 COPY src ./src
 COPY workers ./workers
 COPY assets ./assets
-RUN install -d -o node -g node /data
+# New volumes are those of their folders here.
+RUN install -d -o node -g node /data /data/stations /radio
 USER node
 ENV HOST=0.0.0.0 DATA_DIR=/data
 VOLUME /data
