@@ -18,7 +18,8 @@ export async function addMelodies({ ask, station, mediaFolder, melodySeconds, sa
     /^https?:\/\//i.test(path) || existsSync(isAbsolute(path) ? path : join(mediaFolder, path))
   const others = files.filter(file => !isMelody(file))
   if (others.some(isThere)) return
-  const isSilentDemo = station.short_name === 'demo' && others.every(({ size }) => size === 0)
+  const isSilentDemo =
+    others.length > 0 && station.short_name === 'demo' && others.every(({ size }) => size === 0)
   if (others.length > 0 && !isSilentDemo) {
     say(
       `none of the ${others.length} songs of ${station.name} can be read from here; Liquidsoap has to find them`
@@ -29,16 +30,20 @@ export async function addMelodies({ ask, station, mediaFolder, melodySeconds, sa
   const own = playlists.find(({ name }) => name === playlistName)
   const { id } = own ?? (await ask('POST', `/api/station/${station.id}/playlists`, { name: playlistName }))
   await mkdir(mediaFolder, { recursive: true })
-  for (const { name, title, artist, seconds, bytes } of songs) {
+  const missing = songs.filter(({ name }) => files.every(({ path }) => path !== name))
+  for (const { name, bytes } of songs) {
     const file = join(mediaFolder, name)
     if (!existsSync(file)) await writeFile(file, bytes())
-    if (files.some(({ path }) => path === name)) continue
+  }
+  for (const { name, title, artist, seconds } of missing) {
     const song = { path: name, title, artist, length: seconds, playlists: [id] }
     await ask('POST', `/api/station/${station.id}/files`, song)
   }
-  for (const playlist of playlists) {
-    if (playlist.id === id || !playlist.is_enabled) continue
+  if (missing.length > 0) say(`${station.name} has melodies to play, in ${mediaFolder}`)
+  const silent = playlists.filter(playlist => playlist.id !== id && playlist.is_enabled)
+  if (!isSilentDemo || silent.length === 0) return
+  for (const playlist of silent)
     await ask('PUT', `/api/station/${station.id}/playlist/${playlist.id}`, { is_enabled: false })
-  }
-  say(`${station.name} has melodies to play, in ${mediaFolder}`)
+  await ask('PUT', `/api/admin/station/${station.id}`, { description: 'Melodies of small machines.' })
+  say(`the playlists of ${station.name} whose songs have no files are switched off`)
 }
