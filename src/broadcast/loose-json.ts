@@ -4,9 +4,9 @@ const token = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|[^\s"{}[\],:]+/g
 const literals = new Set(['true', 'false', 'null'])
 
 /**
- * Reads JSON in UTF-8 as streaming servers write it: numbers may be anything that somebody's title was taken for
- * (`"title": -`, `1.`), and texts may hold control characters. All numbers come as texts, spelled as they were. What cannot be read
- * throws an `AnswerFault`.
+ * Reads JSON in UTF-8 as streaming servers write it: a number may be anything that somebody's title was taken for
+ * (`"title": -`, `1.`), and texts may hold control characters. Numbers come as texts, spelled as they were. What cannot
+ * be read throws an `AnswerFault`.
  */
 export function parseLooseJson(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes).replace(/\p{Cc}/gu, ' ')

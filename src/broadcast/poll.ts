@@ -30,8 +30,9 @@ export interface PollParts extends PlayoutServices {
 const deadlineMs = 5_000
 
 /**
- * Asks a server and writes down what it says. Gives when it is asked again and how it went; null where it is asked no more. Rejects once
- * `signal` is aborted, or where a store is away: then the claim runs out. `clock` gives Unix milliseconds.
+ * Asks a server and writes down what it says. Gives when it is asked again and how it went; null where it is asked no
+ * more. Rejects once `signal` is aborted, or where a store is away: then the claim runs out. `clock` gives Unix
+ * milliseconds.
  */
 export async function runPoll(
   parts: PollParts,
@@ -155,7 +156,9 @@ function lost(poll: ClaimedPoll): Findings {
 const notificationOf = ({ id, station, name }: ClaimedPoll, problem: string) => ({
   fact: pollFact(id),
   title: `A streaming server does not answer: ${station}${name === '' ? '' : `, ${name}`}`,
-  body: `For five minutes the server has not been heard of. ${problem} Its listeners count as before for ten minutes, then as none.`,
+  body:
+    `For five minutes the server has not been heard of. ${problem} ` +
+    'Its listeners count as before for ten minutes, then as none.',
   type: 'warning' as const,
   source: 'broadcast'
 })

@@ -17,8 +17,8 @@ export interface PollServices extends PlayoutServices {
 /** Asking, as one process does it. */
 export interface Polls {
   /**
-   * Keeps how the polls went that have ended, takes servers that are due at this time (Unix milliseconds), as many as there is room for, and begins to ask
-   * them. Gives how many, and whether there was room for no more.
+   * Keeps how the polls went that have ended, takes servers that are due at this time (Unix milliseconds), as many as
+   * there is room for, and begins to ask them. Gives how many, and whether there was room for no more.
    */
   readonly look: (nowMs: number) => Promise<{ begun: number; isFull: boolean }>
   /** Waits for all that were begun, and keeps how they went. */
@@ -33,8 +33,8 @@ const atOnceWithSlow = 200
 const writtenAtOnce = 4
 
 /**
- * Where the servers of stations may be beside the public internet: administrators choose them. Those of remotes may not, and
- * nobody's in link-local, shared and private IPv6 networks, where clouds tell secrets to their machines.
+ * Where the servers of stations may be beside the public internet: administrators choose them. Those of remotes may
+ * not, and nobody's in link-local, shared and private IPv6 networks, where clouds tell secrets to their machines.
  */
 const privateNetworks = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 

@@ -11,7 +11,10 @@ export interface Answered {
   readonly problem: string
 }
 
-/** Gives those of a server's streams that are meant, as they are at this time (Unix milliseconds). Throws an `AnswerFault` or a `FetchFault`. */
+/**
+ * Gives those of a server's streams that are meant, as they are at this time (Unix milliseconds). Throws an
+ * `AnswerFault` or a `FetchFault`.
+ */
 export type AskServer = (
   place: Omit<StreamingServer, 'allowed'>,
   meant: (streams: readonly Stream[]) => readonly Stream[],
@@ -25,8 +28,8 @@ const askServer = { icecast: askIcecast, shoutcast2: askShoutcast }
 const askListeners = { icecast: askIcecastListeners, shoutcast2: askShoutcastListeners }
 
 /**
- * Opens the asking of servers, which may be in these private networks. What a server says of its streams is kept for two seconds: whoever
- * asks the same meanwhile gets the same.
+ * Opens the asking of servers, which may be in these private networks. What a server says of its streams is kept for
+ * two seconds: whoever asks the same meanwhile gets the same.
  */
 export function openAnswers(allowed: BlockList): AskServer {
   /** Oldest first. */

@@ -36,7 +36,10 @@ const maxBytes = 2_097_152
 /** Shoutcast shows its statistics to what looks like a browser only. */
 const userAgent = 'Mozilla/5.0 (compatible; Cuewire)'
 
-/** Asks for a page below the server's address. Throws a `FetchFault` where there is no answer, else gives it whatever its status. */
+/**
+ * Asks for a page below the server's address, as its admin or as anybody. Gives the answer whatever its status, but for a
+ * redirect; throws a `FetchFault` where there is none.
+ */
 export function askPage(
   server: StreamingServer,
   page: string,

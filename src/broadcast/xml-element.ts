@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 
 import { AnswerFault } from './answer-fault.ts'
 
-/** An element of XML. Names of elements and attributes are in lower case; `text` is its own without that of its children. */
+/** An element of XML. Names of elements and attributes are in lower case; `text` is without that of its children. */
 export interface XmlElement {
   readonly name: string
   readonly attributes: ReadonlyMap<string, string>
@@ -20,8 +20,8 @@ const elementsAtMost = 80_000
 const depthAtMost = 16
 
 /**
- * Reads XML in UTF-8 and gives its root. What streaming servers write of foreign titles is mended: bare `&`, entities that
- * XML does not know (they stay as they are written), control characters. Everything else that is not well formed,
+ * Reads XML in UTF-8 and gives its root. What streaming servers write of foreign titles is mended: bare `&`, entities
+ * that XML does not know (they stay as they are written), control characters. Everything else that is not well formed,
  * document types (which could define entities) and what is too much throws an `AnswerFault`.
  */
 export function parseXml(bytes: Uint8Array): XmlElement {
