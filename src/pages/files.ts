@@ -41,6 +41,7 @@ const stable = (name: string, files: GetFiles): Route<ApiServices> => ({
 
 export const fileRoutes = (files: GetFiles): readonly Route<ApiServices>[] => [
   assets(files),
+  stable('widget.js', files),
   stable('client.js', files),
   stable('client.d.ts', files)
 ]

@@ -32,7 +32,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What is bundled, by the name it gets. */
 const entries = {
-  client: 'web/client/client.ts'
+  client: 'web/client/client.ts',
+  player: 'web/player/player-page.ts',
+  widget: 'web/widget/widget.ts',
+  'player-style': 'web/player/player.css',
+  gallery: 'web/gallery/gallery-page.ts',
+  'gallery-style': 'web/gallery/gallery.css',
+  embed: 'web/embed/embed.css',
+  message: 'web/message/message.css',
+  icon: 'web/design/icon.svg'
 }
 
 /** Browsers of the last two years and a half; in style sheets, what these do not know is written out for them. */
@@ -64,7 +72,7 @@ async function makeWebFiles(): Promise<WebFiles> {
     write: false,
     format: 'esm',
     target,
-    loader: { '.woff2': 'file', '.svg': 'file' },
+    loader: { '.woff2': 'file', '.svg': 'copy' },
     plugins: [styleTexts(esbuild)],
     // Licences ask for their notices to travel along.
     legalComments: 'eof',
