@@ -1,4 +1,5 @@
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
+import { isOnline, type StationState } from '../station/state.ts'
 import { dataElement, html, type Html } from './html.ts'
 import { showPage } from './page.ts'
 import { pageHeaders } from './policy.ts'
@@ -62,11 +63,14 @@ function firstSight(shown: Shown): Html {
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }
   const query = keyQuery(shown)
   const cover = shownArtUrl(state, baseUrl)
-  return html`<header class="masthead"><h1 class="station">${station.name}</h1></header>
-    <main class="now">
+  return html`<header class="masthead">
+      <h1 class="station">${station.name}</h1>
+      <p class="description">${station.description}</p>
+    </header>
+    <main class="now" data-air="${isOnline(state) ? 'on' : 'off'}">
       <div class="cover"><img alt="" src="${cover.startsWith(baseUrl) ? cover + query : cover}" /></div>
       <div class="song">
-        <p class="eyebrow">${state.shown === null ? 'Off the air' : 'Now playing'}</p>
+        ${eyebrow(state)}
         <h2 class="title">${title || state.profile.offlineText}</h2>
         <p class="artist">${artist}</p>
         <p class="album">${album}</p>
@@ -75,4 +79,11 @@ function firstSight(shown: Shown): Html {
         </noscript>
       </div>
     </main>`
+}
+
+/** What is said above the song: see `web/elements/saying.ts`. */
+function eyebrow(state: StationState): Html {
+  if (!isOnline(state)) return html`<p class="eyebrow" data-kind="quiet">Off the air</p>`
+  if (state.live === null) return html`<p class="eyebrow" data-kind="plain">Now playing</p>`
+  return html`<p class="eyebrow" data-kind="live">${state.live.streamerName || 'Live'}</p>`
 }

@@ -11,7 +11,7 @@ export function artAddress(
 ): string {
   if (!URL.canParse(address)) return ''
   const url = new URL(address)
-  const origins = [server ?? location.href, station.public_player_url].flatMap(each =>
+  const origins = [String(server ?? ''), station.public_player_url].flatMap(each =>
     URL.canParse(each) ? [new URL(each).origin] : []
   )
   if (!origins.includes(url.origin)) return ''

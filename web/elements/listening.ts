@@ -12,7 +12,7 @@ export interface Listening {
 }
 
 /** A stream that breaks is tried again so often, after growing pauses. */
-const triesAtMost = 4
+const triesAtMost = 3
 const firstPauseMs = 1_000
 
 /** Plays streams; `onChange` is called whenever the sound is another one. */

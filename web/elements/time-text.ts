@@ -25,7 +25,7 @@ export function timeOfDay(unixSeconds: number, nowMs: number = Date.now()): stri
   const at = new Date(unixSeconds * 1_000)
   const isToday = at.toDateString() === new Date(nowMs).toDateString()
   return at.toLocaleTimeString(undefined, {
-    hour: '2-digit',
+    hour: 'numeric',
     minute: '2-digit',
     ...(isToday ? {} : { weekday: 'short' })
   })

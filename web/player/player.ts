@@ -26,6 +26,8 @@ export class CuewirePlayer extends LitElement {
     () => this.wish,
     snapshot => showSession(snapshot, this.#artOf, { play: this.#play, stop: this.#stop })
   )
+  /** What was there at first sight. */
+  #first: { readonly shId: number; readonly art: string } | null = null
   readonly #listening = openListening(() => this.requestUpdate())
 
   constructor() {
@@ -44,12 +46,19 @@ export class CuewirePlayer extends LitElement {
     const { snapshot } = this.#station
     const { np } = snapshot
     const saying = sayingOf(snapshot)
+    if (np !== null) this.#first ??= { shId: np.now_playing.sh_id, art: np.now_playing.song.art }
     return html`
       <header class="masthead">
         <h1 class="station">${np?.station.name ?? 'Cuewire'}</h1>
         <p class="description">${np?.station.description}</p>
       </header>
-      <main class="now" data-status=${snapshot.status} data-air=${np?.is_online === false ? 'off' : 'on'}>
+      <main
+        class="now"
+        data-status=${snapshot.status}
+        data-air=${np?.is_online === false ? 'off' : 'on'}
+        data-song=${this.#first?.shId === np?.now_playing.sh_id ? 'first' : 'new'}
+        data-art=${this.#first?.art === np?.now_playing.song.art ? 'first' : 'new'}
+      >
         ${np === null ? nothingView(saying) : this.#songView(np, saying)}
       </main>
       ${np === null ? nothing : html`${nextView(np, this.#artOf)} ${historyView(np)} ${this.#linksView(np)}`}
