@@ -6,19 +6,42 @@ import type { Message } from './message.ts'
 const waitSeconds = 10
 /** The pause where the server does not let us wait, or has no such station. */
 const pauseMs = 10_000
+/** Who has no news sooner does not let us wait: a server that stops, or something on the way. */
+const hurryMs = 1_000
 /** An answer that has not come by then will not come. */
 const patienceMs = (waitSeconds + 10) * 1_000
 
 /** Follows by asking again and again, each time for what is newer than what is known. */
 export const overPolls: Way = (wish, { fetch }) => {
-  const aborter = new AbortController()
-  const { signal } = aborter
+  let isOpen = true
+  /** Ends what is being waited for. */
+  let cut: () => void = nothing
 
-  async function ask(path: string): Promise<Response> {
+  async function ask(path: string): Promise<Answer> {
     if (fetch === undefined) throw new Error('there is no fetch')
-    const url = new URL(path, wish.server)
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
-    return fetch(url.href, { headers: headersOf(wish), signal: patience, cache: 'no-store' })
+    const aborter = new AbortController()
+    cut = () => aborter.abort()
+    const timer = setTimeout(cut, patienceMs)
+    try {
+      const url = new URL(path, wish.server)
+      const { signal } = aborter
+      const answer = await fetch(url.href, { headers: headersOf(wish), signal, cache: 'no-store' })
+      const { status, headers } = answer
+      const body: unknown = status === 200 ? await answer.json() : null
+      return { status, headers, body }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, ms)
+      cut = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   async function follow(): Promise<void> {
@@ -27,40 +50,53 @@ export const overPolls: Way = (wish, { fetch }) => {
     let mayWait = true
     // The first answer comes at once, and shows that there is one.
     for (let isFirst = true; ; isFirst = false) {
-      const answer = await ask(path + query(wish, mayWait && !isFirst))
-      if (signal.aborted) return
-      if (answer.status === 429) {
-        // Too many wait already: those who come now ask from time to time.
-        mayWait = false
-        await pause(retryAfterMs(answer) || pauseMs, signal)
-        continue
-      }
-      const message = await readAnswer(answer)
-      if (signal.aborted) return
-      if (message === null) return wish.onEnd({ retryAfterMs: retryAfterMs(answer) })
-      wish.onMessages([message])
-      if (!mayWait || message.type === 'missing') await pause(pauseMs, signal)
-      if (signal.aborted) return
+      const before = wish.position()
+      const askedMs = performance.now()
+      const answer = await ask(path + query(before, mayWait && !isFirst))
+      if (!isOpen) return
+      const message = readAnswer(answer)
+      if (message !== null) wish.onMessages([message])
+      // Too many wait already: those who come now ask from time to time.
+      else if (answer.status === 429) mayWait = false
+      else return wish.onEnd({ retryAfterMs: retryAfterMs(answer) })
+      const isHurried = performance.now() - askedMs < hurryMs && !isFirst && !isNews(message, before)
+      if (!mayWait || message?.type === 'missing') await pause(retryAfterMs(answer) || pauseMs)
+      else if (isHurried) await pause(hurryMs)
+      if (!isOpen) return
     }
   }
 
   /** A document tells no time while a song of unknown length plays. */
   async function askTime(): Promise<void> {
-    const answer = await ask('api/time')
-    const body: unknown = await answer.json()
+    const { body } = await ask('api/time')
     const seconds = isObject(body) ? body['timestamp'] : null
-    if (signal.aborted || typeof seconds !== 'number') return
+    if (!isOpen || typeof seconds !== 'number') return
     wish.onMessages([{ type: 'timed', timeMs: seconds * 1_000 }])
   }
 
   follow().catch(() => {
-    if (!signal.aborted) wish.onEnd({})
+    if (isOpen) wish.onEnd({})
   })
-  return () => aborter.abort()
+  return () => {
+    isOpen = false
+    cut()
+  }
 }
 
-function query({ position }: Wish, mayWait: boolean): string {
-  const known = position()
+const nothing = () => {}
+
+interface Answer extends Pick<Response, 'status' | 'headers'> {
+  /** What a 200 says. */
+  readonly body: unknown
+}
+
+type Known = ReturnType<Wish['position']>
+
+/** Whether it says more than what was known. */
+const isNews = (message: Message | null, known: Known) =>
+  message?.type === 'published' && (message.offset !== known?.offset || message.epoch !== known.epoch)
+
+function query(known: Known, mayWait: boolean): string {
   if (known === null) return ''
   const { offset, epoch } = known
   const wait = mayWait ? waitSeconds : 0
@@ -68,24 +104,13 @@ function query({ position }: Wish, mayWait: boolean): string {
 }
 
 /** Null where the answer cannot be understood. */
-async function readAnswer(answer: Response): Promise<Message | null> {
-  if (answer.status === 304) return { type: 'confirmed' }
-  if (answer.status === 404) return { type: 'missing', timeMs: null }
-  const offset = Number(answer.headers.get('x-cuewire-offset') ?? NaN)
-  if (answer.status !== 200 || !Number.isSafeInteger(offset)) return null
-  const np: unknown = await answer.json()
-  const epoch = answer.headers.get('x-cuewire-epoch') ?? ''
+function readAnswer({ status, headers, body: np }: Answer): Message | null {
+  if (status === 304) return { type: 'confirmed' }
+  if (status === 404) return { type: 'missing', timeMs: null }
+  const offset = Number(headers.get('x-cuewire-offset') ?? NaN)
+  if (status !== 200 || !Number.isSafeInteger(offset)) return null
+  const epoch = headers.get('x-cuewire-epoch') ?? ''
   return { type: 'published', data: { np }, isPatch: false, offset, epoch }
 }
 
-const retryAfterMs = (answer: Response) => Number(answer.headers.get('retry-after') ?? 0) * 1_000 || 0
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>(resolve => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
-}
+const retryAfterMs = ({ headers }: Answer) => Number(headers.get('retry-after') ?? 0) * 1_000 || 0

@@ -1,4 +1,5 @@
 import { channelOf, subscription, type Way } from './connection.ts'
+import type { WebSocketClass, WebSocketLike } from './interface.ts'
 import { readFrame } from './message.ts'
 
 /** Follows over a WebSocket. */
@@ -9,13 +10,13 @@ export const overWebSocket: Way = (wish, { WebSocket }) => {
     isOpen = false
     wish.onEnd({ code })
   }
-  if (WebSocket === undefined) {
+  const url = new URL('api/live/nowplaying/websocket', wish.server)
+  url.protocol = url.protocol.replace('http', 'ws')
+  const socket = connect(WebSocket, url.href)
+  if (socket === null) {
     queueMicrotask(() => end(0))
     return () => void (isOpen = false)
   }
-  const url = new URL('api/live/nowplaying/websocket', wish.server)
-  url.protocol = url.protocol.replace('http', 'ws')
-  const socket = new WebSocket(url.href)
   socket.addEventListener('open', () => {
     if (isOpen) socket.send(subscription(wish))
   })
@@ -28,5 +29,14 @@ export const overWebSocket: Way = (wish, { WebSocket }) => {
   return () => {
     isOpen = false
     socket.close()
+  }
+}
+
+/** Null where there are none, or a page may not have this one: a secure page no insecure one. */
+function connect(WebSocket: WebSocketClass | undefined, url: string): WebSocketLike | null {
+  try {
+    return WebSocket === undefined ? null : new WebSocket(url)
+  } catch {
+    return null
   }
 }

@@ -61,7 +61,12 @@ export class CuewirePlayer extends LitElement {
       >
         ${np === null ? nothingView(saying) : this.#songView(np, saying)}
       </main>
-      ${np === null ? nothing : html`${nextView(np, this.#artOf)} ${historyView(np)} ${this.#linksView(np)}`}
+      ${
+        np === null
+          ? nothing
+          : html`${nextView(np, this.#artOf)} ${historyView(np)}
+            ${keyed(np.song_history.length, this.#linksView(np))}`
+      }
       <p class="only-heard" role="status">${heard(saying, np)}</p>
     `
   }
