@@ -25,7 +25,7 @@ const silenceMs = 20_000
 const pinglessMs = 60_000
 /** A way that was open for less is not worth trying first. */
 const steadyMs = 5_000
-const longestPauseMs = 30_000
+const longestPauseMs = 15_000
 const afterShutdownMs = 5_000
 
 export const stay = (course: Course): Step => ({ course, effects: [] })

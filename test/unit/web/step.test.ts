@@ -22,7 +22,7 @@ function live() {
   return course
 }
 
-test('ways are tried in their order; when none is open there is a pause that grows up to 30 seconds', () => {
+test('ways are tried in their order; when none is open there is a pause that grows up to 15 seconds', () => {
   const course = openCourse()
   let atMs = 0
   const pauses: number[] = []
@@ -34,7 +34,7 @@ test('ways are tried in their order; when none is open there is a pause that gro
     pauses.push(dueAtMs(course.course) - atMs)
     atMs = dueAtMs(course.course)
   }
-  expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
+  expect(pauses).toEqual([2_000, 4_000, 8_000, 15_000, 15_000, 15_000, 15_000])
   expect(statusAt(course.course, atMs)).toEqual({ status: 'offline', reason: 'unreachable' })
 })
 
