@@ -127,6 +127,10 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       what: 'a movement to be noticed'
     })
     expect(await page.title()).toBe('Nils Okada - Tidewater · Harbour FM')
+    const times = await page.locator('.times span').allTextContents()
+    const secondsNow = (Date.now() - (station.state().shown?.startedAtMs ?? 0)) / 1_000
+    expect(times[1]).toBe('3:35')
+    expect(Math.abs(Number(times[0]?.replace('0:', '')) - secondsNow)).toBeLessThan(1.5)
   })
 
   test('a page says that it does not know, and knows again when the server is back', async ({ stage }) => {

@@ -90,7 +90,7 @@ export class CuewirePlayer extends LitElement {
             <p class="album">${song.album}</p>
           </div>`
         )}
-        ${np.is_online ? progressView(this.#station.progress()) : nothing}
+        ${np.is_online ? keyed(shId, progressView(this.#station.progress())) : nothing}
         ${controlsView({
           streams: streamsFor(np.station, canPlay),
           chosen: this.chosen,

@@ -15,13 +15,9 @@ export function showSession(
   const { title, artist, album } = song
   const before = mediaSession.metadata
   const isShown = before?.title === title && before.artist === (artist || name) && before.album === album
-  if (!isShown)
-    mediaSession.metadata = new MediaMetadata({
-      title,
-      artist: artist || name,
-      album,
-      artwork: [{ src: artOf(song.art) }]
-    })
+  const art = artOf(song.art)
+  const artwork = art === '' ? [] : [{ src: art }]
+  if (!isShown) mediaSession.metadata = new MediaMetadata({ title, artist: artist || name, album, artwork })
   mediaSession.setActionHandler('play', acts.play)
   mediaSession.setActionHandler('pause', acts.stop)
   mediaSession.setActionHandler('stop', acts.stop)

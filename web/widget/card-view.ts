@@ -16,7 +16,7 @@ export function cardView({ np, saying, isDoubtful, progress, artOf }: Sight) {
     ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
     <div class="words">
       ${sayingView(saying, np)} ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
-      ${np?.is_online ? progressView(progress) : nothing}
+      ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
     </div>
   </section>`
 }

@@ -22,7 +22,9 @@ export function fullView(sight: Sight) {
   >
     ${sayingView(saying, np)} ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
     ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
-    <div class="low">${playView(sight)} ${np?.is_online ? progressView(progress) : nothing}</div>
+    <div class="low">
+      ${playView(sight)} ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
+    </div>
     ${np === null ? nothing : rowsView(np)}
   </section>`
 }
