@@ -61,12 +61,13 @@ function aBusyStation(): Partial<StationState> {
 }
 
 /** Takes a picture as WebP, which is a third of a PNG. */
-async function shoot(page: Page, address: string, name: string): Promise<void> {
-  await page.goto(address, { waitUntil: 'networkidle' })
+async function shoot(page: Page, address: string, name: string, form: string): Promise<void> {
+  const answer = await page.goto(address, { waitUntil: 'networkidle' })
+  if (answer?.ok() === (name === 'missing')) throw new Error(`${address} answers ${answer?.status()}`)
   await page.evaluate('document.fonts.ready')
   const session = await page.context().newCDPSession(page)
   const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 88 })
-  await writeFile(join(folder, `${name}.webp`), Buffer.from(data, 'base64'))
+  await writeFile(join(folder, `${name}-${form}.webp`), Buffer.from(data, 'base64'))
 }
 
 async function openPage(
@@ -97,8 +98,8 @@ test('the pictures of all pages', async ({ stage }) => {
     url: 'https://harbour.example.com/',
     mounts: [mount(1, '/main.mp3', 192), mount(2, '/low.mp3', 64)]
   }
-  const playing = await stage.put({ ...aBusyStation(), profile })
-  const live = await stage.put({
+  await stage.put({ ...aBusyStation(), profile })
+  await stage.put({
     ...aBusyStation(),
     profile: { ...profile, shortName: 'harbour_live' },
     shown: aPlay({
@@ -110,10 +111,10 @@ test('the pictures of all pages', async ({ stage }) => {
   })
   const browser = await startBrowser()
   const paths = {
-    player: playing.shortName,
-    live: live.shortName,
-    widgets: `${playing.shortName}/widgets`,
-    embed: `${playing.shortName}/embed?size=full`,
+    player: 'harbour_fm',
+    live: 'harbour_live',
+    widgets: 'harbour_fm/widgets',
+    embed: 'harbour_fm/embed?size=full',
     missing: 'nobody'
   }
   for (const device of ['phone', 'desktop'] as const)
@@ -121,7 +122,7 @@ test('the pictures of all pages', async ({ stage }) => {
       const page = await openPage(browser, device, scheme)
       for (const [name, path] of Object.entries(paths)) {
         await page.setViewportSize(name === 'embed' ? frame : devices[device].viewport)
-        await shoot(page, `${stage.baseUrl}/public/${path}`, `${name}-${device}-${scheme}`)
+        await shoot(page, `${stage.baseUrl}/public/${path}`, name, `${device}-${scheme}`)
       }
       await page.context().close()
     }

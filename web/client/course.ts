@@ -10,7 +10,7 @@ export interface Course {
   /** Counts connections: what comes from another than this one is late. */
   readonly connection: number
   readonly phase: Phase
-  /** How often in a row no way led anywhere. */
+  /** How often in a row no way led anywhere, or none that held. */
   readonly failures: number
   /** The newest document, and where it stands; null before the first one. */
   readonly document: Document | null

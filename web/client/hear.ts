@@ -43,7 +43,7 @@ function opened(course: Course, atMs: number): Course {
 
 /** Somebody is there who tells news. */
 function greeted(course: Course, atMs: number): Course {
-  return { ...opened(course, atMs), failures: 0, aloneSinceMs: null, isMissing: false, base: null }
+  return { ...opened(course, atMs), aloneSinceMs: null, isMissing: false, base: null }
 }
 
 function connect(

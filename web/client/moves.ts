@@ -23,7 +23,7 @@ const openingMs = 8_000
 const silenceMs = 20_000
 /** Pings come every 25 seconds, also where there is no such station. */
 const pinglessMs = 60_000
-/** A way that was open for less is not worth trying first. */
+/** A way that was open for less did not hold. */
 const steadyMs = 5_000
 const longestPauseMs = 15_000
 const afterShutdownMs = 5_000
@@ -60,11 +60,14 @@ export function lose(
   const { phase } = course
   if (phase.type === 'waiting' || phase.type === 'over') return stay(course)
   if (phase.type === 'opening' && phase.left.length > 0) return open(course, phase.left, atMs)
-  const failures = phase.type === 'opening' ? course.failures + 1 : 0
   const isShutdown = code === 3001 || code === 1001
+  // Who is let in and thrown out at once has not been let in.
+  const hasHeld = isShutdown || (phase.type === 'open' && atMs - phase.sinceMs >= steadyMs)
+  const failures = hasHeld ? 0 : course.failures + 1
   const pauseMs = isShutdown ? afterShutdownMs : Math.min(longestPauseMs, 1_000 * 2 ** failures)
   const untilMs = atMs + Math.max(retryAfterMs, chance * pauseMs)
-  const order = phase.type === 'opening' ? course.ways : orderAfter(course, phase, atMs, isShutdown)
+  const isGood = isShutdown || (hasHeld && atMs < dueAtMs(course))
+  const order = phase.type === 'opening' ? course.ways : orderAfter(course.ways, phase.way, isGood)
   const aloneSinceMs = course.aloneSinceMs ?? atMs
   return {
     course: { ...course, failures, base: null, aloneSinceMs, phase: { type: 'waiting', untilMs, order } },
@@ -73,15 +76,9 @@ export function lose(
 }
 
 /** What held goes first; what fell silent, or broke at once, last. Polling is never the first choice. */
-function orderAfter(
-  course: Course,
-  { way, sinceMs }: Extract<Phase, { readonly type: 'open' }>,
-  atMs: number,
-  isShutdown: boolean
-): readonly Transport[] {
-  if (way === 'poll') return course.ways
-  const others = course.ways.filter(each => each !== way)
-  const isGood = isShutdown || (atMs - sinceMs >= steadyMs && atMs < dueAtMs(course))
+function orderAfter(ways: readonly Transport[], way: Transport, isGood: boolean): readonly Transport[] {
+  if (way === 'poll') return ways
+  const others = ways.filter(each => each !== way)
   return isGood ? [way, ...others] : [...others, way]
 }
 

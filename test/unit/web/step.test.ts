@@ -66,6 +66,21 @@ test('a way that falls silent, or breaks at once, is tried last', () => {
   expect(broken.take({ type: 'timer' }, dueAtMs(broken.course))).toEqual(opened('sse'))
 })
 
+test('who is let in and thrown out at once asks ever less often', () => {
+  const course = openCourse()
+  let atMs = 0
+  const pauses: number[] = []
+  for (let round = 0; round < 5; round++) {
+    course.take({ type: 'timer' }, atMs)
+    course.hear(connected(), atMs)
+    course.hear(published(np, round), atMs)
+    course.end(atMs + 100)
+    pauses.push(dueAtMs(course.course) - atMs - 100)
+    atMs = dueAtMs(course.course)
+  }
+  expect(pauses).toEqual([2_000, 4_000, 8_000, 15_000, 15_000])
+})
+
 test('a shutdown spreads the return over five seconds', () => {
   const course = live()
   course.hear({ type: 'dismissed', code: 3001 }, 10_000, 0.5)
