@@ -9,6 +9,7 @@ COPY scripts ./scripts
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY src ./src
 COPY workers ./workers
+COPY web ./web
 COPY assets ./assets
 # New volumes are those of their folders here.
 RUN install -d -o node -g node /data /data/stations /radio

@@ -27,6 +27,7 @@ const kinds = {
     type: 'RateLimitExceededException',
     message: 'Too many requests: try again later.'
   },
+  'not-implemented': { status: 501, type: 'NotImplementedException', message: 'There is no such thing yet.' },
   unavailable: {
     status: 503,
     type: 'ServiceUnavailableException',

@@ -28,6 +28,7 @@ import { openFeed } from './live/feed.ts'
 import { serveSockets } from './live/sockets.ts'
 import { serveStreams } from './live/streams.ts'
 import { viewOf } from './live/view.ts'
+import { openPages } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { openServices } from './services.ts'
@@ -96,7 +97,7 @@ await runService('server', async ({ config, log, opened }) => {
     isDraining
   }
   serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, underWay })
-  serveRoutes(app, apiRoutes, {
+  serveRoutes(app, [...apiRoutes, ...openPages()], {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),
     addressOf,

@@ -47,6 +47,8 @@ export interface HeldDocument {
   readonly etag: string
   /** What it shows; null for documents of more than one station. */
   readonly position: Position | null
+  /** The body in content codings, where that was made before; then it is sent in no others. */
+  readonly prepared?: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
 }
 
 /**

@@ -24,7 +24,12 @@ export const plainVariant = ({ body }: HeldDocument): Variant => ({ encoding: nu
  * promise. It never rejects: what cannot be compressed is sent as it is.
  */
 export function variantOf(document: HeldDocument, encoding: Encoding | null): Variant | Promise<Variant> {
-  if (encoding === null || document.body.length < minBytes) return plainVariant(document)
+  if (encoding === null) return plainVariant(document)
+  if (document.prepared) {
+    const bytes = document.prepared[encoding]
+    return bytes ? { encoding, bytes } : plainVariant(document)
+  }
+  if (document.body.length < minBytes) return plainVariant(document)
   const known = made.get(document) ?? {}
   made.set(document, known)
   return (known[encoding] ??= compress[encoding](document.body).then(

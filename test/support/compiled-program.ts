@@ -16,7 +16,7 @@ const tsc = join(root, 'node_modules/typescript/bin/tsc')
  */
 export async function compileProgram(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
-  for (const name of ['src', 'workers', 'assets', 'package.json', 'tsconfig.json'])
+  for (const name of ['src', 'workers', 'web', 'assets', 'package.json', 'tsconfig.json'])
     await cp(join(root, name), join(folder, name), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   const emit = ['--noEmit', 'false', '--noCheck', '--rewriteRelativeImportExtensions']

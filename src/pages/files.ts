@@ -1,0 +1,47 @@
+import type { Reply, Route } from '../api/route.ts'
+import type { ApiServices } from '../api/services.ts'
+import { ApiError } from '../errors.ts'
+import type { WebFile, WebFiles } from './web-files.ts'
+
+type GetFiles = () => Promise<WebFiles>
+
+const reply = (file: WebFile, caching: string): Reply => ({
+  headers: {
+    'Content-Type': file.contentType,
+    'Cache-Control': caching,
+    'X-Content-Type-Options': 'nosniff',
+    // Other websites load the widget and what it needs.
+    'Cross-Origin-Resource-Policy': 'cross-origin'
+  },
+  document: () => file
+})
+
+/**
+ * The files of pages, under names that change with their content. While servers are being replaced one may be asked for
+ * another version's file: it gives its own, which nobody may keep.
+ */
+const assets = (files: GetFiles): Route<ApiServices> => ({
+  method: 'GET',
+  path: '/assets/:file',
+  access: 'public',
+  handle: async ({ params: { file: name = '' } }) => {
+    const file = (await files()).hashed(name)
+    if (file === undefined) throw new ApiError('not-found')
+    return reply(file, file.name === name ? 'public, max-age=31536000, immutable' : 'no-cache')
+  }
+})
+
+/** A file under a name that stays, for other websites: what is new in it reaches them within minutes. */
+const stable = (name: string, files: GetFiles): Route<ApiServices> => ({
+  method: 'GET',
+  path: `/${name}`,
+  access: 'public',
+  handle: async () => reply((await files()).named(name), 'public, max-age=300, stale-while-revalidate=86400')
+})
+
+export const fileRoutes = (files: GetFiles): readonly Route<ApiServices>[] => [
+  assets(files),
+  stable('widget.js', files),
+  stable('client.js', files),
+  stable('client.d.ts', files)
+]

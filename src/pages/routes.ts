@@ -1,0 +1,22 @@
+import type { Route } from '../api/route.ts'
+import type { ApiServices } from '../api/services.ts'
+import { embedRoute } from './embed.ts'
+import { fileRoutes } from './files.ts'
+import { galleryRoute } from './gallery.ts'
+import { oembedRoute } from './oembed.ts'
+import { playerRoute } from './player.ts'
+import { streamsRoutes } from './station-streams.ts'
+import { openWebFiles } from './web-files.ts'
+
+/** The pages for people, and what they load. */
+export function openPages(): readonly Route<ApiServices>[] {
+  const files = openWebFiles()
+  return [
+    ...fileRoutes(files),
+    playerRoute(files),
+    embedRoute(files),
+    galleryRoute(files),
+    ...streamsRoutes(files),
+    oembedRoute
+  ]
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * What is run by hand, and is no part of the tests: `npm run by-hand -- screenshots` draws the pictures of
+ * `docs/screenshots`, `npm run by-hand -- player-hour` keeps a page open for an hour.
+ */
+export default defineConfig({
+  test: {
+    include: ['test/by-hand/*.ts'],
+    exclude: ['test/by-hand/vitest.config.ts'],
+    globalSetup: ['test/support/services.ts'],
+    testTimeout: 7_200_000,
+    hookTimeout: 60_000
+  }
+})

@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process'
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+
+import { followStation } from '../../web/client/client.ts'
+import type { FollowOptions, Transport } from '../../web/client/interface.ts'
+import { test } from '../support/fixtures.ts'
+import { codeIn } from '../support/marked-code.ts'
+import { askPlainly } from '../support/plain-http.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+
+const ways: readonly Transport[] = ['websocket', 'sse', 'poll']
+
+/** Follows until the test ends. */
+function follow(options: FollowOptions) {
+  const follower = followStation({ WebSocket, ...options })
+  onTestFinished(() => follower.close())
+  return {
+    follower,
+    shows: (title: string, deadlineMs = 5_000) =>
+      waitFor(
+        () => follower.snapshot.status === 'live' && follower.snapshot.np?.now_playing.song.title === title,
+        { deadlineMs, what: `the client to show ${title}` }
+      )
+  }
+}
+
+test('over every way a change is there at once, and a restarted server is found again', async ({ stage }) => {
+  const station = await stage.put()
+  const all = ways.map(way => ({
+    way,
+    songs: [] as string[],
+    ...follow({ server: stage.baseUrl, station: station.shortName, transports: [way] })
+  }))
+  for (const { follower, songs } of all)
+    follower.on('song', ({ np }) => songs.push(np.now_playing.song.title))
+  const allShow = async (title: string, deadlineMs: number) =>
+    Promise.all(all.map(async ({ shows }) => shows(title, deadlineMs)))
+  await allShow('Paper Lanterns', 5_000)
+  expect(all.map(({ follower }) => follower.snapshot.via)).toEqual(ways)
+  for (const title of ['Night Ferry', 'Tidewater']) {
+    await station.play(title)
+    await allShow(title, 300)
+  }
+  const startedMs = station.state().shown?.startedAtMs ?? 0
+  for (const { follower } of all) {
+    const { elapsedMs = NaN } = follower.progress() ?? {}
+    expect(Math.abs(elapsedMs - (Date.now() - startedMs))).toBeLessThan(1_100)
+  }
+  await stage.restart('SIGKILL', async () => station.play('Meanwhile'))
+  await allShow('Meanwhile', 40_000)
+  for (const { songs } of all)
+    expect(songs).toEqual(['Paper Lanterns', 'Night Ferry', 'Tidewater', 'Meanwhile'])
+}, 60_000)
+
+describe.for(ways)('over %s', way => {
+  test('a private station is there with a key only, and may come later', async ({ stage }) => {
+    const station = await stage.put({ profile: { isPublic: false } })
+    const { key } = await stage.makeKey()
+    const options = { server: stage.baseUrl, station: station.id, transports: [way] }
+    const allowed = follow({ ...options, apiKey: key })
+    const { follower: stranger } = follow(options)
+    await allowed.shows('Paper Lanterns')
+    await waitFor(() => stranger.snapshot.reason === 'unknown', {
+      deadlineMs: 5_000,
+      what: 'the stranger to be told nothing'
+    })
+    expect(stranger.snapshot).toMatchObject({ status: 'offline', np: null })
+  })
+})
+
+test('where the first ways are closed, the next one is taken', async ({ stage }) => {
+  const station = await stage.put()
+  const asked: string[] = []
+  const withoutStreams: FollowOptions['fetch'] = async (url, init) => {
+    asked.push(new URL(url).pathname)
+    return url.includes('/sse') ? new Response('', { status: 403 }) : fetch(url, init)
+  }
+  class Blocked extends WebSocket {
+    constructor() {
+      // Nothing listens there.
+      super('ws://127.0.0.1:9')
+    }
+  }
+  const { follower, shows } = follow({
+    server: stage.baseUrl,
+    station: station.shortName,
+    WebSocket: Blocked,
+    fetch: withoutStreams
+  })
+  await shows('Paper Lanterns')
+  expect(follower.snapshot.via).toBe('poll')
+  await station.play('Night Ferry')
+  await shows('Night Ferry', 300)
+  expect(asked.slice(0, 3)).toEqual([
+    '/api/live/nowplaying/sse',
+    '/api/time',
+    `/api/nowplaying_static/${station.shortName}.json`
+  ])
+})
+
+test('a DJ and the end of the programme are told as such', async ({ stage }) => {
+  const station = await stage.put()
+  const { follower, shows } = follow({ server: stage.baseUrl, station: station.shortName })
+  const told: string[] = []
+  follower.on('live', ({ np }) => told.push(`live ${np.live.streamer_name}`))
+  follower.on('air', ({ isOnline }) => told.push(`on air ${isOnline}`))
+  await shows('Paper Lanterns')
+  await station.change({ live: { streamerName: 'DJ Wren', startedAtMs: Date.now(), art: '' } }, [
+    'live_connect'
+  ])
+  await waitFor(() => told.length > 0, { deadlineMs: 5_000, what: 'the DJ' })
+  await station.change({ live: null, current: null, shown: null }, ['live_disconnect', 'station_offline'])
+  await shows('Station Offline')
+  expect(told).toEqual(['live DJ Wren', 'live ', 'on air false'])
+  expect(follower.progress()).toBeNull()
+})
+
+test('a listener that throws keeps nobody from hearing', async ({ stage }) => {
+  const station = await stage.put()
+  const { follower, shows } = follow({ server: stage.baseUrl, station: station.shortName })
+  const thrown: unknown[] = []
+  const before = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException')
+  process.once('uncaughtException', error => thrown.push(error))
+  onTestFinished(() => before.forEach(listener => process.on('uncaughtException', listener)))
+  follower.on('song', () => {
+    throw new Error('mine')
+  })
+  const heard: string[] = []
+  follower.on('song', ({ np }) => heard.push(np.now_playing.song.title))
+  await shows('Paper Lanterns')
+  expect(heard).toEqual(['Paper Lanterns'])
+  expect(thrown).toEqual([new Error('mine')])
+})
+
+const examples = await codeIn('client.md', 'js')
+
+/** What each example prints of a station that plays. */
+const expected: Readonly<Record<string, RegExp>> = {
+  'In Node': /^(Nils Okada: Paper Lanterns|websocket 0)$/,
+  'How things stand': /^true now$/,
+  Progress: /^\d+ of 215$/,
+  Events: /^first: Paper Lanterns$/,
+  'Private stations': /^Nils Okada - Paper Lanterns$/
+}
+
+test.for(examples)(
+  'the example under "$heading" works as it is printed',
+  async ({ heading, code }, { stage }) => {
+    await using folder = await openTempFolder()
+    const station = await stage.put()
+    const { key } = await stage.makeKey()
+    const { body } = await askPlainly(`${stage.baseUrl}/client.js`)
+    await writeFile(join(folder.path, 'package.json'), '{"type":"module"}')
+    await writeFile(join(folder.path, 'client.js'), body)
+    const here = code
+      .replaceAll('https://radio.example.com', stage.baseUrl)
+      .replaceAll("'demo'", `'${station.shortName}'`)
+    await writeFile(join(folder.path, 'example.js'), here)
+    const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
+    await symlink(modules, join(folder.path, 'node_modules'))
+    const child = spawn(process.execPath, [join(folder.path, 'example.js')], {
+      env: { CUEWIRE_KEY: key },
+      stdio: ['ignore', 'pipe', 'pipe']
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const lines: string[] = []
+    const complaints: string[] = []
+    createInterface(child.stderr).on('line', line => complaints.push(line))
+    createInterface(child.stdout).on('line', line => lines.push(line))
+    await waitFor(() => lines.length > 0, { deadlineMs: 10_000, what: 'the example to print something' })
+    expect(lines[0]).toMatch(expected[heading] ?? /never/)
+    expect(complaints).toEqual([])
+  }
+)

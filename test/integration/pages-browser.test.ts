@@ -1,0 +1,346 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
+
+import { mp3 } from '../support/audio-bytes.ts'
+import { startBrowser } from '../support/browser.ts'
+import { aPlay, aSong } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { codeIn } from '../support/marked-code.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWebServer } from '../support/web-server.ts'
+
+const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
+
+/** Runs in every page before anything of its own: when which text was in sight, and what moved by itself. */
+const witness = `
+  window.seen = []
+  window.moved = 0
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value
+  }).observe({ type: 'layout-shift', buffered: true })
+  const textsIn = root => [...root.querySelectorAll('*')].flatMap(each => each.shadowRoot ? textsIn(each.shadowRoot) : [])
+    .concat([...root.querySelectorAll('.title, [part=title]')].map(each => each.textContent.trim()))
+  const look = () => {
+    for (const text of textsIn(document))
+      if (!window.seen.some(each => each.text === text)) window.seen.push({ text, atMs: Date.now() })
+    requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+`
+
+interface AxeResults {
+  readonly passes: readonly unknown[]
+  readonly violations: readonly {
+    readonly id: string
+    readonly impact: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
+}
+
+interface Seen {
+  readonly text: string
+  readonly atMs: number
+}
+
+describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterAll(async () => browser.close())
+
+  /** A page of its own, whose complaints fail the test when it is over. */
+  async function openPage(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ locale: 'en-GB', ...options })
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', error => complaints.push(String(error)))
+    page.on('console', line => {
+      if (line.type() === 'error' && !line.text().includes('Failed to load resource'))
+        complaints.push(line.text())
+    })
+    page.on('dialog', dialog => complaints.push(dialog.message()))
+    await page.addInitScript(witness)
+    onTestFinished(async () => {
+      await context.close()
+      expect(complaints.filter(each => !/WebSocket connection to .* failed/.test(each))).toEqual([])
+    })
+    return page
+  }
+
+  const untilSeen = (page: Page, text: string, deadlineMs = 5_000) =>
+    waitFor(async () => (await page.evaluate<Seen[]>('window.seen')).find(each => each.text === text), {
+      deadlineMs,
+      what: `the page to show ${text}`
+    })
+
+  /** How long after it began a song was in sight. */
+  async function latencyOf(
+    page: Page,
+    play: (title: string) => Promise<unknown>,
+    title: string
+  ): Promise<number> {
+    const startedMs = Date.now()
+    await play(title)
+    return (await untilSeen(page, title)).atMs - startedMs
+  }
+
+  test('an open player shows a song within 300 ms, moves nothing, and costs little', async ({ stage }) => {
+    const station = await stage.put()
+    const page = await openPage({ viewport: { width: 1280, height: 800 } })
+    const asked: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`, { waitUntil: 'networkidle' })
+    await untilSeen(page, 'Paper Lanterns')
+    expect(asked.map(url => new URL(url).pathname.replace(/-[A-Z2-7]{8}\./, '.')).toSorted()).toEqual([
+      '/assets/figtree-latin-wght-normal.woff2',
+      '/assets/icon.svg',
+      '/assets/player-style.css',
+      '/assets/player.js',
+      `/public/${station.shortName}`,
+      '/static/img/generic_song.jpg'
+    ])
+    const bytes = await page.evaluate<number>(
+      `performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
+        .filter(each => !each.name.includes('/static/img/')).reduce((sum, each) => sum + each.transferSize, 0)`
+    )
+    expect(bytes).toBeLessThan(60 * 1024)
+
+    await page.evaluate('window.moved = 0')
+    const long = 'A title that is so long that it takes more than one line on any screen, and then some more'
+    const latencies: number[] = []
+    for (const title of ['Night Ferry', long, 'Glass Hours', 'Pilot Boat', 'Tidewater'])
+      latencies.push(await latencyOf(page, async text => station.play(text), title))
+    // Half of them: on a busy machine one may come late.
+    expect(latencies.toSorted((a, b) => a - b)[2]).toBeLessThan(300)
+    await station.change({ history: [], listeners: { ...station.state().listeners, total: 10 } })
+    await page.evaluate('new Promise(resolve => setTimeout(resolve, 600))')
+    expect(await page.evaluate('window.moved')).toBe(0)
+    // What does move is noticed.
+    await page.evaluate("document.querySelector('.cover').style.marginTop = '40px'")
+    await waitFor(() => page.evaluate('window.moved'), {
+      deadlineMs: 2_000,
+      what: 'a movement to be noticed'
+    })
+    expect(await page.title()).toBe('Nils Okada - Tidewater · Harbour FM')
+    const times = await page.locator('.times span').allTextContents()
+    const secondsNow = (Date.now() - (station.state().shown?.startedAtMs ?? 0)) / 1_000
+    expect(times[1]).toBe('3:35')
+    expect(Math.abs(Number(times[0]?.replace('0:', '')) - secondsNow)).toBeLessThan(1.5)
+  })
+
+  test('a page says that it does not know, and knows again when the server is back', async ({ stage }) => {
+    const station = await stage.put()
+    const page = await openPage()
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    await untilSeen(page, 'Paper Lanterns')
+    const doubt = page.locator('.eyebrow[data-kind=doubt]')
+    const said: (string | null)[] = []
+    // What fails meanwhile would leave all other tests without a server.
+    await stage.restart('SIGKILL', async () => {
+      await doubt.waitFor({ timeout: 10_000 }).catch(() => said.push('nothing'))
+      said.push(await doubt.textContent({ timeout: 100 }).catch(() => null))
+      said.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
+      await station.play('Meanwhile')
+    })
+    expect(said).toEqual([expect.stringMatching(/^No news since \d+:\d\d, trying again$/), 'unknown'])
+    await untilSeen(page, 'Meanwhile', 40_000)
+    await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 1_000 })
+  }, 60_000)
+
+  test('where WebSockets are blocked, and then events too, a page still follows', async ({ stage }) => {
+    const station = await stage.put()
+    for (const blocked of [['websocket'], ['websocket', 'sse']]) {
+      const page = await openPage()
+      const asked: string[] = []
+      page.on('request', request => asked.push(new URL(request.url()).pathname))
+      await page.routeWebSocket(/.*/, socket => void socket.close())
+      if (blocked.includes('sse')) await page.route('**/sse?*', route => route.abort())
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+      const way = blocked.includes('sse') ? '/api/nowplaying_static/' : '/api/live/nowplaying/sse'
+      await waitFor(() => asked.some(path => path.startsWith(way)), {
+        deadlineMs: 5_000,
+        what: 'the next way'
+      })
+      await untilSeen(page, station.state().shown?.song.title ?? '')
+      const latency = await latencyOf(page, async title => station.play(title), `Without ${blocked.join()}`)
+      expect(latency).toBeLessThan(500)
+    }
+  })
+
+  test('whatever a title holds is text, in the page and in the widget', async ({ stage }) => {
+    const station = await stage.put({ profile: { name: nasty, description: nasty } })
+    await station.play(nasty)
+    const page = await openPage()
+    for (const rest of ['', '/embed?size=full', '/embed?size=badge', '/widgets']) {
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
+      await waitFor(
+        async () => (await page.evaluate<Seen[]>('window.seen')).some(({ text }) => text.endsWith(nasty)),
+        { deadlineMs: 5_000, what: `the title in ${rest}` }
+      )
+      const broken = page.locator('img[src=x], b')
+      expect(await broken.count()).toBe(0)
+      expect(await page.title()).toContain(nasty)
+    }
+  })
+
+  test('on another website with a strict policy the widget works, and asks nobody else', async ({
+    stage
+  }) => {
+    const station = await stage.put()
+    const [example] = await codeIn('client.md', 'html')
+    await using website = await startWebServer()
+    const here = stage.baseUrl
+    const element = (size: string) =>
+      `<cuewire-now-playing station="${station.shortName}" size="${size}"></cuewire-now-playing>`
+    website.answer((_, response) => {
+      response
+        .setHeader('Content-Type', 'text/html; charset=utf-8')
+        .setHeader(
+          'Content-Security-Policy',
+          `default-src 'none'; script-src ${here}; connect-src ${here} ${here.replace('http', 'ws')}; img-src ${here} ${new URL(here).origin.replace('127.0.0.1', 'localhost')}; require-trusted-types-for 'script'; trusted-types lit-html`
+        )
+        .end(
+          `<!doctype html><link rel="icon" href="${here}/assets/icon-AAAAAAAA.svg"><script type="module" src="${here}/widget.js"></script>${['badge', 'card', 'full'].map(element).join('')}`
+        )
+    })
+    const page = await openPage()
+    const asked: string[] = []
+    const sockets: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    page.on('websocket', socket => sockets.push(socket.url()))
+    await page.goto(website.url)
+    await untilSeen(page, 'Nils Okada – Paper Lanterns')
+    expect(await latencyOf(page, async title => station.play(title), 'Night Ferry')).toBeLessThan(300)
+    const { port } = new URL(here)
+    expect(asked.filter(url => url !== `${website.url}/` && new URL(url).port !== port)).toEqual([])
+    expect(sockets).toHaveLength(1)
+    expect(await page.context().cookies()).toEqual([])
+    expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
+
+    // The client by itself, as its documentation has it.
+    website.answer((_, response) => {
+      const code = example?.code
+        .replaceAll('https://radio.example.com', here)
+        .replaceAll("'demo'", `'${station.shortName}'`)
+      response
+        .setHeader('Content-Type', 'text/html; charset=utf-8')
+        .end(`<!doctype html><link rel="icon" href="data:,">${code}`)
+    })
+    await page.goto(website.url)
+    await page.locator('#song', { hasText: 'Nils Okada - Night Ferry' }).waitFor({ timeout: 5_000 })
+  })
+
+  test('the stream plays from the button, and another one can be chosen', async ({ stage }) => {
+    await using streams = await startWebServer()
+    const sound = mp3({}, 4_000)
+    streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(sound))
+    const mount = (id: number, path: string) => ({
+      id,
+      path,
+      displayName: `Stream ${id}`,
+      bitrate: 32,
+      format: 'mp3',
+      hasAutodj: true,
+      customUrl: streams.url + path,
+      isDefault: id === 2
+    })
+    const station = await stage.put({ profile: { mounts: [mount(1, '/one.mp3'), mount(2, '/two.mp3')] } })
+    const page = await openPage()
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    const state = page.locator('.sound-text')
+    expect(await page.locator('option').allTextContents()).toEqual(['Stream 2', 'Stream 1'])
+    // By keyboard alone.
+    await page.getByRole('button', { name: 'Listen' }).focus()
+    await page.keyboard.press('Enter')
+    await state.filter({ hasText: 'Listening' }).waitFor({ timeout: 10_000 })
+    expect(streams.asked.at(-1)?.path).toBe('/two.mp3')
+    expect(await page.evaluate('navigator.mediaSession.metadata.title')).toBe('Paper Lanterns')
+    await page.getByLabel('Stream').selectOption('Stream 1')
+    await waitFor(() => streams.asked.at(-1)?.path === '/one.mp3', {
+      deadlineMs: 5_000,
+      what: 'the other stream'
+    })
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Listen' }).waitFor()
+  })
+
+  test('a private station is shown to who has the key, with its covers', async ({ stage }) => {
+    const song = aSong({ artId: 'a'.repeat(24) })
+    const station = await stage.put({ profile: { isPublic: false }, shown: aPlay({ song }) })
+    const { key } = await stage.makeKey()
+    const page = await openPage()
+    const asked: URL[] = []
+    page.on('request', request => asked.push(new URL(request.url())))
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}?api_key=${key}`)
+    await station.play('Night Ferry')
+    await untilSeen(page, 'Night Ferry')
+    const art = asked.find(({ pathname }) => pathname.includes('/art/'))
+    expect(art?.searchParams.get('api_key')).toBe(key)
+  })
+
+  test('axe finds nothing serious on any page, in light and dark', async ({ stage }) => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+    const song = { artist: 'Mara Quist', title: 'Tidewater' }
+    const station = await stage.put()
+    const [play] = [station.state().shown]
+    if (play === null) throw new Error('nothing plays')
+    await station.change({
+      history: [{ ...play, shId: 1, song: { ...play.song, ...song } }],
+      next: { ...play, cuedAtMs: Date.now(), playsAtMs: Date.now() + 60_000, isRequest: true }
+    })
+    const live = await stage.put({ live: { streamerName: 'DJ Wren', startedAtMs: Date.now(), art: '' } })
+    const off = await stage.put({ shown: null })
+    const paths = [
+      station.shortName,
+      live.shortName,
+      off.shortName,
+      `${station.shortName}/widgets`,
+      `${station.shortName}/embed?size=full`,
+      `${live.shortName}/embed?size=badge`,
+      'nobody'
+    ]
+    const page = await openPage({ reducedMotion: 'reduce', viewport: { width: 390, height: 844 } })
+    const found: unknown[] = []
+    for (const [index, path] of [...paths, ...paths.slice(0, 4)].entries()) {
+      const colorScheme = index < paths.length ? 'light' : 'dark'
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.goto(`${stage.baseUrl}/public/${path}`)
+      await page.locator('[part=frame], .song-text, .message').first().waitFor()
+      await page.evaluate(axe)
+      const { passes, violations } = await page.evaluate<AxeResults>('axe.run()')
+      expect(passes.length).toBeGreaterThan(5)
+      found.push(
+        ...violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => [colorScheme, path, id, nodes.map(({ html }) => html)])
+      )
+    }
+    expect(found).toEqual([])
+  }, 60_000)
+
+  test('after hundreds of songs a page holds no more than after a few', async ({ stage }) => {
+    const station = await stage.put()
+    const page = await openPage()
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    const session = await page.context().newCDPSession(page)
+    const playMany = async (count: number, name: string) => {
+      for (let at = 0; at < count; at++) await station.play(`${name} ${at}`)
+      await untilSeen(page, `${name} ${count - 1}`)
+      await page.evaluate('window.seen.length = 0')
+      await session.send('HeapProfiler.collectGarbage')
+      const { usedSize } = await session.send('Runtime.getHeapUsage')
+      const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters')
+      return { usedSize, nodes, jsEventListeners }
+    }
+    const few = await playMany(40, 'Few')
+    const many = await playMany(300, 'Many')
+    expect(many.usedSize - few.usedSize).toBeLessThan(200 * 1024)
+    expect(many.nodes - few.nodes).toBeLessThan(50)
+    expect(many.jsEventListeners - few.jsEventListeners).toBeLessThan(20)
+  }, 60_000)
+})

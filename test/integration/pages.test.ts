@@ -1,0 +1,226 @@
+import { expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import type { Stage } from '../support/live-stage.ts'
+import { askPlainly, type PlainAnswer } from '../support/plain-http.ts'
+
+const nasty = `</script><b onclick="x">"Rock & Roll" 'n' 👩‍🚀\r\nFile9=http://evil.example/`
+const escaped =
+  '&#60;/script&#62;&#60;b onclick=&#34;x&#34;&#62;&#34;Rock &#38; Roll&#34; &#39;n&#39; 👩‍🚀\r\nFile9=http://evil.example/'
+
+const mount = (id: number, name: string, isDefault: boolean) => ({
+  id,
+  path: `/${id}.mp3`,
+  displayName: name,
+  bitrate: 128,
+  format: 'mp3',
+  hasAutodj: true,
+  customUrl: '',
+  isDefault
+})
+
+const ask = (stage: Stage, path: string, headers: Readonly<Record<string, string>> = {}) =>
+  askPlainly(stage.baseUrl + path, { headers })
+
+const withoutDates = ({ 'x-request-id': _id, date: _date, ...headers }: PlainAnswer['headers']) => headers
+
+/** The addresses a page loads, as it writes them. */
+const loadsOf = ({ body }: PlainAnswer) =>
+  [...body.toString().matchAll(/<(?:script|link|img|iframe)[^>]* (?:src|href)="([^"]+)"/g)].map(
+    ([, address = '']) => address.replaceAll('&#38;', '&')
+  )
+
+test('a page loads nothing but files of its own server, and these may be kept for ever', async ({
+  stage
+}) => {
+  const station = await stage.put()
+  const address = `${stage.baseUrl}/public/${station.shortName}`
+  for (const rest of ['', '/embed', '/widgets']) {
+    const page = await askPlainly(address + rest)
+    expect(page.status).toBe(200)
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff'
+    })
+    expect(page.headers).not.toHaveProperty('set-cookie')
+    const text = page.body.toString()
+    expect(text).not.toMatch(/<style|<[^>]+ (style|on\w+)=|<script(?![^>]* (src|type="application\/json"))/)
+    const files = loadsOf(page).filter(each => each.includes('assets/'))
+    expect(files.length).toBeGreaterThan(3)
+    for (const file of files) {
+      const { status, headers } = await askPlainly(new URL(file, address + rest).href)
+      expect([file, status, headers['cache-control']]).toEqual([
+        file,
+        200,
+        'public, max-age=31536000, immutable'
+      ])
+    }
+  }
+})
+
+test('policies are strict, and only the page for frames may be framed', async ({ stage }) => {
+  const remote = {
+    id: 3,
+    name: 'North',
+    url: 'https://north.example.net:8443/harbour',
+    bitrate: 64,
+    format: 'aac'
+  }
+  const odd = { ...remote, id: 4, url: 'javascript:alert(1)' }
+  const station = await stage.put({ profile: { mounts: [mount(1, 'A', true)], remotes: [remote, odd] } })
+  const policyOf = async (rest: string) =>
+    String((await ask(stage, `/public/${station.shortName}${rest}`)).headers['content-security-policy'])
+  const { origin } = new URL(`http://localhost:${new URL(stage.baseUrl).port}`)
+  expect((await policyOf('')).split('; ')).toEqual([
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    `img-src 'self' ${origin}`,
+    `media-src 'self' ${origin} https://north.example.net:8443`,
+    `connect-src 'self' ${origin} ${origin.replace('http', 'ws')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types lit-html'
+  ])
+  expect(await policyOf('/embed')).toContain('frame-ancestors *')
+  expect(await policyOf('/widgets')).toContain("frame-ancestors 'none'")
+})
+
+test('another version of a file is answered with this one, which nobody may keep', async ({ stage }) => {
+  const { status, headers } = await ask(stage, '/assets/player-AAAAAAAA.js')
+  expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+    200,
+    'text/javascript; charset=utf-8',
+    'no-cache'
+  ])
+})
+
+test.for(['br', 'gzip'])(
+  'the widget is below 20 KB as %s, the player below 30',
+  async (coding, { stage }) => {
+    const sizeOf = async (path: string) => (await ask(stage, path, { 'accept-encoding': coding })).body.length
+    expect(await sizeOf('/widget.js')).toBeLessThan(20 * 1024)
+    expect(await sizeOf('/client.js')).toBeLessThan(5 * 1024)
+    expect(await sizeOf('/assets/player-AAAAAAAA.js')).toBeLessThan(30 * 1024)
+  }
+)
+
+test('whatever a title holds, a page holds it as text', async ({ stage }) => {
+  const station = await stage.put({ profile: { name: nasty, description: nasty } })
+  await station.play(nasty)
+  const { body } = await ask(stage, `/public/${station.shortName}`)
+  const text = body.toString()
+  expect(text).toContain(`<meta property="og:title" content="${escaped}" />`)
+  expect(text).toContain(`content="Now playing: Nils Okada - ${escaped}. ${escaped}"`)
+  expect(text).not.toContain('<b ')
+  const [, json = ''] = /<script type="application\/json" id="shown">([^<]*)<\/script>/.exec(text) ?? []
+  expect(JSON.parse(json)).toMatchObject({
+    epoch: 'e1',
+    offset: 2,
+    np: { now_playing: { song: { title: nasty } } }
+  })
+  const gallery = await ask(stage, `/public/${station.shortName}/widgets`)
+  expect(gallery.body.toString()).not.toContain('<b ')
+})
+
+test('the lists name the streams, the default one first, each in one line', async ({ stage }) => {
+  const remote = { id: 3, name: nasty, url: 'https://north.example.net/a b', bitrate: 64, format: 'aac' }
+  const station = await stage.put({
+    profile: {
+      name: 'Harbour\nFM',
+      mounts: [mount(1, 'Low', false), mount(2, 'High', true)],
+      remotes: [remote]
+    }
+  })
+  const base = `http://localhost:${new URL(stage.baseUrl).port}/listen/${station.shortName}`
+  const pls = await ask(stage, `/public/${station.shortName}/playlist.pls`)
+  expect(pls.headers).toMatchObject({
+    'content-type': 'audio/x-scpls',
+    'content-disposition': `attachment; filename="${station.shortName}.pls"`
+  })
+  const line = nasty.replace('\r\n', ' ')
+  expect(pls.body.toString().split('\n')).toEqual([
+    '[playlist]',
+    `File1=${base}/2.mp3`,
+    'Title1=Harbour FM - High',
+    'Length1=-1',
+    `File2=${base}/1.mp3`,
+    'Title2=Harbour FM - Low',
+    'Length2=-1',
+    'File3=https://north.example.net/a b',
+    `Title3=Harbour FM - ${line}`,
+    'Length3=-1',
+    'NumberOfEntries=3',
+    'Version=2',
+    ''
+  ])
+  const m3u = await ask(stage, `/public/${station.id}/playlist.m3u`)
+  expect(m3u.headers['content-type']).toBe('audio/x-mpegurl')
+  expect(m3u.body.toString().split('\n').slice(0, 3)).toEqual([
+    '#EXTM3U',
+    '#EXTINF:-1,Harbour FM - High',
+    `${base}/2.mp3`
+  ])
+})
+
+test('a private station without a key is as unknown as one that is not there', async ({ stage }) => {
+  const station = await stage.put({ profile: { isPublic: false } })
+  const { key, revoke } = await stage.makeKey()
+  for (const rest of ['', '/embed', '/widgets', '/playlist.pls', '/playlist.m3u']) {
+    const hidden = await ask(stage, `/public/${station.shortName}${rest}`)
+    const wrong = await ask(stage, `/public/${station.shortName}${rest}?api_key=wrong`)
+    const unknown = await ask(stage, `/public/nobody${rest}`)
+    expect(unknown.status).toBe(404)
+    for (const answer of [hidden, wrong]) {
+      expect([answer.status, answer.body.toString()]).toEqual([404, unknown.body.toString()])
+      expect(withoutDates(answer.headers)).toEqual(withoutDates(unknown.headers))
+    }
+  }
+  const shown = await ask(stage, `/public/${station.shortName}?api_key=${key}`)
+  expect([shown.status, shown.headers['cache-control']]).toEqual([200, 'private, no-store'])
+  const text = shown.body.toString()
+  expect(text).toContain('<meta name="robots" content="noindex" />')
+  expect(text).not.toContain('og:')
+  expect(text).toContain(`?api_key=${encodeURIComponent(key)}`)
+  const list = await ask(stage, `/public/${station.shortName}/playlist.m3u?api_key=${key}`)
+  expect([list.status, list.headers['cache-control']]).toEqual([200, 'private, no-store'])
+  expect((await ask(stage, `/public/${station.shortName}/widgets?api_key=${key}`)).status).toBe(404)
+  await revoke()
+})
+
+test('oEmbed gives a frame for the address of a public player, in the size that was asked for', async ({
+  stage
+}) => {
+  const station = await stage.put({ profile: { name: 'Harbour "FM"' } })
+  const hidden = await stage.put({ profile: { isPublic: false } })
+  const base = `http://localhost:${new URL(stage.baseUrl).port}`
+  const oembed = async (url: string, rest = '') =>
+    stage.server.ask('GET', `/oembed?url=${encodeURIComponent(url)}${rest}`, { key: '' })
+  const url = `${base}/public/${station.shortName}`
+  const { status, body } = await oembed(url)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    version: '1.0',
+    type: 'rich',
+    title: 'Harbour "FM"',
+    width: 480,
+    height: 98,
+    html: `<iframe src="${url}/embed?size=card" width="480" height="98" title="Harbour &#34;FM&#34;" style="border: 1px solid #8884; border-radius: 12px" loading="lazy"></iframe>`
+  })
+  expect((await oembed(`${url}/embed?size=full`)).status).toBe(200)
+  expect((await oembed(url, '&maxwidth=300&maxheight=60')).body).toMatchObject({ width: 300, height: 40 })
+  for (const other of [
+    `https://evil.example/public/${station.shortName}`,
+    `${base}/public/nobody`,
+    '',
+    `${base}/public/%ff`
+  ])
+    expect((await oembed(other)).status).toBe(404)
+  expect((await oembed(`${base}/public/${hidden.shortName}`)).status).toBe(404)
+  expect((await oembed(url, '&format=xml')).status).toBe(501)
+})

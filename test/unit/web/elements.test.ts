@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+
+import type { Snapshot } from '../../../web/client/interface.ts'
+import { artAddress } from '../../../web/elements/art-address.ts'
+import { sayingOf } from '../../../web/elements/saying.ts'
+import { serverOf } from '../../../web/elements/server-address.ts'
+import { streamsFor } from '../../../web/elements/streams.ts'
+import { lengthText, spokenLength, timeOfDay } from '../../../web/elements/time-text.ts'
+import { aStation } from '../../support/builders.ts'
+import { documentOf } from '../../support/web-client.ts'
+
+test('lengths are written as players write them, and spoken as people do', () => {
+  expect([0, 999, 65_000, 599_999, 3_729_000].map(lengthText)).toEqual([
+    '0:00',
+    '0:00',
+    '1:05',
+    '9:59',
+    '1:02:09'
+  ])
+  expect([0, 1_000, 61_000, 3_600_000].map(spokenLength)).toEqual([
+    '0 seconds',
+    '1 second',
+    '1 minute 1 second',
+    '1 hour'
+  ])
+})
+
+test('a time of another day says which', () => {
+  const at = new Date(2026, 6, 8, 14, 3).getTime()
+  const sameDay = timeOfDay(at / 1_000, at + 60_000)
+  expect(sameDay).toMatch(/\b0?2:03|14:03/)
+  expect(timeOfDay(at / 1_000, at + 86_400_000)).toMatch(/^\w+\W+/)
+  expect(timeOfDay(at / 1_000, at + 86_400_000)).not.toBe(sameDay)
+})
+
+const np = documentOf()
+const snapshot = (parts: Partial<Snapshot>): Snapshot => ({
+  status: 'live',
+  reason: null,
+  via: 'websocket',
+  np,
+  trueAtMs: Date.now(),
+  ...parts
+})
+const live = (name: string) => documentOf(aStation({ live: { streamerName: name, startedAtMs: 0, art: '' } }))
+
+test.each([
+  [{ status: 'connecting', np: null }, 'quiet', /^Connecting$/],
+  [{}, 'plain', /^Now playing$/],
+  [{ np: live('DJ Wren') }, 'live', /^DJ Wren$/],
+  [{ np: live('') }, 'live', /^Live$/],
+  [{ np: documentOf(aStation({ shown: null })) }, 'quiet', /^Off the air$/],
+  [{ status: 'stale' }, 'doubt', /^No news since .*\d.*, trying again$/],
+  [{ status: 'stale', np: live('DJ Wren') }, 'doubt', /^No news since/],
+  [{ status: 'offline', reason: 'unreachable' }, 'doubt', /^No connection/],
+  [{ status: 'offline', reason: 'unknown', np: null }, 'doubt', /^This station is not here$/]
+] as const)('what is said of %o', (parts, kind, text) => {
+  const saying = sayingOf(snapshot(parts))
+  expect(saying.kind).toBe(kind)
+  expect(saying.text).toMatch(text)
+})
+
+const mount = (id: number, format: string, isDefault: boolean, displayName = '') => ({
+  id,
+  path: `/${id}`,
+  displayName,
+  bitrate: 128,
+  format,
+  hasAutodj: true,
+  customUrl: '',
+  isDefault
+})
+
+test('streams are those that the browser plays, the station’s choice first', () => {
+  const profile = {
+    mounts: [mount(1, 'opus', false), mount(2, 'mp3', true), mount(3, '', false, 'Odd')],
+    remotes: [{ id: 4, name: 'North', url: 'https://north.example.net/', bitrate: 0, format: 'aac' }],
+    hlsEnabled: true
+  }
+  const { station } = documentOf(aStation({ profile }))
+  const labels = (types: readonly string[], hlsFirst = false) =>
+    streamsFor({ ...station, hls_is_default: hlsFirst }, type => types.includes(type)).map(
+      ({ label }) => label
+    )
+  const hls = 'application/vnd.apple.mpegurl'
+  expect(labels(['audio/mpeg'])).toEqual(['MP3, 128 kbit/s', 'Odd'])
+  expect(labels(['audio/mpeg', 'audio/aac', 'audio/ogg; codecs=opus', hls])).toEqual([
+    'MP3, 128 kbit/s',
+    'OPUS, 128 kbit/s',
+    'Odd',
+    'North',
+    'HLS'
+  ])
+  expect(labels([hls], true)).toEqual(['HLS', 'Odd'])
+})
+
+test('pictures come from the Cuewire server only, with the key where one is needed', () => {
+  const art = (address: string, apiKey = '') =>
+    artAddress(address, { server: 'http://10.0.0.1:8080/', apiKey }, np)
+  expect(art('https://radio.example.com/static/a.jpg')).toBe('https://radio.example.com/static/a.jpg')
+  expect(art('http://10.0.0.1:8080/a.jpg?x=1', 'k:v')).toBe('http://10.0.0.1:8080/a.jpg?x=1&api_key=k%3Av')
+  for (const other of [
+    'https://tracker.example/a.gif',
+    'javascript:alert(1)',
+    'data:image/png,',
+    '/a.jpg',
+    ''
+  ])
+    expect(art(other, 'k:v')).toBe('')
+})
+
+test('the server is where a file came from, also behind a path', () => {
+  expect(serverOf('https://radio.example.com/widget.js').href).toBe('https://radio.example.com/')
+  expect(serverOf('https://example.com/radio/assets/player-A7KLSN7G.js?x').href).toBe(
+    'https://example.com/radio/'
+  )
+})

@@ -1,0 +1,84 @@
+import type { NowPlaying } from './interface.ts'
+import { isObject } from './merge-patch.ts'
+
+/** What a publication holds. `current_time`: the server's clock in whole seconds, where it was told. */
+export interface Data {
+  readonly np: NowPlaying
+  readonly current_time?: number
+}
+
+/** What a server says, whichever way it comes. */
+export type Message =
+  /** It is there. `upTo`: it has nothing newer than this offset, and sends nothing now. */
+  | {
+      readonly type: 'connected'
+      readonly epoch: string
+      readonly upTo: number | null
+      readonly timeMs: number | null
+    }
+  /** It is there, and knows no such station. */
+  | { readonly type: 'missing'; readonly timeMs: number | null }
+  /** The whole document, or a patch to the one before. `epoch` null: that of the connection. */
+  | {
+      readonly type: 'published'
+      readonly data: unknown
+      readonly isPatch: boolean
+      readonly offset: number
+      readonly epoch: string | null
+    }
+  /** What it published last is still true. */
+  | { readonly type: 'confirmed' }
+  /** What time it is, exact to the second. */
+  | { readonly type: 'timed'; readonly timeMs: number }
+  | { readonly type: 'pinged' }
+  | { readonly type: 'dismissed'; readonly code: number }
+  /** It cannot be understood. */
+  | { readonly type: 'garbled' }
+
+const garbled: readonly Message[] = [{ type: 'garbled' }]
+
+/** Reads a frame of the live protocol, as far as it is about this channel. */
+export function readFrame(text: string, channel: string): readonly Message[] {
+  let frame: unknown
+  try {
+    frame = JSON.parse(text)
+  } catch {
+    return garbled
+  }
+  if (!isObject(frame)) return garbled
+  const { connect, pub, disconnect } = frame
+  if (isObject(connect)) return readConnect(connect, channel)
+  if (isObject(pub)) return frame['channel'] === channel ? [readPublication(pub, null)] : []
+  if (isObject(disconnect)) return [{ type: 'dismissed', code: Number(disconnect['code']) || 0 }]
+  return Object.keys(frame).length === 0 ? [{ type: 'pinged' }] : []
+}
+
+function readConnect(connect: Readonly<Record<string, unknown>>, channel: string): readonly Message[] {
+  const { subs, time } = connect
+  const timeMs = typeof time === 'number' ? time : null
+  const entry = isObject(subs) ? subs[channel] : undefined
+  if (!isObject(entry) || typeof entry['epoch'] !== 'string') return [{ type: 'missing', timeMs }]
+  const { epoch, publications, offset } = entry
+  if (!Array.isArray(publications))
+    return [{ type: 'connected', epoch, upTo: typeof offset === 'number' ? offset : null, timeMs }]
+  const published = publications.map((each: unknown) =>
+    isObject(each) ? readPublication(each, epoch) : { type: 'garbled' as const }
+  )
+  return [{ type: 'connected', epoch, upTo: null, timeMs }, ...published]
+}
+
+function readPublication(
+  { data, delta, offset }: Readonly<Record<string, unknown>>,
+  epoch: string | null
+): Message {
+  if (typeof offset !== 'number' || (data === undefined) === (delta === undefined)) return { type: 'garbled' }
+  return { type: 'published', data: data ?? delta, isPatch: delta !== undefined, offset, epoch }
+}
+
+/** Whether it has what is relied on here: enough to tell a document from anything else. */
+export function isData(data: unknown): data is Data {
+  if (!isObject(data) || !isObject(data['np'])) return false
+  const { station, now_playing: playing, song_history: history, live, listeners } = data['np']
+  if (![station, playing, live, listeners].every(isObject) || !Array.isArray(history)) return false
+  return isObject(playing) && isObject(playing['song']) && typeof playing['sh_id'] === 'number'
+}

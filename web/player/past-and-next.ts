@@ -1,0 +1,59 @@
+import { html, nothing } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
+
+import type { NowPlaying, Play } from '../client/interface.ts'
+import { coverView } from '../elements/cover-view.ts'
+import { timeOfDay } from '../elements/time-text.ts'
+
+/** What comes next, and when. */
+export function nextView({ playing_next: next }: NowPlaying, artOf: (address: string) => string) {
+  return html`<section class="next" aria-labelledby="next">
+    <h2 class="heading" id="next">Next</h2>
+    ${
+      next === null
+        ? html`<p class="nothing">Nothing is planned</p>`
+        : keyed(
+            `${next.cued_at} ${next.song.id}`,
+            html`<div class="next-song">
+              ${coverView(artOf(next.song.art))}
+              <div>
+                <p class="row-title">${next.song.title || next.song.text}</p>
+                <p class="row-artist">${next.song.artist}</p>
+                ${requestView(next)}
+              </div>
+              <p class="row-time">${timeView(next.played_at)}</p>
+            </div>`
+          )
+    }
+  </section>`
+}
+
+/** What was played, newest first. */
+export function historyView({ song_history: history }: NowPlaying) {
+  return html`<section class="history" aria-labelledby="history">
+    <h2 class="heading" id="history">Earlier</h2>
+    ${
+      history.length === 0
+        ? html`<p class="nothing">Nothing yet</p>`
+        : keyed(
+            history[0]?.sh_id,
+            html`<ol class="rows">
+              ${history.map(
+                play =>
+                  html`<li class="row">
+                    <p class="row-time">${timeView(play.played_at)}</p>
+                    <p class="row-title">${play.song.title || play.song.text}</p>
+                    <p class="row-artist">${play.song.artist}</p>
+                  </li>`
+              )}
+            </ol>`
+          )
+    }
+  </section>`
+}
+
+const timeView = (seconds: number) =>
+  html`<time datetime=${new Date(seconds * 1_000).toISOString()}>${timeOfDay(seconds)}</time>`
+
+const requestView = ({ is_request: isRequest }: Pick<Play, 'is_request'>) =>
+  isRequest ? html`<p class="row-note">Requested by a listener</p>` : nothing

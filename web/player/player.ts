@@ -1,0 +1,152 @@
+import { html, LitElement, nothing } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
+
+import type { FollowOptions, NowPlaying } from '../client/interface.ts'
+import { artAddress } from '../elements/art-address.ts'
+import { coverView } from '../elements/cover-view.ts'
+import { followFor } from '../elements/followed-station.ts'
+import { canPlay, openListening } from '../elements/listening.ts'
+import { progressView } from '../elements/progress-view.ts'
+import { type Saying, sayingOf } from '../elements/saying.ts'
+import { streamsFor } from '../elements/streams.ts'
+import { controlsView } from './controls-view.ts'
+import { historyView, nextView } from './past-and-next.ts'
+import { showSession } from './session.ts'
+
+/** The player page: everything between its first and its last word. In the document itself, with the page's styles. */
+export class CuewirePlayer extends LitElement {
+  static override properties = { wish: { attribute: false }, chosen: { state: true } }
+  /** What to follow. Set before the element is put into a page. */
+  declare wish: FollowOptions | null
+  /** The address of the stream that the visitor chose; empty: the station's choice. */
+  declare chosen: string
+
+  readonly #station = followFor(
+    this,
+    () => this.wish,
+    snapshot => showSession(snapshot, this.#artOf, { play: this.#play, stop: this.#stop })
+  )
+  /** What was there at first sight. */
+  #first: { readonly shId: number; readonly art: string } | null = null
+  readonly #listening = openListening(() => this.requestUpdate())
+
+  constructor() {
+    super()
+    this.wish = null
+    this.chosen = ''
+  }
+
+  protected override createRenderRoot(): this {
+    // What the server wrote for the first sight is replaced.
+    this.replaceChildren()
+    return this
+  }
+
+  protected override render() {
+    const { snapshot } = this.#station
+    const { np } = snapshot
+    const saying = sayingOf(snapshot)
+    if (np !== null) this.#first ??= { shId: np.now_playing.sh_id, art: np.now_playing.song.art }
+    return html`
+      <header class="masthead">
+        <h1 class="station">${np?.station.name ?? 'Cuewire'}</h1>
+        <p class="description">${np?.station.description}</p>
+      </header>
+      <main
+        class="now"
+        data-status=${snapshot.status}
+        data-air=${np?.is_online === false ? 'off' : 'on'}
+        data-song=${this.#first?.shId === np?.now_playing.sh_id ? 'first' : 'new'}
+        data-art=${this.#first?.art === np?.now_playing.song.art ? 'first' : 'new'}
+      >
+        ${np === null ? nothingView(saying) : this.#songView(np, saying)}
+      </main>
+      ${
+        np === null
+          ? nothing
+          : html`${nextView(np, this.#artOf)} ${historyView(np)}
+            ${keyed(np.song_history.length, this.#linksView(np))}`
+      }
+      <p class="only-heard" role="status">${heard(saying, np)}</p>
+    `
+  }
+
+  #songView(np: NowPlaying, saying: Saying) {
+    const { song, sh_id: shId } = np.now_playing
+    const art = this.#artOf(song.art)
+    // What belongs to one play is made anew for the next: nothing moves over the page.
+    return html`
+      <div class="backdrop" aria-hidden="true">${coverView(art)}</div>
+      ${coverView(art)}
+      <div class="song">
+        ${keyed(
+          shId,
+          html`<div class="song-text">
+            ${sayingView(saying)}
+            <h2 class="title" title=${song.title} data-length=${song.title.length > 42 ? 'long' : 'short'}>
+              ${song.title || song.text}
+            </h2>
+            <p class="artist">${song.artist}</p>
+            <p class="album">${song.album}</p>
+          </div>`
+        )}
+        ${np.is_online ? keyed(shId, progressView(this.#station.progress())) : nothing}
+        ${controlsView({
+          streams: streamsFor(np.station, canPlay),
+          chosen: this.chosen,
+          isOnline: np.is_online,
+          listening: this.#listening,
+          play: this.#play,
+          stop: this.#stop,
+          choose: this.#choose
+        })}
+      </div>
+    `
+  }
+
+  #linksView({ station }: NowPlaying) {
+    const key = this.wish?.apiKey ? `?${new URLSearchParams({ api_key: this.wish.apiKey }).toString()}` : ''
+    const path = `${station.shortcode}/`
+    return html`<footer class="links">
+      <a href="${path}playlist.m3u${key}">M3U</a>
+      <a href="${path}playlist.pls${key}">PLS</a>
+      ${station.url === '' ? nothing : html`<a href=${station.url} rel="noopener">Website</a>`}
+      ${station.is_public ? html`<a href="${path}widgets">For your website</a>` : nothing}
+    </footer>`
+  }
+
+  readonly #artOf = (address: string) => {
+    const { np } = this.#station.snapshot
+    return np === null || this.wish === null ? '' : artAddress(address, this.wish, np)
+  }
+
+  readonly #play = () => {
+    const { np } = this.#station.snapshot
+    if (np === null) return
+    const streams = streamsFor(np.station, canPlay)
+    const stream = streams.find(({ url }) => url === this.chosen) ?? streams[0]
+    if (stream) this.#listening.play(stream.url)
+  }
+
+  readonly #stop = () => this.#listening.stop()
+
+  readonly #choose = (url: string) => {
+    this.chosen = url
+    if (this.#listening.sound !== 'silent') this.#play()
+  }
+}
+
+const sayingView = ({ kind, text }: Saying) => html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
+
+const nothingView = (saying: Saying) =>
+  html`<div class="cover"></div>
+    <div class="song"><div class="song-text">${sayingView(saying)}</div></div>`
+
+/** What is told to those who hear the page, when it changes. */
+function heard({ kind, text }: Saying, np: NowPlaying | null): string {
+  const { artist, title } = np?.now_playing.song ?? { artist: '', title: '' }
+  if (kind === 'quiet' || kind === 'doubt') return text
+  return `${kind === 'live' ? `Live: ${text}. ` : ''}Now playing: ${title}${artist === '' ? '' : ` by ${artist}`}`
+}
+
+customElements.define('cuewire-player', CuewirePlayer)
