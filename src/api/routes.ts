@@ -30,6 +30,7 @@ import { pollRoutes, pollSchema } from './polls.ts'
 import { queuePreviewRoutes } from './queue-preview.ts'
 import { queueWriteRoutes } from './queue-write.ts'
 import { queueRoutes } from './queue.ts'
+import { queuesRoutes } from './queues.ts'
 import { remoteRoutes, remotes } from './remotes.ts'
 import { requestReportRoutes } from './request-reports.ts'
 import { requestRoutes } from './requests.ts'
@@ -102,7 +103,8 @@ const documented: readonly ApiRoute[] = [
   ...newsRoutes,
   ...notificationRoutes,
   ...statsRoutes,
-  ...statusRoutes
+  ...statusRoutes,
+  ...queuesRoutes
 ]
 
 /** Every declared resource. */

@@ -1,0 +1,14 @@
+import { expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import { startPlaying } from '../support/playing.ts'
+
+test('the queues tell who works on them, and what will have to be done', async ({ program }) => {
+  await startPlaying(program)
+  const { status, body } = await program.ask('GET', '/api/queues')
+  expect([status, body.status]).toEqual([200, 'success'])
+  expect(body.queues).toEqual([
+    { name: 'advance', workers: 1, waiting: 0, active: 0, delayed: 1 },
+    { name: 'deliver', workers: 1, waiting: 0, active: 0, delayed: 0 }
+  ])
+})
