@@ -1,21 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-import type { Browser, Page } from 'playwright-core'
-
 import type { Song, StationState } from '../../src/station/state.ts'
 import { startBrowser } from '../support/browser.ts'
 import { aPlay, aSong } from '../support/builders.ts'
-import { drawCover } from '../support/drawn-covers.ts'
 import { test } from '../support/fixtures.ts'
-
-const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url))
-
-const devices = {
-  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
-  desktop: { viewport: { width: 1280, height: 800 } }
-} as const
+import { devices, openPictured, savePicture, sights } from '../support/pictures.ts'
 
 /** What is meant for a frame is as large as one. */
 const frame = { width: 384, height: 720 }
@@ -60,38 +47,7 @@ function aBusyStation(): Partial<StationState> {
   }
 }
 
-/** Takes a picture as WebP, which is a third of a PNG. */
-async function shoot(page: Page, address: string, name: string, form: string): Promise<void> {
-  const answer = await page.goto(address, { waitUntil: 'networkidle' })
-  if (answer?.ok() === (name === 'missing')) throw new Error(`${address} answers ${answer?.status()}`)
-  await page.evaluate('document.fonts.ready')
-  const session = await page.context().newCDPSession(page)
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 88 })
-  await writeFile(join(folder, `${name}-${form}.webp`), Buffer.from(data, 'base64'))
-}
-
-async function openPage(
-  browser: Browser,
-  device: keyof typeof devices,
-  colorScheme: 'light' | 'dark'
-): Promise<Page> {
-  const context = await browser.newContext({
-    ...devices[device],
-    colorScheme,
-    reducedMotion: 'reduce',
-    locale: 'en-GB'
-  })
-  await context.route('**/art/**', route =>
-    route.fulfill({
-      contentType: 'image/svg+xml',
-      body: drawCover(new URL(route.request().url()).pathname.split('/').at(-1) ?? '')
-    })
-  )
-  return context.newPage()
-}
-
 test('the pictures of all pages', async ({ stage }) => {
-  await mkdir(folder, { recursive: true })
   const profile = {
     name: 'Harbour FM',
     shortName: 'harbour_fm',
@@ -117,14 +73,15 @@ test('the pictures of all pages', async ({ stage }) => {
     embed: 'harbour_fm/embed?size=full',
     missing: 'nobody'
   }
-  for (const device of ['phone', 'desktop'] as const)
-    for (const scheme of ['light', 'dark'] as const) {
-      const page = await openPage(browser, device, scheme)
-      for (const [name, path] of Object.entries(paths)) {
-        await page.setViewportSize(name === 'embed' ? frame : devices[device].viewport)
-        await shoot(page, `${stage.baseUrl}/public/${path}`, name, `${device}-${scheme}`)
-      }
-      await page.context().close()
+  for (const sight of sights) {
+    const page = await openPictured(browser, sight)
+    for (const [name, path] of Object.entries(paths)) {
+      await page.setViewportSize(name === 'embed' ? frame : devices[sight.device].viewport)
+      const answer = await page.goto(`${stage.baseUrl}/public/${path}`, { waitUntil: 'networkidle' })
+      if (answer?.ok() === (name === 'missing')) throw new Error(`${path} answers ${answer?.status()}`)
+      await savePicture(page, `${name}-${sight.device}-${sight.scheme}`)
     }
+    await page.context().close()
+  }
   await browser.close()
 })

@@ -1,0 +1,58 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import type { Browser, Page } from 'playwright-core'
+
+import { drawCover } from './drawn-covers.ts'
+
+const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url))
+
+export const devices = {
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  desktop: { viewport: { width: 1280, height: 800 } }
+} as const
+
+export type Device = keyof typeof devices
+
+/** What every page is shown in. */
+export const sights = (['phone', 'desktop'] as const).flatMap(device =>
+  (['light', 'dark'] as const).map(scheme => ({ device, scheme }))
+)
+
+/** A page whose covers are drawn. */
+export async function openPictured(
+  browser: Browser,
+  { device, scheme }: (typeof sights)[number]
+): Promise<Page> {
+  const context = await browser.newContext({
+    ...devices[device],
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    locale: 'en-GB'
+  })
+  await context.route('**/art/**', route =>
+    route.fulfill({
+      contentType: 'image/svg+xml',
+      body: drawCover(new URL(route.request().url()).pathname.split('/').at(-1) ?? '')
+    })
+  )
+  return context.newPage()
+}
+
+/** Makes the window as high as the page, so that all of it is in sight. */
+export async function showWhole(page: Page): Promise<void> {
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+  const { width = 0 } = page.viewportSize() ?? {}
+  await page.setViewportSize({ width, height })
+  await page.waitForLoadState('networkidle')
+}
+
+/** Takes a picture of what is in sight, as WebP, which is a third of a PNG. */
+export async function savePicture(page: Page, name: string): Promise<void> {
+  await page.evaluate('document.fonts.ready')
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 88 })
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, `${name}.webp`), Buffer.from(data, 'base64'))
+}
