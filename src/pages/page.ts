@@ -7,7 +7,7 @@ import type { WebFiles } from './web-files.ts'
 /** A page. `root` leads from its address to the root of the server, so that a path in front of it does no harm. */
 export interface Page {
   readonly title: string
-  readonly root: '..' | '../..'
+  readonly root: '.' | '..' | '../..'
   /** Names of a style sheet and scripts of `web/`, `player.css`. */
   readonly styles: string
   readonly scripts?: readonly string[]

@@ -9,6 +9,8 @@ export interface Freedoms {
   readonly hasFrames?: boolean
   /** Whether other websites may show it in a frame. */
   readonly isFramed?: boolean
+  /** Whether it shows pictures that it was sent with a key. */
+  readonly hasMadePictures?: boolean
   readonly isPrivate: boolean
 }
 
@@ -18,6 +20,7 @@ export function pageHeaders({
   streams = [],
   hasFrames = false,
   isFramed = false,
+  hasMadePictures = false,
   isPrivate
 }: Freedoms): NonNullable<Reply['headers']> {
   // Pages are also opened under other names than BASE_URL, which all links begin with.
@@ -28,7 +31,7 @@ export function pageHeaders({
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    `img-src 'self' ${origin}`,
+    `img-src 'self' ${origin}${hasMadePictures ? ' blob:' : ''}`,
     `media-src 'self' ${[...sounds].join(' ')}`,
     `connect-src 'self' ${origin} ${origin.replace(/^http/, 'ws')}`,
     ...(hasFrames ? [`frame-src 'self' ${origin}`] : []),

@@ -1,5 +1,6 @@
 import type { Route } from '../api/route.ts'
 import type { ApiServices } from '../api/services.ts'
+import { dashboardRoute } from './dashboard.ts'
 import { embedRoute } from './embed.ts'
 import { fileRoutes } from './files.ts'
 import { galleryRoute } from './gallery.ts'
@@ -13,6 +14,7 @@ export function openPages(): readonly Route<ApiServices>[] {
   const files = openWebFiles()
   return [
     ...fileRoutes(files),
+    dashboardRoute(files),
     playerRoute(files),
     embedRoute(files),
     galleryRoute(files),

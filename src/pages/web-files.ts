@@ -38,6 +38,8 @@ const entries = {
   'player-style': 'web/player/player.css',
   gallery: 'web/gallery/gallery-page.ts',
   'gallery-style': 'web/gallery/gallery.css',
+  dashboard: 'web/dashboard/dashboard-page.ts',
+  'dashboard-style': 'web/dashboard/dashboard.css',
   embed: 'web/embed/embed.css',
   message: 'web/message/message.css',
   icon: 'web/design/icon.svg'

@@ -81,8 +81,9 @@ export async function startProgram(
   redisUrl: string,
   dataDir: string
 ): Promise<RunningProgram> {
-  const server = await startServer(databaseUrl, redisUrl, dataDir)
-  const workers = startWorkers(databaseUrl, redisUrl, { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' })
+  const allowed = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
+  const server = await startServer(databaseUrl, redisUrl, dataDir, allowed)
+  const workers = startWorkers(databaseUrl, redisUrl, allowed)
   workers.stderr?.pipe(process.stderr)
   const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {

@@ -21,7 +21,7 @@ const nothing = () => {}
 export function followFor(
   host: ReactiveControllerHost,
   wish: () => FollowOptions | null,
-  onChange: (snapshot: Snapshot) => void
+  onChange: (snapshot: Snapshot) => void = nothing
 ): FollowedStation {
   let lease: Lease | null = null
   let wished: FollowOptions | null = null

@@ -17,7 +17,8 @@ export interface Lease {
 
 /** Follows a station, over the connection that is there if another element of the page follows it already. */
 export function leaseFollower(options: FollowOptions): Lease {
-  const key = JSON.stringify([String(options.server ?? ''), String(options.station), options.apiKey ?? ''])
+  const { server, station, apiKey = '', transports = [] } = options
+  const key = JSON.stringify([String(server ?? ''), String(station), apiKey, transports])
   const shared = followers.get(key) ?? { follower: followStation(options), users: 0 }
   followers.set(key, shared)
   shared.users++

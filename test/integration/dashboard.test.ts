@@ -1,0 +1,276 @@
+import { gzipSync } from 'node:zlib'
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+
+import { startBrowser } from '../support/browser.ts'
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { openPage, seriousFindings } from '../support/open-page.ts'
+import { startPlaying } from '../support/playing.ts'
+import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWebServer } from '../support/web-server.ts'
+
+const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
+
+async function signIn(page: Page, baseUrl: string, key = adminKey): Promise<void> {
+  await page.goto(baseUrl)
+  await page.getByRole('button', { name: 'Operator' }).click()
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** A station that plays, as its operator sees it. */
+async function openStation(page: Page, program: RunningProgram, section = '') {
+  const station = await startPlaying(program, { queueLength: 5 })
+  const name: string = station.document.station.shortcode
+  await signIn(page, program.baseUrl)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await page.goto(`${program.baseUrl}/#/station/${name}${section}`)
+  return { ...station, name, path: `/api/station/${station.id}` }
+}
+
+const titlesIn = (page: Page) => page.locator('.queue-row .row-title').allTextContents()
+
+/** The titles of what is queued, as the API has them. */
+const queued = async ({ ask }: RunningProgram, path: string): Promise<string[]> =>
+  (await ask('GET', `${path}/queue`)).body.map((row: Answer) => row.song.title)
+
+describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterAll(async () => browser.close())
+
+  test('the first page shows the public stations live, moves nothing, and costs little', async ({
+    stage
+  }) => {
+    const one = await stage.put({ profile: { name: 'Harbour FM' } })
+    await stage.put({ profile: { name: 'Archive', isPublic: true }, shown: null })
+    await stage.put({ profile: { name: 'Back Room', isPublic: false } })
+    const page = await openPage(browser, { viewport: { width: 1280, height: 800 } })
+    await page.addInitScript(`
+      window.moved = 0
+      new PerformanceObserver(list => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value
+      }).observe({ type: 'layout-shift', buffered: true })`)
+    await page.goto(stage.baseUrl, { waitUntil: 'networkidle' })
+    await page.getByRole('heading', { name: '1 of 2 stations are on the air' }).waitFor()
+    const card = page.locator('.card', { hasText: 'Harbour FM' })
+    await card.getByText('Paper Lanterns').waitFor()
+    expect(await page.locator('.card-station').allTextContents()).toEqual(['Harbour FM', 'Archive'])
+    expect(await card.getByRole('link').getAttribute('href')).toBe(`public/${one.shortName}`)
+    const scripts = await page.evaluate<string[]>(
+      `performance.getEntriesByType('resource').map(each => each.name).filter(each => each.endsWith('.js'))`
+    )
+    const sizes = scripts.map(async url => gzipSync(await (await fetch(url)).arrayBuffer()).length)
+    const size = (await Promise.all(sizes)).reduce((sum, each) => sum + each, 0)
+    expect(size).toBeLessThan(120 * 1024)
+
+    const startedMs = Date.now()
+    await one.play('Night Ferry')
+    await card.getByText('Night Ferry').waitFor()
+    expect(Date.now() - startedMs).toBeLessThan(1_000)
+    await one.change({ listeners: { ...one.state().listeners, total: 1_234 } })
+    await card.getByText('1,234 listeners').waitFor()
+    expect(await page.evaluate('window.moved')).toBeLessThan(0.01)
+
+    await stage.restart('SIGKILL', async () => {
+      await card.locator('[data-kind=doubt]').waitFor({ timeout: 30_000 })
+    })
+    await card.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 30_000 })
+  }, 90_000)
+
+  test('without scripts there are the stations, what they play, and the ways to them', async ({ stage }) => {
+    const station = await stage.put({ profile: { name: nasty } })
+    const page = await openPage(browser, { javaScriptEnabled: false })
+    await page.goto(stage.baseUrl)
+    const card = page.locator('.card').filter({ has: page.locator(`a[href="public/${station.shortName}"]`) })
+    expect(await card.locator('a').textContent()).toBe(nasty)
+    expect(await card.locator('.card-title').textContent()).toBe('Paper Lanterns')
+  })
+
+  test('a key is looked at, kept for the tab, and never part of an address', async ({ program }) => {
+    const station = await startPlaying(program)
+    await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { is_public: false } })
+    const page = await openPage(browser)
+    const addresses: string[] = []
+    page.on('request', request => addresses.push(request.url(), request.postData() ?? ''))
+    page.on('websocket', socket => addresses.push(socket.url()))
+    await signIn(page, program.baseUrl, '0123456789abcdef:ffffffffffffffffffffffffffffffff')
+    await page.getByRole('alert').filter({ hasText: 'This key is not valid, or not any more.' }).waitFor()
+    await page.getByLabel('API key').fill(adminKey)
+    await page.keyboard.press('Enter')
+    // The private station is there now, with its cover.
+    await page.getByRole('link', { name: station.document.station.name }).click()
+    await page.getByRole('heading', { name: station.document.station.name }).waitFor()
+    await page.locator('.on-air img[src^="blob:"]').waitFor({ state: 'attached' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    expect(await page.evaluate('localStorage.length')).toBe(0)
+    expect(await page.context().cookies()).toEqual([])
+    const other = await page.context().newPage()
+    await other.goto(program.baseUrl)
+    await other.getByRole('button', { name: 'Operator' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Operator' }).waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    expect(addresses.filter(each => decodeURIComponent(each).includes(adminKey.slice(17)))).toEqual([])
+  })
+
+  test('an operator skips a song, after being asked', async ({ program }) => {
+    const page = await openPage(browser)
+    const station = await openStation(page, program)
+    const before = station.document.now_playing.song.title
+    const title = page.locator('.on-air-title')
+    await title.filter({ hasText: before }).waitFor()
+    const next: string = station.document.playing_next.song.title
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Skip' }).click()
+    await title.filter({ hasText: next }).waitFor({ timeout: 5_000 })
+    await page.getByRole('cell', { name: next }).first().waitFor()
+    const { body } = await program.ask('GET', `${station.path}/history`)
+    expect(body.map((play: Answer) => play.song.title)).toEqual([next, before])
+  })
+
+  test('the queue tells its reasons, and is put into another order by keys and by dragging', async ({
+    program
+  }) => {
+    const page = await openPage(browser, { viewport: { width: 1280, height: 1_400 } })
+    const { path } = await openStation(page, program)
+    await waitFor(async () => (await titlesIn(page)).length === 5, { deadlineMs: 5_000, what: 'the queue' })
+    const [first = '', second = '', ...others] = await titlesIn(page)
+    expect([first, second, ...others]).toEqual(await queued(program, path))
+    await page.locator('.queue-row').first().locator('summary').click()
+    await page.getByText('Picked from “Rotation”.').first().waitFor()
+
+    const grip = page.getByRole('button', { name: `Move “${first}”` })
+    await grip.press('ArrowDown')
+    await grip.press('End')
+    const last = [second, ...others, first]
+    await waitFor(async () => (await queued(program, path)).join() === last.join(), {
+      deadlineMs: 5_000,
+      what: 'the song to be the last one'
+    })
+    const focused = await page.evaluate("document.activeElement.getAttribute('aria-label')")
+    expect(focused).toBe(`Move “${first}”, place 5 of 5`)
+    await page.getByText(`${first}: place 5 of 5`).waitFor({ state: 'attached' })
+
+    const from = await grip.boundingBox()
+    const to = await page.locator('.queue-row').first().boundingBox()
+    if (!from || !to) throw new Error('the rows are not in sight')
+    await page.mouse.move(from.x + 10, from.y + 10)
+    await page.mouse.down()
+    await page.mouse.move(from.x + 10, to.y + 40, { steps: 8 })
+    await page.mouse.move(from.x + 10, to.y + 4, { steps: 4 })
+    await page.mouse.up()
+    await waitFor(async () => (await queued(program, path))[0] === first, {
+      deadlineMs: 5_000,
+      what: 'the song to be the first one again'
+    })
+    await waitFor(async () => (await titlesIn(page)).join() === [first, second, ...others].join(), {
+      deadlineMs: 5_000,
+      what: 'the page to show that'
+    })
+  })
+
+  test('a web hook is seen to fail and to succeed, tried by hand and told of a song', async ({ program }) => {
+    await using receiver = await startWebServer()
+    const page = await openPage(browser)
+    const { path } = await openStation(page, program, '/hooks')
+    const made = await program.ask('POST', `${path}/webhooks`, {
+      body: {
+        type: 'generic',
+        name: nasty,
+        config: { webhook_url: `${receiver.url}/hook` },
+        triggers: ['song_changed']
+      }
+    })
+    expect(made.status).toBe(200)
+    await page.reload()
+    const hook = page.locator('.hook').filter({ has: page.getByRole('heading', { name: nasty }) })
+    await hook.getByText('Nothing was sent yet.').waitFor()
+    receiver.answer((_, response) => void response.writeHead(500).end(nasty))
+    await hook.getByRole('button', { name: 'Send a test' }).click()
+    await hook.getByText('The message has not arrived: http.').waitFor()
+    await hook.locator('pre', { hasText: nasty }).first().waitFor()
+    receiver.answer('welcome')
+    await hook.getByRole('button', { name: 'Send a test' }).click()
+    await hook.getByText('The message has arrived.').waitFor()
+    await program.ask('POST', `${path}/backend/skip`)
+    await hook.getByRole('row', { name: /Arrived 200/ }).waitFor({ timeout: 20_000 })
+    await hook.getByText('Arriving').waitFor()
+    receiver.answer((_, response) => void response.writeHead(503).end())
+    await program.ask('POST', `${path}/backend/skip`)
+    await hook.getByRole('row', { name: /Failed, tried again 503/ }).waitFor({ timeout: 20_000 })
+    expect(await page.locator('img[src=x], b').count()).toBe(0)
+  }, 60_000)
+
+  test('what a key may not do is not offered, and one that was revoked is put away', async ({ program }) => {
+    const station = await startPlaying(program)
+    const name: string = station.document.station.shortcode
+    const keys = '/api/v1/main/api-keys'
+    const { body } = await program.ask('POST', keys, {
+      body: { name: 'Looker', permissions: ['view station management'] }
+    })
+    const page = await openPage(browser)
+    await signIn(page, program.baseUrl, body.key)
+    await page.getByRole('heading', { name: 'System' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Storage' }).count()).toBe(0)
+    await page.goto(`${program.baseUrl}/#/station/${name}`)
+    await page.locator('.queue-row').first().waitFor()
+    const offered = await page.locator('.tabs a').allTextContents()
+    expect(offered).toEqual(['Now', 'Schedule'])
+    expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /Skip|Move|Take/ }).count()).toBe(0)
+    await program.ask('POST', `${keys}/revoke/${body.api_key.id}`)
+    await page.getByRole('link', { name: 'Schedule' }).click()
+    await page.getByText('The key is not valid any more: sign in again.').waitFor({ timeout: 10_000 })
+    await page.getByRole('button', { name: 'Operator' }).waitFor()
+  })
+
+  test('axe finds nothing serious anywhere, in light and dark, whatever texts hold', async ({ program }) => {
+    const page = await openPage(browser, { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })
+    const station = await openStation(page, program)
+    const { ask, sql } = program
+    await ask('PUT', `/api/admin/station/${station.id}`, { body: { name: nasty, timezone: 'Europe/Berlin' } })
+    await sql`update media set title = ${nasty}, artist = ${nasty} where station_id = ${station.id}`
+    const onAllDay = { start_time: 0, end_time: 2359, days: [] }
+    await ask('PUT', `${station.path}/playlist/${station.playlistId}`, {
+      body: { name: nasty, schedule_items: [onAllDay] }
+    })
+    await ask('POST', `${station.path}/webhooks`, { body: { type: 'generic', name: nasty, config: [] } })
+    await ask('POST', `${station.path}/streamers`, {
+      body: { streamer_username: 'wren', display_name: nasty, schedule_items: [onAllDay] }
+    })
+    await ask('POST', '/api/v1/main/notifications', { body: { title: nasty, body: nasty, type: 'danger' } })
+    const location = { type: 'station_media', adapter: 'local', path: '/srv/radio', storageQuota: '1 GB' }
+    await ask('POST', '/api/admin/storage_locations', { body: location })
+    await ask('POST', `${station.path}/backend/skip`)
+    const views: Readonly<Record<string, string>> = {
+      '#/': '.gauge',
+      [`#/station/${station.name}`]: '.table tbody tr',
+      [`#/station/${station.name}/schedule`]: '.showing',
+      [`#/station/${station.name}/hooks`]: '.hook',
+      [`#/station/${station.name}/streamers`]: '.table'
+    }
+    const found: unknown[] = []
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      for (const [view, sight] of Object.entries(views)) {
+        await page.goto(`${program.baseUrl}/${view}`)
+        await page.locator(sight).first().waitFor()
+        await page.getByText(nasty).first().waitFor()
+        await page.waitForLoadState('networkidle')
+        expect(await page.locator('img[src=x], b').count()).toBe(0)
+        expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, 390])
+        for (const finding of await seriousFindings(page)) found.push([colorScheme, view, finding])
+      }
+    }
+    expect(found).toEqual([])
+  }, 60_000)
+})

@@ -1,0 +1,167 @@
+import type { Answer, RunningProgram } from '../support/program.ts'
+import { waitFor } from '../support/wait.ts'
+
+/** Stations of a small network, with everything an operator of theirs may look at. */
+const stations = [
+  { name: 'Harbour FM', description: 'Slow radio by the sea', timezone: 'Europe/Berlin', queue_length: 6 },
+  { name: 'Nachtfalter', description: 'Electronic music after dark', timezone: 'Europe/Berlin' },
+  { name: 'Radio Meridian', description: 'Songs from both sides of the equator', timezone: 'Africa/Lagos' },
+  { name: 'The Reading Room', description: 'Poems and piano', timezone: 'Europe/London' },
+  { name: 'Kiosk', description: 'What the corner shop plays', timezone: 'Europe/Lisbon' },
+  { name: 'Archive One', description: 'From the shelves', timezone: 'UTC', is_enabled: false }
+] as const
+
+const songs = [
+  ['Nils Okada', 'Paper Lanterns', 'Low Water', 215],
+  ['Mara Quist', 'Tidewater', 'Estuary', 248],
+  ['The Low Signals', 'Night Ferry', 'Harbour Lights', 301],
+  ['Ines Okafor', 'A Room Above the Sea', 'Rooms', 187],
+  ['Sol Arden', 'Glass Hours', 'Glass Hours', 264],
+  ['Halvorsen & Daughter', 'Pilot Boat', 'Salt', 203],
+  ['Wren Adeyemi', 'Slow Weather', 'Almanac', 231],
+  ['Teodora Lind', 'Seven Small Bridges', 'Crossings', 276],
+  ['Kite Choir', 'Everything Is Further Than It Looks', 'Telescope', 322],
+  ['Bahia Noon', 'Corrente', 'Corrente', 198],
+  ['Paul Esterhazy', 'Two Chairs in the Rain', 'Verandas', 241],
+  ['Junia Roe', 'Milk and Radio', 'Kitchen Songs', 177],
+  ['Ola Mbeki Trio', 'Long Shadow Short Street', 'Quarter to Six', 355],
+  ['Clara Voss', 'North by Lamplight', 'Meridians', 289],
+  ['', 'You hear the harbour', 'Idents', 8]
+] as const
+
+const at = (start: number, end: number, days: readonly number[] = []) => ({
+  start_time: start,
+  end_time: end,
+  start_date: '',
+  end_date: '',
+  days,
+  loop_once: false
+})
+
+const playlists = [
+  { name: 'Rotation', weight: 5 },
+  { name: 'New this month', weight: 3 },
+  { name: 'Breakfast on the Quay', schedule_items: [at(600, 900, [1, 2, 3, 4, 5])] },
+  { name: 'Weekend Slow', schedule_items: [at(800, 1200, [6, 7])] },
+  { name: 'Lunch Hour', schedule_items: [at(1200, 1330, [1, 2, 3, 4, 5])] },
+  { name: 'Listeners’ Hour', schedule_items: [at(1800, 2000, [2, 4])] },
+  { name: 'Night Watch', schedule_items: [at(2200, 200)] },
+  { name: 'Jazz from the Cellar', schedule_items: [at(2000, 2300, [5, 6])] },
+  { name: 'Station idents', type: 'once_per_x_songs', play_per_songs: 5, is_jingle: true },
+  { name: 'News at the hour', type: 'once_per_hour', play_per_hour_minute: 0, is_enabled: false }
+]
+
+const byHand = [
+  { id: 3, position: 2 },
+  { id: 7, position: 4 }
+]
+
+/** Makes the network and waits until it plays. `hookUrl` takes what hooks tell. Gives the short name of its first station. */
+export async function makeNetwork({ ask, sql }: RunningProgram, hookUrl: string): Promise<string> {
+  const make = async (path: string, body: object, method = 'POST'): Promise<Answer> => {
+    const answer = await ask(method, path, { body })
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const ids: number[] = []
+  for (const station of stations) {
+    const { id } = await make('/api/admin/stations', station)
+    ids.push(id)
+    const isFirst = ids.length === 1
+    const media: number[] = []
+    for (const [artist, title, album, length] of songs) {
+      const file = await make(`/api/station/${id}/files`, {
+        path: `${album}/${title}.mp3`,
+        artist,
+        title,
+        album,
+        length
+      })
+      media.push(file.id)
+    }
+    for (const playlist of isFirst ? playlists : playlists.slice(0, 1)) {
+      const { id: playlistId } = await make(`/api/station/${id}/playlists`, playlist)
+      const tracks = 'is_jingle' in playlist ? media.slice(-1) : media.slice(0, -1)
+      await sql`insert into playlist_tracks (playlist_id, media_id, position)
+        select ${playlistId}, x.id, x.place from unnest(${tracks}::bigint[]) with ordinality as x (id, place)`
+    }
+    await sql`insert into artwork (hash, content_type, bytes) values ('drawn', 'image/png', '') on conflict do nothing`
+    await sql`update media set artwork_hash = 'drawn' where station_id = ${id}`
+    await make(`/api/admin/station/${id}`, { is_enabled: station.name !== 'Archive One' }, 'PUT')
+    await countADay(sql, id, ids.length)
+  }
+  const [first = 0] = ids
+  await make(`/api/station/${first}/webhooks`, {
+    type: 'generic',
+    name: 'Studio display',
+    config: { webhook_url: `${hookUrl}/display` },
+    triggers: ['song_changed', 'live_connect', 'live_disconnect']
+  })
+  await make(`/api/station/${first}/webhooks`, {
+    type: 'generic',
+    name: 'Website',
+    config: { webhook_url: `${hookUrl}/broken` },
+    triggers: ['song_changed']
+  })
+  await make(`/api/station/${first}/streamers`, {
+    streamer_username: 'wren',
+    streamer_password: 'a long enough password',
+    display_name: 'DJ Wren',
+    schedule_items: [at(1800, 2000, [2, 4])],
+    enforce_schedule: true
+  })
+  for (const [path, storageQuota] of [
+    ['/srv/radio/harbour', '50 GB'],
+    ['/srv/radio/shared', '200 GB']
+  ])
+    await make('/api/admin/storage_locations', {
+      type: 'station_media',
+      adapter: 'local',
+      path,
+      storageQuota
+    })
+  await sql`update storage_locations set used_bytes = (38 + 100 * (1 - id % 2)) * 1000000000::bigint,
+    free_bytes = null, measure_at = now() + interval '1 day'`
+  await make('/api/v1/main/notifications', {
+    title: 'Storage will be moved on Sunday',
+    body: 'Uploads rest from 03:00 to 04:00. Nothing else changes.',
+    type: 'info'
+  })
+  const playing = async () => {
+    const { body } = await ask('GET', '/api/nowplaying', { key: '' })
+    return body.filter((np: Answer) => np.is_online).length >= stations.length - 1
+  }
+  await waitFor(playing, { deadlineMs: 20_000, what: 'the network to play' })
+  for (const [index, id] of ids.entries())
+    if (index < 5) await make(`/api/station/${id}/listeners`, { total: audience(index + 1, 0) }, 'PUT')
+  for (const { id: index, position } of byHand) {
+    const [file] = await sql<{ id: number }[]>`
+      select id from media where station_id = ${first} order by id offset ${index} limit 1`
+    await make(`/api/station/${first}/queue`, { media_id: file?.id, position })
+  }
+  return 'harbour_fm'
+}
+
+/** A day of listeners: few at night, most in the evening. */
+async function countADay(sql: RunningProgram['sql'], stationId: number, size: number): Promise<void> {
+  const now = Math.floor(Date.now() / 60_000)
+  const rows = Array.from({ length: 288 }, (_, index) => {
+    const total = audience(size, 1_440 - index * 5)
+    return {
+      station_id: stationId,
+      minute: now - 1_440 + index * 5,
+      total,
+      unique: total,
+      most: total + (index % 4),
+      fewest: Math.max(0, total - (index % 3))
+    }
+  })
+  await sql`insert into listener_minutes ${sql(rows)} on conflict do nothing`
+}
+
+/** How many listen so many minutes ago. */
+function audience(size: number, minutesAgo: number): number {
+  const hour = (Date.now() / 60_000 - minutesAgo) / 60
+  const day = 1 + Math.sin(((hour - 13) / 24) * 2 * Math.PI) + 0.3 * Math.sin(hour * 1.7 + size)
+  return Math.max(0, Math.round((day * 60) / size + 3 * Math.sin(minutesAgo / 17)))
+}

@@ -1,0 +1,25 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { dropIndex, moved } from '../../../../web/dashboard/drop-place.ts'
+
+test('a row takes the place of another one once its edge is past the middle of that', () => {
+  const heights = [60, 60, 100, 60]
+  expect([0, 29, 31, 109, 111, 500].map(dy => dropIndex(heights, 0, dy))).toEqual([0, 0, 1, 1, 2, 3])
+  expect([0, -49, -51, -131, -500].map(dy => dropIndex(heights, 3, dy))).toEqual([3, 3, 2, 1, 0])
+})
+
+test('a row that is not dragged stays, and no row leaves the list', () => {
+  const rows = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 20 })
+  fc.assert(
+    fc.property(rows, fc.nat(), fc.integer({ min: -5_000, max: 5_000 }), (heights, at, dy) => {
+      const from = at % heights.length
+      expect(dropIndex(heights, from, 0)).toBe(from)
+      const to = dropIndex(heights, from, dy)
+      expect(Math.sign(to - from) * Math.sign(dy)).toBeGreaterThanOrEqual(0)
+      const list = heights.map((_, index) => index)
+      expect(moved(list, from, to)[to]).toBe(from)
+      expect(moved(list, from, to).filter(each => each !== from)).toEqual(list.filter(each => each !== from))
+    })
+  )
+})

@@ -1,0 +1,102 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { localTime } from '../../../../src/api/local-time.ts'
+import { windowsBetween } from '../../../../src/autodj/schedule.ts'
+import { openZone } from '../../../../src/autodj/zone.ts'
+import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/week.ts'
+
+const opening = (name: string, start: string, end: string): Opening => ({ id: 1, name, start, end })
+const partsOf = (openings: readonly Opening[], date: string) =>
+  weekOf(openings, date).map(day =>
+    day.showings.map(({ name, fromMinute, toMinute, lane, lanes }) => [
+      name,
+      fromMinute,
+      toMinute,
+      lane,
+      lanes
+    ])
+  )
+
+test('a night is on two days, and what meets stands beside each other', () => {
+  const [monday, tuesday, ...rest] = partsOf(
+    [
+      opening('Night', '2026-11-16T22:00:00+01:00', '2026-11-17T02:00:00+01:00'),
+      opening('Jazz', '2026-11-16T20:00:00+01:00', '2026-11-16T23:00:00+01:00'),
+      opening('Late', '2026-11-16T23:00:00+01:00', '2026-11-17T00:00:00+01:00'),
+      opening('Noon', '2026-11-17T12:00:00+01:00', '2026-11-17T12:00:00+01:00'),
+      opening('Before', '2026-11-15T12:00:00+01:00', '2026-11-16T00:00:00+01:00')
+    ],
+    '2026-11-16'
+  )
+  expect(monday).toEqual([
+    ['Jazz', 1_200, 1_380, 0, 2],
+    ['Night', 1_320, 1_440, 1, 2],
+    ['Late', 1_380, 1_440, 0, 2]
+  ])
+  expect(tuesday).toEqual([
+    ['Night', 0, 120, 0, 1],
+    ['Noon', 720, 735, 0, 1]
+  ])
+  expect(rest.flat()).toEqual([])
+})
+
+test('what is on when clocks go forth or back is still seen, at the times that clocks show', () => {
+  const [back] = partsOf(
+    [opening('Twice', '2026-10-25T02:50:00+02:00', '2026-10-25T02:10:00+01:00')],
+    '2026-10-25'
+  )
+  expect(back).toEqual([['Twice', 170, 185, 0, 1]])
+})
+
+test('weeks begin on Mondays, also at the ends of years and months', () => {
+  expect(['2026-11-16', '2026-11-22', '2027-01-03'].map(mondayOf)).toEqual([
+    '2026-11-16',
+    '2026-11-16',
+    '2026-12-28'
+  ])
+  expect(dateAfter('2026-12-28', 7)).toBe('2027-01-04')
+})
+
+const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'].map(
+  openZone
+)
+const hhmm = fc.tuple(fc.nat(23), fc.nat(59)).map(([hour, minute]) => hour * 100 + minute)
+const item = fc.record({
+  id: fc.constant(1),
+  start_time: hhmm,
+  end_time: hhmm,
+  start_date: fc.constant(''),
+  end_date: fc.constant(''),
+  days: fc.subarray([1, 2, 3, 4, 5, 6, 7]),
+  loop_once: fc.constant(false)
+})
+
+test('whatever is scheduled lies within its days, and nothing lies on anything else', () => {
+  const week = fc.integer({ min: 0, max: 60 }).map(index => dateAfter('2026-01-05', 7 * index))
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), fc.array(item, { maxLength: 8 }), week, (zone, items, monday) => {
+      const fromMs = Date.parse(`${monday}T00:00:00Z`) - 86_400_000
+      const openings = windowsBetween(zone, items, fromMs, fromMs + 9 * 86_400_000).map(
+        ({ startMs, endMs }, index) =>
+          opening(String(index), localTime(zone, startMs), localTime(zone, endMs))
+      )
+      const days = weekOf(openings, monday)
+      expect(days.map(({ date }) => date)).toEqual([0, 1, 2, 3, 4, 5, 6].map(at => dateAfter(monday, at)))
+      for (const { showings } of days)
+        for (const [index, one] of showings.entries()) {
+          expect(one.fromMinute).toBeGreaterThanOrEqual(0)
+          expect(one.toMinute).toBeLessThanOrEqual(1_440)
+          expect(one.toMinute - one.fromMinute).toBeGreaterThanOrEqual(15)
+          expect(one.lane).toBeLessThan(one.lanes)
+          const meeting = showings.filter(
+            (other, at) => at !== index && other.fromMinute < one.toMinute && one.fromMinute < other.toMinute
+          )
+          for (const other of meeting) {
+            expect(other.lane).not.toBe(one.lane)
+            expect(other.lanes).toBe(one.lanes)
+          }
+        }
+    })
+  )
+})

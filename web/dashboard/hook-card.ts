@@ -1,0 +1,171 @@
+import { html, nothing } from 'lit'
+
+import { actFor } from './acting.ts'
+import { ask, done } from './ask.ts'
+import { chipView } from './chip-view.ts'
+import { answerText, deliveryChip, hookChip, triggersText } from './hook-words.ts'
+import { deliveries, type Delivery, type Hook, testResult, type TestResult } from './hook.ts'
+import { LightElement } from './light-element.ts'
+import { readFor } from './reading.ts'
+import { troubleView } from './trouble-view.ts'
+import { zoneTime } from './zone-time.ts'
+
+const everyMs = 15_000
+const rows = 5
+/** A receiver may take its time, and may be asked more than once. */
+const testMs = 45_000
+
+const sentAgain = new Set(['failed', 'expired', 'cancelled'])
+
+/** A web hook: how it is, what it was told last, and a button that tries it. */
+export class HookCard extends LightElement {
+  static override properties = {
+    station: { attribute: false },
+    zone: { attribute: false },
+    hook: { attribute: false },
+    mayTell: { attribute: false },
+    tested: { state: true }
+  }
+  declare station: string
+  declare zone: string
+  declare hook: Hook
+  declare mayTell: boolean
+  declare tested: TestResult | null
+
+  readonly #acting = actFor(this)
+  readonly #deliveries = readFor(this, {
+    schema: deliveries,
+    path: () => `${this.#path}/deliveries?per_page=${rows}`,
+    everyMs,
+    occasion: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
+  })
+
+  constructor() {
+    super()
+    this.tested = null
+  }
+
+  get #path(): string {
+    return `api/station/${encodeURIComponent(this.station)}/webhook/${this.hook.id}`
+  }
+
+  protected override render() {
+    const { id, name, type, triggers, state } = this.hook
+    const isTestable = this.mayTell && state !== 'draft' && state !== 'retired'
+    return html`<section class="panel hook" aria-labelledby="hook-${id}">
+      <header class="panel-head">
+        <div>
+          <h3 class="hook-name" id="hook-${id}">${name || type}</h3>
+          <p class="quiet">${type.replaceAll('_', ' ')} · ${triggersText(triggers)}</p>
+        </div>
+        ${chipView(hookChip(this.hook))} ${isTestable ? this.#testView() : nothing}
+      </header>
+      <div role="status">${this.tested === null ? nothing : testedView(this.tested)}</div>
+      ${this.#deliveriesView()}
+    </section>`
+  }
+
+  #testView() {
+    const isUnderWay = this.#acting.underWay === 'test'
+    return html`<button
+      type="button"
+      class="button"
+      aria-busy=${isUnderWay}
+      ?disabled=${this.#acting.underWay !== null}
+      @click=${() => void this.#test()}
+    >
+      ${isUnderWay ? 'Sending…' : 'Send a test'}
+    </button>`
+  }
+
+  #deliveriesView() {
+    const { value } = this.#deliveries
+    if (value?.rows.length === 0) return html`<p class="quiet">Nothing was sent yet.</p>`
+    return html`${troubleView(this.#deliveries)}
+      <div class="scroll" role="region" aria-labelledby="hook-${this.hook.id}" tabindex="0">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col" class="wide">News</th>
+              <th scope="col">State</th>
+              <th scope="col">Answer</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${value?.rows.map(delivery => this.#rowView(delivery))}
+          </tbody>
+        </table>
+      </div>`
+  }
+
+  #rowView(delivery: Delivery) {
+    const {
+      id,
+      happened_at: at,
+      triggers,
+      state,
+      attempts,
+      status,
+      error,
+      duration_ms: ms,
+      response
+    } = delivery
+    return html`<tr>
+      <td class="row-time">${zoneTime(this.zone).time(at)}</td>
+      <td class="wide">${triggersText(triggers)}</td>
+      <td>${chipView(deliveryChip(state, attempts))}</td>
+      <td>
+        <span title=${response}>${answerText(status, error, ms)}</span>
+        ${
+          this.mayTell && sentAgain.has(state)
+            ? html`<button
+                type="button"
+                class="link"
+                ?disabled=${this.#acting.underWay !== null}
+                @click=${() => void this.#sendAgain(id)}
+              >
+                Send again
+              </button>`
+            : nothing
+        }
+      </td>
+    </tr>`
+  }
+
+  async #test(): Promise<void> {
+    this.tested = null
+    await this.#acting.act('test', async () => {
+      this.tested = await ask(testResult, `${this.#path}/test`, { method: 'PUT', patienceMs: testMs })
+      return ''
+    })
+  }
+
+  async #sendAgain(id: number): Promise<void> {
+    await this.#acting.act('send again', async () => {
+      const { message } = await ask(done, `${this.#path}/delivery/${id}/redeliver`, { method: 'POST' })
+      await this.#deliveries.again()
+      return message
+    })
+  }
+}
+
+function testedView({ success, message, sent, received }: TestResult) {
+  const { status, error, duration_ms: ms, response } = received
+  return html`<div class="tested" data-mood=${success ? 'good' : 'bad'}>
+    <p><strong>${message}</strong> ${answerText(status, success ? '' : error, ms)}</p>
+    ${response === '' ? nothing : html`<pre class="said">${response}</pre>`}
+    ${
+      sent.length === 0
+        ? nothing
+        : html`<details>
+            <summary>What was sent</summary>
+            ${sent.map(
+              ({ method, url, body }) =>
+                html`<p class="quiet">${method} ${url}</p>
+                  <pre class="said">${body}</pre>`
+            )}
+          </details>`
+    }
+  </div>`
+}

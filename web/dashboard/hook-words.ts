@@ -1,0 +1,80 @@
+/** How good or bad something is: `quiet` neither. */
+export type Mood = 'good' | 'bad' | 'doubt' | 'quiet'
+
+/** A state in words, and how it looks. */
+export interface Chip {
+  readonly text: string
+  readonly mood: Mood
+}
+
+/** What of a hook says how it is. */
+export interface HookStanding {
+  readonly is_enabled: boolean
+  readonly state: string
+  readonly failures: number
+  readonly lastSentAt: number
+}
+
+/** How a hook is, all in all. */
+export function hookChip({ is_enabled: isEnabled, state, failures, lastSentAt }: HookStanding): Chip {
+  if (state === 'auto_disabled') return { text: 'Switched off after failures', mood: 'bad' }
+  if (state === 'retired') return { text: 'Service is gone', mood: 'quiet' }
+  if (state === 'draft') return { text: 'Draft', mood: 'quiet' }
+  if (!isEnabled) return { text: 'Switched off', mood: 'quiet' }
+  if (failures > 0) return { text: failures === 1 ? 'Failed' : `Failed ${failures} times`, mood: 'bad' }
+  return lastSentAt === 0 ? { text: 'Ready', mood: 'quiet' } : { text: 'Arriving', mood: 'good' }
+}
+
+const states: Readonly<Record<string, Chip>> = {
+  pending: { text: 'Waiting', mood: 'doubt' },
+  delivered: { text: 'Arrived', mood: 'good' },
+  failed: { text: 'Failed', mood: 'bad' },
+  merged: { text: 'Sent with a later one', mood: 'quiet' },
+  superseded: { text: 'Overtaken by newer', mood: 'quiet' },
+  expired: { text: 'Too old', mood: 'bad' },
+  cancelled: { text: 'Cancelled', mood: 'quiet' }
+}
+
+/** What became of a delivery. One that failed and is tried again waits. */
+export function deliveryChip(state: string, attempts: number): Chip {
+  const chip = states[state] ?? { text: state, mood: 'quiet' as const }
+  return state === 'pending' && attempts > 0 ? { text: 'Failed, tried again', mood: 'bad' } : chip
+}
+
+const triggerTexts: Readonly<Record<string, string>> = {
+  song_changed: 'song changes',
+  song_changed_live: 'song changes while live',
+  listener_gained: 'more listeners',
+  listener_lost: 'fewer listeners',
+  live_connect: 'somebody goes live',
+  live_disconnect: 'somebody ends a live show',
+  station_offline: 'station goes silent',
+  station_online: 'station is heard again'
+}
+
+/** Of what a hook is told. */
+export function triggersText(triggers: readonly string[]): string {
+  const text = triggers.map(trigger => triggerTexts[trigger] ?? trigger).join(', ')
+  return text === '' ? 'Everything' : capital(text)
+}
+
+/** How an attempt was answered: `200 in 12 ms`, `timeout`. */
+export function answerText(status: number, error: string, durationMs: number): string {
+  const what = [status === 0 ? '' : String(status), errors[error] ?? error]
+    .filter(text => text !== '')
+    .join(', ')
+  if (what === '') return ''
+  return durationMs === 0 ? what : `${what}, ${durationMs} ms`
+}
+
+const errors: Readonly<Record<string, string>> = {
+  timeout: 'no answer in time',
+  dns: 'no such name',
+  tls: 'no secure connection',
+  refused: 'connection refused',
+  blocked: 'address not allowed',
+  http: 'not accepted',
+  nothing: 'nothing to send'
+}
+
+const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)

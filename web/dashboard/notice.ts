@@ -1,0 +1,19 @@
+/** Something to say to the operator in passing. */
+export interface Notice {
+  readonly text: string
+  readonly isBad: boolean
+}
+
+const name = 'cuewire-notice'
+
+/** Says something, from an element of the page. */
+export function notify(from: EventTarget, notice: Notice): void {
+  from.dispatchEvent(new CustomEvent(name, { detail: notice, bubbles: true, composed: true }))
+}
+
+/** Hears what the elements below this one have to say. */
+export function onNotice(at: EventTarget, hear: (notice: Notice) => void): void {
+  at.addEventListener(name, event => {
+    if (event instanceof CustomEvent) hear(event.detail)
+  })
+}

@@ -1,0 +1,95 @@
+import { html, nothing } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
+
+import type { NowPlaying } from '../client/interface.ts'
+import { followFor } from '../elements/followed-station.ts'
+import { progressView } from '../elements/progress-view.ts'
+import { sayingOf } from '../elements/saying.ts'
+import { actFor } from './acting.ts'
+import { ask, done, server } from './ask.ts'
+import { confirmed } from './confirm.ts'
+import { counted } from './counted.ts'
+import { keyOfTab } from './key.ts'
+import { LightElement } from './light-element.ts'
+import { titleOf } from './song-title.ts'
+import { zoneTime } from './zone-time.ts'
+
+/** What a station plays now, and the button that ends it. */
+export class OnAir extends LightElement {
+  static override properties = { station: { attribute: false }, maySkip: { attribute: false } }
+  declare station: string
+  declare maySkip: boolean
+
+  readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: keyOfTab() }))
+  readonly #acting = actFor(this)
+
+  protected override render() {
+    const { snapshot } = this.#followed
+    const { np, status } = snapshot
+    const { kind, text } = sayingOf(snapshot)
+    const state = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
+    if (np === null) return html`<section class="panel on-air" aria-label="On the air">${state}</section>`
+    const { song, sh_id: shId, playlist, is_request: isRequest } = np.now_playing
+    return html`<section class="panel on-air" aria-label="On the air" data-status=${status}>
+      <song-cover .address=${song.art} .isPrivate=${!np.station.is_public}></song-cover>
+      <div class="on-air-song">
+        ${state}
+        ${keyed(
+          shId,
+          html`<p class="on-air-title" title=${song.title}>${titleOf(np)}</p>
+            <p class="on-air-artist">${song.artist}</p>
+            <p class="quiet">
+              ${[song.album, playlist, isRequest ? 'Requested' : ''].filter(Boolean).join(' · ')}
+            </p>`
+        )}
+      </div>
+      <div class="on-air-rest">
+        ${np.is_online ? progressView(this.#followed.progress()) : nothing}
+        <div class="on-air-foot">
+          <p><strong>${counted(np.listeners.total, 'listener')}</strong>, ${np.listeners.unique} different</p>
+          ${this.maySkip && np.is_online ? this.#skipView(np) : nothing}
+        </div>
+        ${nextView(np)}
+      </div>
+    </section>`
+  }
+
+  #skipView(np: NowPlaying) {
+    const isUnderWay = this.#acting.underWay !== null
+    return html`<button
+      type="button"
+      class="button"
+      aria-busy=${isUnderWay}
+      ?disabled=${isUnderWay}
+      @click=${() => void this.#skip(np)}
+    >
+      ${isUnderWay ? 'Skipping…' : 'Skip'}
+    </button>`
+  }
+
+  async #skip(np: NowPlaying): Promise<void> {
+    const next = np.playing_next
+    const isMeant = await confirmed({
+      title: `Skip “${titleOf(np)}”?`,
+      text:
+        next === null
+          ? 'The next song follows at once.'
+          : `“${next.song.title || next.song.text}” follows at once.`,
+      verb: 'Skip'
+    })
+    if (!isMeant) return
+    await this.#acting.act('skip', async () => {
+      const path = `api/station/${encodeURIComponent(this.station)}/backend/skip`
+      return (await ask(done, path, { method: 'POST' })).message
+    })
+  }
+}
+
+function nextView({ playing_next: next, station }: NowPlaying) {
+  if (next === null) return nothing
+  const { title, artist, text } = next.song
+  return html`<p class="on-air-next">
+    <span class="quiet">${zoneTime(station.timezone).time(next.played_at)}</span>
+    ${title || text}${artist === '' ? '' : html` <span class="quiet">${artist}</span>`}
+  </p>`
+}

@@ -1,0 +1,134 @@
+import type { ReactiveControllerHost } from 'lit'
+import type * as v from 'valibot'
+
+import { ask } from './ask.ts'
+import { asRefusal, type Refusal } from './refusal.ts'
+
+export interface Wish<Schema extends v.GenericSchema> {
+  readonly schema: Schema
+  /** What to read, `api/stats`; null: nothing now. Asked anew at every drawing. */
+  readonly path: () => string | null
+  /** How long it is believed in, while the page is looked at. */
+  readonly everyMs: number
+  /** It is read soon after this became another one. Asked anew at every drawing. */
+  readonly occasion?: () => unknown
+  /** What is known before it is read for the first time. */
+  readonly known?: v.InferOutput<Schema> | null
+}
+
+/** Something of the API, as an element sees it. */
+export interface Reading<Value> {
+  /** What was read last; null before the first time. */
+  readonly value: Value | null
+  /** When that was, by `Date.now()`. */
+  readonly readAtMs: number
+  /** Why the last attempt came to nothing; null after one that did not. */
+  readonly trouble: Refusal | null
+  /** Reads it now. Never rejects. */
+  readonly again: () => Promise<void>
+}
+
+/** Several things that happen at once are one occasion. */
+const soonMs = 250
+/** What follows of an occasion may take a moment: it is read once more. */
+const laterMs = 2_000
+
+/**
+ * Reads something of the API for an element: while it is in a page, every so often while somebody looks, and when there
+ * is an occasion. The element is drawn again after each attempt. What was read stays while there is trouble.
+ */
+export function readFor<Schema extends v.GenericSchema>(
+  host: ReactiveControllerHost,
+  wish: Wish<Schema>
+): Reading<v.InferOutput<Schema>> {
+  let path: string | null = null
+  let occasion: unknown
+  let value: v.InferOutput<Schema> | null = wish.known ?? null
+  let readAtMs = value === null ? 0 : Date.now()
+  let trouble: Refusal | null = null
+  let aborter = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isOverdue = false
+  let hasMore = false
+
+  async function read(): Promise<void> {
+    stop()
+    if (path === null) return
+    aborter = new AbortController()
+    const { signal } = aborter
+    try {
+      const answer = await ask(wish.schema, path, { signal })
+      if (signal.aborted) return
+      value = answer
+      readAtMs = Date.now()
+      trouble = null
+    } catch (error) {
+      if (signal.aborted) return
+      trouble = asRefusal(error)
+    }
+    // What a key may not see it will not see in a minute.
+    if (trouble?.status !== 403) plan(hasMore ? laterMs : wish.everyMs)
+    hasMore = false
+    host.requestUpdate()
+  }
+
+  function plan(afterMs: number): void {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (document.hidden) isOverdue = true
+      else void read()
+    }, afterMs)
+  }
+
+  function stop(): void {
+    clearTimeout(timer)
+    isOverdue = false
+    aborter.abort()
+  }
+
+  function look(): void {
+    if (!document.hidden && isOverdue) void read()
+  }
+
+  function turnTo(next: string | null): void {
+    // What was known is of the first path.
+    if (path !== null) value = null
+    path = next
+    trouble = null
+    occasion = wish.occasion?.()
+    void read()
+  }
+
+  host.addController({
+    hostConnected: () => {
+      document.addEventListener('visibilitychange', look)
+      if (path !== null) void read()
+    },
+    hostDisconnected: () => {
+      document.removeEventListener('visibilitychange', look)
+      stop()
+    },
+    hostUpdate: () => {
+      const next = wish.path()
+      if (next !== path) return turnTo(next)
+      const now = wish.occasion?.()
+      if (now === occasion) return
+      occasion = now
+      if (trouble?.status === 403) return
+      hasMore = true
+      plan(soonMs)
+    }
+  })
+  return {
+    get value() {
+      return value
+    },
+    get readAtMs() {
+      return readAtMs
+    },
+    get trouble() {
+      return trouble
+    },
+    again: read
+  }
+}

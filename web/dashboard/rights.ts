@@ -1,0 +1,96 @@
+import type { ReactiveControllerHost } from 'lit'
+import * as v from 'valibot'
+
+import { ask, type Question } from './ask.ts'
+import { asRefusal } from './refusal.ts'
+
+/*
+ * Nobody tells a key its rights, so each is found out by asking for something: what is read is one record at most, and
+ * what would be changed is not there, which is said (404) only after the key was looked at (403).
+ */
+
+type Questions = Readonly<Record<string, readonly [path: string, question?: Question]>>
+
+const ofStation = {
+  queue: ['queue?per_page=1'],
+  reports: ['history?per_page=1'],
+  hooks: ['webhooks?per_page=1'],
+  streamers: ['streamers?per_page=1'],
+  /** To skip, and to change the queue. */
+  steering: ['queue/-/move', { method: 'PUT', body: {} }],
+  /** To try web hooks. */
+  telling: ['webhook/-/toggle', { method: 'PUT' }]
+} as const satisfies Questions
+
+const ofInstallation = {
+  storage: ['api/admin/storage_locations?per_page=1'],
+  /** To mark and to delete notifications. */
+  settling: ['api/v1/main/notifications/-', { method: 'PUT', body: { is_read: true } }]
+} as const satisfies Questions
+
+export type StationRight = keyof typeof ofStation
+export type InstallationRight = keyof typeof ofInstallation
+
+const noRights: ReadonlySet<never> = new Set()
+const againMs = 10_000
+
+/** What the key may do; nothing until that is known. */
+export interface Rights<Right> {
+  readonly may: (right: Right) => boolean
+  readonly isKnown: boolean
+}
+
+/** What the key may do at the station that is named at every drawing of the element. */
+export const stationRightsFor = (host: ReactiveControllerHost, station: () => string): Rights<StationRight> =>
+  rightsFor(host, ofStation, () => `api/station/${encodeURIComponent(station())}/`)
+
+/** What the key may do beside stations. */
+export const installationRightsFor = (host: ReactiveControllerHost): Rights<InstallationRight> =>
+  rightsFor(host, ofInstallation, () => '')
+
+function rightsFor(host: ReactiveControllerHost, questions: Questions, below: () => string): Rights<string> {
+  let known: ReadonlySet<string> | null = null
+  let prefix: string | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  async function learn(): Promise<void> {
+    const asked = prefix
+    const held = Object.entries(questions).map(async ([right, [path, question]]) =>
+      (await isAllowed(`${asked}${path}`, question)) ? right : []
+    )
+    const found = await Promise.all(held).catch(() => null)
+    if (asked !== prefix) return
+    if (found === null) timer = setTimeout(() => void learn(), againMs)
+    else known = new Set(found.flat())
+    host.requestUpdate()
+  }
+
+  host.addController({
+    hostUpdate: () => {
+      if (prefix === below()) return
+      prefix = below()
+      known = null
+      clearTimeout(timer)
+      void learn()
+    },
+    hostDisconnected: () => clearTimeout(timer)
+  })
+  return {
+    may: right => (known ?? noRights).has(right),
+    get isKnown() {
+      return known !== null
+    }
+  }
+}
+
+/** Throws where that could not be found out. */
+async function isAllowed(path: string, question?: Question): Promise<boolean> {
+  try {
+    await ask(v.unknown(), path, question)
+    return true
+  } catch (error) {
+    const { status } = asRefusal(error)
+    if (status === 0 || status === 429 || status >= 500) throw error
+    return status !== 403
+  }
+}

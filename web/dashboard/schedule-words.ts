@@ -1,0 +1,48 @@
+/** When something is on, as the API has it: HHMM as numbers, ISO days (empty: all), dates or empty texts. */
+export interface ScheduleItem {
+  readonly start_time: number
+  readonly end_time: number
+  readonly start_date: string
+  readonly end_date: string
+  readonly days: readonly number[]
+}
+
+/** A schedule in words: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
+export function scheduleText({
+  start_time: start,
+  end_time: end,
+  start_date,
+  end_date,
+  days
+}: ScheduleItem): string {
+  const times = start === end ? `at ${timeText(start)}` : `${timeText(start)}–${timeText(end)}`
+  return `${daysText(days)} ${times}${datesText(start_date, end_date)}`
+}
+
+const timeText = (hhmm: number) =>
+  `${String(Math.floor(hhmm / 100)).padStart(2, '0')}:${String(hhmm % 100).padStart(2, '0')}`
+
+const names = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const nameOf = (day = 1) => names[day - 1] ?? ''
+
+/** Days that follow each other are told by the first and the last. */
+function daysText(days: readonly number[]): string {
+  if (days.length === 0 || days.length === 7) return 'Every day'
+  const runs: number[][] = []
+  for (const day of days.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1)
+    if (run?.at(-1) === day - 1) run.push(day)
+    else runs.push([day])
+  }
+  const texts = runs.flatMap(run =>
+    run.length < 3 ? run.map(nameOf) : [`${nameOf(run[0])}–${nameOf(run.at(-1))}`]
+  )
+  return texts.join(', ')
+}
+
+function datesText(start: string, end: string): string {
+  if (start === '' && end === '') return ''
+  if (start === end) return ` on ${start}`
+  if (start === '') return `, until ${end}`
+  return end === '' ? `, from ${start}` : `, ${start} to ${end}`
+}

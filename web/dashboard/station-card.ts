@@ -1,0 +1,102 @@
+import { html, nothing } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
+
+import type { NowPlaying, Snapshot } from '../client/interface.ts'
+import { followFor } from '../elements/followed-station.ts'
+import { progressView } from '../elements/progress-view.ts'
+import { sayingOf } from '../elements/saying.ts'
+import { server } from './ask.ts'
+import { counted } from './counted.ts'
+import { keyOfTab } from './key.ts'
+import { LightElement } from './light-element.ts'
+import { listedProgress } from './listed.ts'
+import { stationAddress } from './route.ts'
+import { seenFor } from './seen.ts'
+import { titleOf } from './song-title.ts'
+
+/** Tells that a station went on the air or off, that somebody goes live, or that there is no more news of it. */
+export const stationTurned = 'cuewire-station-turned'
+
+/**
+ * A station in a few lines. While it is in sight it is followed over a WebSocket; where there can be none, what the list
+ * says has to do: the other ways would take more connections than a browser has for one server.
+ */
+export class StationCard extends LightElement {
+  static override properties = {
+    listed: { attribute: false },
+    listedAtMs: { attribute: false },
+    isDoubted: { attribute: false },
+    isOperated: { attribute: false }
+  }
+  declare listed: NowPlaying
+  declare listedAtMs: number
+  /** Whether the list could not be read anew. */
+  declare isDoubted: boolean
+  /** Whether somebody looks who may do more than listen. */
+  declare isOperated: boolean
+
+  readonly #seen = seenFor(this)
+  #turn = ''
+  readonly #station = followFor(
+    this,
+    () =>
+      this.#seen.isSeen
+        ? {
+            server,
+            station: this.listed.station.id,
+            apiKey: this.listed.station.is_public ? '' : keyOfTab(),
+            transports: ['websocket']
+          }
+        : null,
+    snapshot => this.#watch(snapshot)
+  )
+
+  protected override render() {
+    const snapshot = this.#snapshot()
+    const np = snapshot.np ?? this.listed
+    const { station, now_playing: playing, listeners } = np
+    const { kind, text } = sayingOf(snapshot)
+    const { song } = playing
+    return html`<article class="card" data-kind=${kind}>
+      <song-cover .address=${song.art} .isPrivate=${!station.is_public}></song-cover>
+      <div class="card-text">
+        <h2 class="card-station">${this.#linkView(station)}</h2>
+        <p class="state-line">
+          <span class="eyebrow" data-kind=${kind}>${kind === 'plain' ? 'On the air' : text}</span>
+          <span class="card-listeners">${counted(listeners.total, 'listener')}</span>
+        </p>
+        ${keyed(
+          playing.sh_id,
+          html`<p class="card-title" title=${song.title}>${titleOf(np)}</p>
+            <p class="card-artist">${song.artist}</p>`
+        )}
+        ${np.is_online ? progressView(this.#progress(np)) : nothing}
+        ${this.isOperated ? html`<spark-line .station=${station.id}></spark-line>` : nothing}
+      </div>
+    </article>`
+  }
+
+  #linkView({ name, shortcode, is_public: isPublic }: NowPlaying['station']) {
+    if (this.isOperated) return html`<a href=${stationAddress(shortcode)}>${name}</a>`
+    return isPublic ? html`<a href=${`public/${encodeURIComponent(shortcode)}`}>${name}</a>` : name
+  }
+
+  #snapshot(): Snapshot {
+    const { snapshot } = this.#station
+    if (snapshot.status === 'live' || (snapshot.trueAtMs ?? 0) > this.listedAtMs) return snapshot
+    const status = this.isDoubted ? 'stale' : 'live'
+    return { status, reason: null, via: null, np: this.listed, trueAtMs: this.listedAtMs }
+  }
+
+  #progress(np: NowPlaying) {
+    return this.#station.progress() ?? (this.isDoubted ? null : listedProgress(np, this.listedAtMs))
+  }
+
+  #watch({ np, status }: Snapshot): void {
+    if (np === null) return
+    const turn = `${status === 'live'} ${np.is_online} ${np.live.is_live}`
+    if (this.#turn !== '' && this.#turn !== turn)
+      this.dispatchEvent(new Event(stationTurned, { bubbles: true }))
+    this.#turn = turn
+  }
+}

@@ -1,0 +1,227 @@
+import { html, nothing } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import * as v from 'valibot'
+
+import { lengthText } from '../elements/time-text.ts'
+import { actFor } from './acting.ts'
+import { ask, done } from './ask.ts'
+import { confirmed } from './confirm.ts'
+import { moved } from './drop-place.ts'
+import { LightElement } from './light-element.ts'
+import { type QueueItem, queueItems, sourceOf } from './queue-item.ts'
+import { movesFor } from './queue-moves.ts'
+import { reasonsOf } from './queue-reasons.ts'
+import { readFor } from './reading.ts'
+import { rowDragFor, shiftOf } from './row-drag.ts'
+import { troubleView } from './trouble-view.ts'
+import { zoneTime } from './zone-time.ts'
+
+const everyMs = 20_000
+const rowsAtMost = 100
+
+/** What will play and why, and in which order: rows are dragged by their grips, or moved with the arrow keys. */
+export class StationQueue extends LightElement {
+  static override properties = {
+    station: { attribute: false },
+    zone: { attribute: false },
+    isPrivate: { attribute: false },
+    maySteer: { attribute: false },
+    occasion: { attribute: false },
+    said: { state: true }
+  }
+  declare station: string
+  declare zone: string
+  declare isPrivate: boolean
+  declare maySteer: boolean
+  /** Another one: the queue may be another one. */
+  declare occasion: string
+  /** What those hear who move rows without seeing it. */
+  declare said: string
+  /** The row that was moved with the keys, whose grip goes on having the focus. */
+  #held = ''
+
+  readonly #queue = readFor(this, {
+    schema: queueItems,
+    path: () => `${this.#path}?per_page=${rowsAtMost}`,
+    everyMs,
+    occasion: () => this.occasion
+  })
+  readonly #playlists = readFor(this, {
+    schema: v.array(v.object({ id: v.number(), name: v.string() })),
+    path: () => `api/station/${encodeURIComponent(this.station)}/playlists`,
+    everyMs: 300_000
+  })
+  readonly #acting = actFor(this)
+  readonly #moves = movesFor(
+    this,
+    () => this.station,
+    () => this.#queue.again()
+  )
+  readonly #drag = rowDragFor(
+    this,
+    () => [...this.querySelectorAll<HTMLElement>('.queue-row[data-movable]')],
+    (from, to) => this.#drop(from, to)
+  )
+  /** The rows as they were when one of them was taken up: nothing changes places under a finger. */
+  #taken: readonly QueueItem[] = []
+
+  constructor() {
+    super()
+    this.said = ''
+  }
+
+  get #path(): string {
+    return `api/station/${encodeURIComponent(this.station)}/queue`
+  }
+
+  /** The rows that may change places, as they are shown. */
+  get #shown(): readonly QueueItem[] {
+    return this.#drag.dragged === null ? this.#movable : this.#taken
+  }
+
+  /** The rows that may change places. */
+  get #movable(): readonly QueueItem[] {
+    return this.#moves.ordered(this.#queue.value?.rows.filter(row => !row.sent_to_autodj) ?? [])
+  }
+
+  protected override render() {
+    const { value } = this.#queue
+    const sent = value?.rows.filter(row => row.sent_to_autodj) ?? []
+    return html`<section class="panel" aria-labelledby="queue">
+      <h2 class="heading" id="queue">Queue</h2>
+      ${troubleView(this.#queue)}
+      ${value?.total === 0 ? html`<p class="quiet">Nothing is planned.</p>` : nothing}
+      <ol class="queue">
+        ${sent.map(row => this.#rowView(row, null))}
+        ${repeat(
+          this.#shown,
+          ({ id }) => id,
+          (row, index) => this.#rowView(row, index)
+        )}
+      </ol>
+      ${
+        value !== null && value.total > rowsAtMost
+          ? html`<p class="quiet">and ${value.total - rowsAtMost} more</p>`
+          : nothing
+      }
+      <p class="only-heard" id="grip-help">
+        Use the arrow keys to move it, Home and End to move it to the ends.
+      </p>
+      <p class="only-heard" role="status">${this.said}</p>
+    </section>`
+  }
+
+  /** `index` counts rows that may be moved; null: this one may not. */
+  #rowView(row: QueueItem, index: number | null) {
+    const { song, played_at: playedAt, duration, sent_to_autodj: isSent } = row
+    const { dragged } = this.#drag
+    return html`<li
+      class="queue-row"
+      ?data-movable=${index !== null}
+      ?data-dragged=${index !== null && dragged?.from === index}
+      ?data-shifting=${dragged !== null}
+      .style=${index === null ? '' : shiftOf(index, dragged)}
+    >
+      <time class="row-time">${zoneTime(this.zone).time(playedAt)}</time>
+      <song-cover .address=${song.art} .isPrivate=${this.isPrivate}></song-cover>
+      <div class="row-text">
+        <p class="row-title" title=${song.title}>${song.title || song.text}</p>
+        <p class="row-artist">${song.artist}</p>
+        <details class="reasons">
+          <summary>${isSent ? 'On its way' : sourceOf(row)}<span class="only-heard">: why</span></summary>
+          <ul>
+            ${this.#reasons(row).map(reason => html`<li>${reason}</li>`)}
+          </ul>
+        </details>
+      </div>
+      <span class="row-length">${duration === 0 ? '' : lengthText(duration * 1_000)}</span>
+      ${this.maySteer && index !== null ? this.#handlesView(row, index) : nothing}
+    </li>`
+  }
+
+  #handlesView(row: QueueItem, index: number) {
+    const name = row.song.title || row.song.text
+    return html`<div class="row-handles">
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Take “${name}” out of the queue"
+        ?disabled=${this.#acting.underWay !== null}
+        @click=${() => void this.#remove(row)}
+      >
+        ×
+      </button>
+      <button
+        type="button"
+        class="icon-button grip"
+        data-id=${row.id}
+        aria-label="Move “${name}”, place ${index + 1} of ${this.#shown.length}"
+        aria-describedby="grip-help"
+        @pointerdown=${(event: PointerEvent) => this.#take(event, index)}
+        @keydown=${(event: KeyboardEvent) => this.#moveByKey(event, row, index)}
+      ></button>
+    </div>`
+  }
+
+  #reasons({ log }: QueueItem): string[] {
+    const { time } = zoneTime(this.zone)
+    const names = new Map(this.#playlists.value?.map(({ id, name }) => [id, name]))
+    return reasonsOf(log, { nameOf: id => names.get(id) ?? null, timeOf: time })
+  }
+
+  #take(event: PointerEvent, index: number): void {
+    this.#taken = this.#movable
+    this.#drag.start(event, index)
+  }
+
+  /** Meanwhile rows may have gone and come: it goes behind the one it was let go behind. */
+  #drop(from: number, to: number): void {
+    const taken = this.#taken[from]
+    const ahead = moved(this.#taken, from, to)[to - 1]
+    const rows = this.#movable
+    const others = rows.filter(({ id }) => id !== taken?.id)
+    const place = ahead === undefined ? 0 : others.findIndex(({ id }) => id === ahead.id) + 1
+    const at = rows.findIndex(({ id }) => id === taken?.id)
+    if (at !== -1) this.#moves.move(rows, at, place)
+  }
+
+  #moveByKey(event: KeyboardEvent, row: QueueItem, from: number): void {
+    const rows = this.#movable
+    const last = rows.length - 1
+    const places: Readonly<Record<string, number>> = {
+      ArrowUp: Math.max(0, from - 1),
+      ArrowDown: Math.min(last, from + 1),
+      Home: 0,
+      End: last
+    }
+    const to = places[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    if (to === from) return
+    this.#held = row.id
+    this.said = `${row.song.title || row.song.text}: place ${to + 1} of ${rows.length}`
+    this.#moves.move(rows, from, to)
+  }
+
+  protected override updated(): void {
+    if (this.#held === '') return
+    // An element that is moved loses the focus.
+    const grip = this.querySelector(`.grip[data-id="${this.#held}"]`)
+    this.#held = ''
+    if (grip instanceof HTMLElement) grip.focus()
+  }
+
+  async #remove(row: QueueItem): Promise<void> {
+    const isMeant = await confirmed({
+      title: `Take “${row.song.title || row.song.text}” out of the queue?`,
+      text: 'The AutoDJ fills its place with another song.',
+      verb: 'Take it out'
+    })
+    if (!isMeant) return
+    await this.#acting.act('remove', async () => {
+      const { message } = await ask(done, `${this.#path}/${row.id}`, { method: 'DELETE' })
+      await this.#queue.again()
+      return message
+    })
+  }
+}
