@@ -2,7 +2,7 @@ import { startBrowser } from '../support/browser.ts'
 import { test } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, showWhole, sights } from '../support/pictures.ts'
 import { adminKey } from '../support/program.ts'
-import { makeNetwork } from '../support/small-network.ts'
+import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 test('the pictures of the first page, and of what operators see', async ({ program }) => {
@@ -12,13 +12,13 @@ test('the pictures of the first page, and of what operators see', async ({ progr
   // So that there is a history, and news for the hooks.
   for (let skipped = 0; skipped < 6; skipped++)
     await program.ask('POST', `/api/station/${station}/backend/skip`)
+  await spreadHistory(program, station)
   const browser = await startBrowser()
   for (const sight of sights) {
     const page = await openPictured(browser, sight)
     const shoot = async (name: string) => {
       await page.setViewportSize(devices[sight.device].viewport)
       await page.mouse.move(0, 0)
-      await page.waitForLoadState('networkidle')
       await showWhole(page)
       await savePicture(page, `${name}-${sight.device}-${sight.scheme}`)
     }
@@ -29,7 +29,10 @@ test('the pictures of the first page, and of what operators see', async ({ progr
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Storage' }).waitFor()
     await shoot('overview')
-    const sections = { station: 'History', 'station/schedule': 'Playlists', 'station/hooks': 'Website' }
+    const sections = {
+      station: 'History',
+      ...(sight.device === 'desktop' ? { 'station/schedule': 'Playlists', 'station/hooks': 'Website' } : {})
+    }
     for (const [path, heading] of Object.entries(sections)) {
       await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()

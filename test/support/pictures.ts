@@ -40,11 +40,14 @@ export async function openPictured(
   return context.newPage()
 }
 
-/** Makes the window as high as the page, so that all of it is in sight. */
+/** Makes the window as high as the page, so that all of it is in sight; what is seen first may ask for more. */
 export async function showWhole(page: Page): Promise<void> {
-  const height = await page.evaluate<number>('document.documentElement.scrollHeight')
-  const { width = 0 } = page.viewportSize() ?? {}
-  await page.setViewportSize({ width, height })
+  for (let looks = 0; looks < 2; looks++) {
+    await page.waitForLoadState('networkidle')
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+    const { width = 0 } = page.viewportSize() ?? {}
+    await page.setViewportSize({ width, height })
+  }
   await page.waitForLoadState('networkidle')
 }
 

@@ -82,7 +82,12 @@ export class HookCard extends LightElement {
     const { value } = this.#deliveries
     if (value?.rows.length === 0) return html`<p class="quiet">Nothing was sent yet.</p>`
     return html`${troubleView(this.#deliveries)}
-      <div class="scroll" role="region" aria-labelledby="hook-${this.hook.id}" tabindex="0">
+      <div
+        class="scroll"
+        role="region"
+        aria-label="Deliveries of ${this.hook.name || this.hook.type}"
+        tabindex="0"
+      >
         <table class="table">
           <thead>
             <tr>

@@ -60,7 +60,7 @@ export class StationHistory extends LightElement {
     return html`<section class="panel" aria-labelledby="history">
       <h2 class="heading" id="history">History</h2>
       ${troubleView(this.#plays)}
-      <div class="scroll" role="region" aria-labelledby="history" tabindex="0">
+      <div class="scroll" role="region" aria-label="Plays" tabindex="0">
         <table class="table">
           <thead>
             <tr>

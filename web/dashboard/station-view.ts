@@ -26,16 +26,19 @@ export class StationView extends LightElement {
       <header class="station-head">
         <a class="back" href="#/">All stations</a>
         <h1 class="headline" tabindex="-1">${np?.station.name ?? this.station}</h1>
-        ${np === null ? missingView(snapshot) : aboutView(np)}
-        <nav class="tabs" aria-label="Station">
-          ${this.#tabView('now', 'Now')}
-          ${this.#rights.may('queue') ? this.#tabView('schedule', 'Schedule') : nothing}
-          ${this.#rights.may('hooks') ? this.#tabView('hooks', 'Web hooks') : nothing}
-          ${this.#rights.isKnown && this.#hasStreamers ? this.#tabView('streamers', 'Live shows') : nothing}
-        </nav>
+        ${np === null ? missingView(snapshot) : aboutView(np)} ${np === null ? nothing : this.#tabsView()}
       </header>
       ${np === null ? nothing : this.#sectionView(np)}
     `
+  }
+
+  #tabsView() {
+    return html`<nav class="tabs" aria-label="Station">
+      ${this.#tabView('now', 'Now')}
+      ${this.#rights.may('queue') ? this.#tabView('schedule', 'Schedule') : nothing}
+      ${this.#rights.may('hooks') ? this.#tabView('hooks', 'Web hooks') : nothing}
+      ${this.#rights.isKnown && this.#hasStreamers ? this.#tabView('streamers', 'Live shows') : nothing}
+    </nav>`
   }
 
   get #hasStreamers(): boolean {
