@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { librariesOf } from './libraries.ts'
 import { nextToSend } from './next-to-send.ts'
-import { notePlayout } from './playouts.ts'
+import { notePlayout, noteRestart } from './playouts.ts'
 import { publishEventually } from './publish.ts'
 import { refillHeld } from './queue.ts'
 import { lockStation, readQueues } from './rows.ts'
@@ -41,6 +41,7 @@ export async function handOut(
     if (station.driver !== 'liquidsoap')
       throw new ApiError('conflict', 'No playout drives this station: its backend is another one.')
     await notePlayout(tx, stationId, nowMs)
+    if (lastId === 0) await noteRestart(tx, stationId)
     // What stands there may no longer be what should be played.
     await refillHeld(tx, stationId, nowMs, librariesOf(services.sql))
     const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)

@@ -37,7 +37,7 @@ export async function settle(tx: Tx, station: LockedStation, { cut, removed }: P
   if (!cut) return
   await markHeard(tx, cut.play)
   await tx`
-    update song_history set ended_at_ms = ${cut.atMs},
+    update song_history set ended_at_ms = least(${cut.atMs}::bigint, stopped_at_ms),
       listeners_end = case when ended_at_ms is null then ${station.listenersTotal} else listeners_end end
     where id = ${cut.play.id}`
 }

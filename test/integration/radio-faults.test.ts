@@ -16,9 +16,9 @@ import { startWorkers } from '../support/worker-process.ts'
 const soon = { deadlineMs: 30_000 }
 
 const playsOf = ({ sql }: Pick<RunningProgram, 'sql'>, { stationId }: Radio) => sql<
-  { text: string; startedAtMs: number; endedAtMs: number | null; isBridged: boolean }[]
+  { id: number; text: string; startedAtMs: number; endedAtMs: number | null; isBridged: boolean }[]
 >`
-  select artist || ' - ' || title as text, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs",
+  select id, artist || ' - ' || title as text, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs",
     is_bridged as "isBridged"
   from song_history where station_id = ${stationId} order by started_at_ms, id`
 
@@ -87,13 +87,16 @@ describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
     await songs(watch, 1)
     await pause(2_000)
     const next = watch.newest().playing_next.song.text
+    const cut = watch.newest().now_playing.sh_id
     await radio.liquidsoap.kill()
+    const killedMs = Date.now()
     await pause(2_000)
     await radio.liquidsoap.start()
     await songs(watch, 2)
     await expectHistory(program, radio, watch)
     const plays = await playsOf(program, radio)
     expect(plays.filter(({ isBridged }) => isBridged)).toEqual([])
+    expect(Math.abs((plays.find(({ id }) => id === cut)?.endedAtMs ?? 0) - killedMs)).toBeLessThan(1_000)
     expect(plays.map(({ text }) => text)).toContain(next)
   })
 

@@ -69,7 +69,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
       expect([first.bytes(), second.bytes()].every(bytes => bytes > 500_000)).toBe(true)
 
       // From the moment when either of the two changed, both say the same within 300 ms.
-      const changes = [...watch.shown, ...watch.streamed].filter(({ atMs }) => atMs >= fromMs && atMs <= toMs)
+      const changes = [...watch.shown, ...watch.streamed].filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
       expect(changes.length).toBeGreaterThanOrEqual(20)
       const wrong = changes
         .map(({ atMs }) => [textOf(seenAt(watch.shown, atMs + 300)), seenAt(watch.streamed, atMs + 300)])
@@ -87,7 +87,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
         const told = watch.streamed
           .filter(({ value }) => value === text)
           .map(({ atMs }) => Math.abs(atMs - startedAtMs))
-        expect(Math.min(...told)).toBeLessThan(300)
+        expect(Math.min(...told)).toBeLessThan(1_000)
       }
       expect(plays.find(({ id }) => id === joined)).toMatchObject({
         start: 0,

@@ -20,6 +20,8 @@ alter table remotes
 alter table song_history
   -- The clock began it because no report came; a report confirms it or takes its place.
   add is_bridged boolean not null default false,
+  -- Its playout was seen to go in the middle of it, and came back without it.
+  add stopped_at_ms bigint,
   -- The largest unique count of each source that changed while it played: {"mount:7": 12}.
   add unique_peaks jsonb not null default '{}';
 
@@ -35,6 +37,8 @@ create table playouts (
   -- When it last called, and since when it is known to have gone (null: it has not).
   seen_at_ms bigint not null,
   left_at_ms bigint,
+  -- When it went the last time, whether or not it is back.
+  left_last_ms bigint,
   -- It waits for commands, so that its silence means something.
   takes_commands boolean not null default false
 ) with (fillfactor = 50);
