@@ -186,8 +186,8 @@ test(
     const shown = await shownWhen(program, id, body => body.is_online)
     const { np } = await widget.next(next => next.now_playing.sh_id > shown.now_playing.sh_id)
     expect(await health()).toMatchObject({ status: 'success', redis: 'up', live_state: 'current' })
-    const { body } = await program.ask('GET', '/api/queues')
-    expect(body.queues).toMatchObject([{ workers: 1 }, { workers: 1 }])
+    const queues = await program.ask('GET', '/api/queues')
+    expect(queues.body.queues).toMatchObject([{ workers: 1 }, { workers: 1 }])
 
     await Promise.all(cluster.nodes.map(async node => node.kill()))
     const isAway = async () => {

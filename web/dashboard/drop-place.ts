@@ -16,3 +16,26 @@ export function moved<Element>(list: readonly Element[], from: number, to: numbe
   const taken = list[from]
   return taken === undefined ? [...list] : list.toSpliced(from, 1).toSpliced(to, 0, taken)
 }
+
+interface Row {
+  readonly id: string
+}
+
+/**
+ * A move within the rows as they were when it began, as one within the rows of now: the row goes behind the one it was let
+ * go behind. Null where it is not there any more.
+ */
+export function moveNow(
+  then: readonly Row[],
+  from: number,
+  to: number,
+  now: readonly Row[]
+): { readonly from: number; readonly to: number } | null {
+  const row = then[from]
+  const ahead = moved(then, from, to)[to - 1]
+  const index = now.findIndex(({ id }) => id === row?.id)
+  if (index === -1) return null
+  const others = now.toSpliced(index, 1)
+  // What is gone was ahead of all that is left.
+  return { from: index, to: ahead === undefined ? 0 : others.findIndex(({ id }) => id === ahead.id) + 1 }
+}

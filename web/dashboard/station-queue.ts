@@ -6,7 +6,7 @@ import { lengthText } from '../elements/time-text.ts'
 import { actFor } from './acting.ts'
 import { ask, done } from './ask.ts'
 import { confirmed } from './confirm.ts'
-import { moved } from './drop-place.ts'
+import { moveNow } from './drop-place.ts'
 import { LightElement } from './light-element.ts'
 import { type QueueItem, queueItems, sourceOf } from './queue-item.ts'
 import { movesFor } from './queue-moves.ts'
@@ -174,15 +174,10 @@ export class StationQueue extends LightElement {
     this.#drag.start(event, index)
   }
 
-  /** Meanwhile rows may have gone and come: it goes behind the one it was let go behind. */
   #drop(from: number, to: number): void {
-    const taken = this.#taken[from]
-    const ahead = moved(this.#taken, from, to)[to - 1]
     const rows = this.#movable
-    const others = rows.filter(({ id }) => id !== taken?.id)
-    const place = ahead === undefined ? 0 : others.findIndex(({ id }) => id === ahead.id) + 1
-    const at = rows.findIndex(({ id }) => id === taken?.id)
-    if (at !== -1) this.#moves.move(rows, at, place)
+    const move = moveNow(this.#taken, from, to, rows)
+    if (move !== null) this.#moves.move(rows, move.from, move.to)
   }
 
   #moveByKey(event: KeyboardEvent, row: QueueItem, from: number): void {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { dropIndex, moved } from '../../../../web/dashboard/drop-place.ts'
+import { dropIndex, moved, moveNow } from '../../../../web/dashboard/drop-place.ts'
 
 test('a row takes the place of another one once its edge is past the middle of that', () => {
   const heights = [60, 60, 100, 60]
@@ -22,4 +22,13 @@ test('a row that is not dragged stays, and no row leaves the list', () => {
       expect(moved(list, from, to).filter(each => each !== from)).toEqual(list.filter(each => each !== from))
     })
   )
+})
+
+test('a row goes behind the one it was let go behind, whatever went and came meanwhile', () => {
+  const rows = (ids: string) => ids.split('').map(id => ({ id }))
+  expect(moveNow(rows('abcd'), 0, 2, rows('abcd'))).toEqual({ from: 0, to: 2 })
+  expect(moveNow(rows('abcd'), 1, 2, rows('bcdx'))).toEqual({ from: 0, to: 1 })
+  expect(moveNow(rows('abcd'), 3, 1, rows('bcdx'))).toEqual({ from: 2, to: 0 })
+  expect(moveNow(rows('abcd'), 3, 0, rows('xbcd'))).toEqual({ from: 3, to: 0 })
+  expect(moveNow(rows('abcd'), 0, 2, rows('bcdx'))).toBeNull()
 })
