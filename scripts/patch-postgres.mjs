@@ -1,9 +1,10 @@
 /**
- * Corrects three faults of postgres 3.4.9 that show when a connection is lost (a restarted or failed-over server):
+ * Corrects four faults of postgres 3.4.9 that show when a connection is lost (a restarted or failed-over server):
  *
  * - a query made on a connection without a socket threw from a timer, which ended the process (its issue 1208);
  * - a write that was waiting when the connection closed left the pool slot unable to send anything ever again;
- * - a transaction whose connection was lost went on sending its statements over whatever that slot held next.
+ * - a transaction whose connection was lost went on sending its statements over whatever that slot held next;
+ * - a connection that was lost while it asked for the types of arrays, which is the first thing it does, ended the process.
  *
  * Runs after every install and before every start; does nothing where it has been. Remove it once a release has
  * the corrections; the test `a lost connection costs its transaction and nothing else` tells.
@@ -45,7 +46,8 @@ const corrections = {
       `    clearImmediate(nextWriteTimer)
     chunk = nextWriteTimer = null
     if (socket) {`
-    ]
+    ],
+    ['return fetchArrayTypes()\n', 'return fetchArrayTypes().catch(() => {})\n']
   ],
   'src/index.js': [
     [

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { expect } from 'vitest'
@@ -43,4 +45,38 @@ test('a lost connection costs its transaction and nothing else', async ({ sql, d
   expect(answers).toHaveLength(12)
   expect(await sql`select n from witness`).toHaveLength(0)
   await pool.end({ timeout: 5 })
+})
+
+test('a connection that is lost as soon as it is made costs nothing', async ({ databaseUrl }) => {
+  const { hostname, port } = new URL(databaseUrl)
+  let cuts = 0
+  /** Cuts the first connections where they ask for the types of arrays. */
+  const proxy = createServer(client => {
+    const server = connect(Number(port), hostname)
+    const end = () => {
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of [client, server]) socket.on('error', end).on('close', end)
+    server.pipe(client)
+    client.on('data', data => {
+      if (cuts < 2 && data.includes('pg_catalog.pg_type')) {
+        cuts++
+        client.resetAndDestroy()
+      } else server.write(data)
+    })
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const url = new URL(databaseUrl)
+  const address = proxy.address()
+  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const pool = openSql(url.href, { max: 1, name: 'cut' })
+  const answers = async () => pool`select array[1, 2] as list`
+  await waitFor(async () => (await answers())[0]?.['list']?.length === 2, {
+    deadlineMs: 10_000,
+    what: 'an answer'
+  })
+  expect(cuts).toBe(2)
+  await pool.end({ timeout: 1 })
+  proxy.close()
 })
