@@ -56,7 +56,7 @@ async function measure(part: keyof typeof parts): Promise<void> {
     console.log(`  cores in use: ${used.join(', ')}`)
     console.log(`  memory of the workers: ${number(memoryOf(pidOf(program.pid, 'workers')) / 1e6)} MB`)
   } finally {
-    icecasts.stop()
+    await icecasts.stop()
     await program.stop()
   }
 }
@@ -79,7 +79,11 @@ async function startIcecasts() {
       const [answer]: { asked: Asked }[] = await told
       return answer?.asked ?? {}
     },
-    stop: () => void child.kill('SIGTERM')
+    stop: async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    }
   }
 }
 

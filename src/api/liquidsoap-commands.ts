@@ -34,7 +34,6 @@ export const liquidsoapCommandRoutes = playoutRoutesOf({
     }
   }),
   errors: [429],
-  needsAddress: true,
   async handle({ station, body, request }, services) {
     const state = services.live.get(String(station.id))
     const mark = { since: state?.version ?? 0, epoch: state?.epoch ?? '' }

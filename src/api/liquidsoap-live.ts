@@ -40,14 +40,14 @@ const login = playoutRoutesOf({
 
 const connected = playoutRoutesOf({
   name: 'djon',
-  summary: 'A streamer has gone live; false for an unknown one',
+  summary: 'A streamer has gone live; false for an unknown one, and where nobody may',
   body: moment,
   answer: yesOrNo,
   errors: [409],
   async handle({ station, body }, services) {
     const { user: username = '' } = body
     const streamer = await findStreamer(services.reads, station.id, username)
-    if (!streamer) return json(false)
+    if (!streamer?.mayBeLive) return json(false)
     const { id: streamerId, displayName } = streamer
     await goLive(
       services,

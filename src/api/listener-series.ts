@@ -60,15 +60,21 @@ const series: ApiRoute = {
 async function boundsOf(sql: Sql, station: StationRow, query: URLSearchParams) {
   const start = momentOf(query, 'start')
   const end = momentOf(query, 'end')
-  const [asked] = await sql<{ startMs: number | null; endMs: number | null; timezone: string }[]>`
+  const [asked] = await sql<
+    { startMs: number | null; endMs: number | null; timezone: string; knownMs: number }[]
+  >`
     select ${start ? instant(sql, station, start, 0) : sql`null::bigint`} as "startMs",
-      ${end ? instant(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone
+      ${end ? instant(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone,
+      least((extract(epoch from created_at) * 1000)::bigint,
+        (select min(minute) * 60000::bigint from listener_minutes m where m.station_id = stations.id)) as "knownMs"
     from stations where id = ${station.id}`
   if (!asked) throw new ApiError('not-found')
   const nowMs = Date.now()
   // The end is the first millisecond after what was asked for.
   const endMs = asked.endMs === null ? nowMs : Math.min(nowMs, asked.endMs - 1)
-  return { startMs: asked.startMs ?? endMs - dayMs, endMs, timezone: asked.timezone }
+  // Before the station was made nobody counted.
+  const startMs = Math.max(asked.startMs ?? endMs - dayMs, asked.knownMs)
+  return { startMs, endMs, timezone: asked.timezone }
 }
 
 async function readPoints(sql: Sql, stationId: number, span: Span) {

@@ -2,11 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import * as v from 'valibot'
 
-import { ApiError } from '../errors.ts'
+import { ApiError, TooManyRequests } from '../errors.ts'
 import type { JsonSchema } from '../fields/field.ts'
 import { findStation, parseBody } from './parse.ts'
 import { type ApiRequest, type ApiRoute, type Operation, type Reply, type StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
+import { openTokenBuckets } from './token-buckets.ts'
 
 /** What is kept of a playout's key. */
 export function playoutKeyHash(key: string): string {
@@ -30,7 +31,6 @@ export interface PlayoutAction {
   readonly body: Readonly<Record<string, string>>
   readonly answer: JsonSchema
   readonly errors?: readonly number[]
-  readonly needsAddress?: boolean
   readonly handle: (call: PlayoutCall, services: ApiServices) => Promise<Reply>
 }
 
@@ -38,15 +38,7 @@ export interface PlayoutAction {
  * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They need the key of the
  * station's own playout in `X-Liquidsoap-Api-Key`: no operator's key does.
  */
-export function playoutRoutesOf({
-  name,
-  summary,
-  body,
-  answer,
-  errors,
-  needsAddress = false,
-  handle
-}: PlayoutAction): ApiRoute[] {
+export function playoutRoutesOf({ name, summary, body, answer, errors, handle }: PlayoutAction): ApiRoute[] {
   const properties = Object.fromEntries(
     Object.entries(body).map(([field, description]) => [field, { type: 'string', description }])
   )
@@ -58,7 +50,7 @@ export function playoutRoutesOf({
       method: 'POST',
       path,
       access: 'public',
-      needsAddress,
+      needsAddress: true,
       operation: { ...operation, id, body: { type: 'object', properties } },
       handle: async (request, services) =>
         handle(
@@ -70,7 +62,7 @@ export function playoutRoutesOf({
       method: 'GET',
       path,
       access: 'public',
-      needsAddress,
+      needsAddress: true,
       operation: { ...operation, id: `${id}ByGet`, query: properties },
       handle: async (request, services) =>
         handle(
@@ -85,16 +77,24 @@ export function playoutRoutesOf({
   ]
 }
 
+/** Wrong keys, by address: so many at once, and one more a second. A playout whose key was replaced asks on and on. */
+const wrongKeys = openTokenBuckets(1, 60)
+
 async function callingStation(
-  { apiKey, params }: ApiRequest,
+  { apiKey, params, address }: ApiRequest,
   { reads: sql }: ApiServices
 ): Promise<StationRow> {
   const station = await findStation(sql, params['station_id'])
   const [row] = await sql<{ hash: string }[]>`
     select playout_key as hash from stations where id = ${station.id}`
+  const wait = wrongKeys.peek(address)
+  if (wait > 0) throw new TooManyRequests(wait)
   const sent = Buffer.from(playoutKeyHash(apiKey))
   const kept = Buffer.from(row?.hash ?? '')
-  if (kept.length !== sent.length || !timingSafeEqual(kept, sent)) throw new ApiError('forbidden')
+  if (kept.length !== sent.length || !timingSafeEqual(kept, sent)) {
+    wrongKeys.take(address)
+    throw new ApiError('forbidden')
+  }
   return station
 }
 
@@ -125,8 +125,11 @@ export function idOf(text: string | undefined): number | null {
 
 const longestAgo = 86_400
 
-/** When something happened that was `ago` seconds ago; with another text, now. Unix milliseconds. */
+/** When something happened that was `ago` seconds ago: Unix milliseconds. A clock that was set may make it less than 0. Throws a 400. */
 export function momentOf(ago: string | undefined, nowMs: number): number {
-  const seconds = /^\d{1,9}(\.\d{0,9})?$/.test(ago ?? '') ? Number(ago) : 0
-  return Math.round(nowMs - Math.min(seconds, longestAgo) * 1000)
+  const text = ago ?? '0'
+  const seconds = /^-?\d{1,9}(\.\d{0,9})?$/.test(text) ? Number(text) : NaN
+  if (seconds <= longestAgo) return Math.round(nowMs - Math.max(0, seconds) * 1000)
+  const message = `ago must be a number of seconds up to ${longestAgo}.`
+  throw ApiError.ofFields([{ field: 'ago', code: 'out_of_range', message }])
 }

@@ -23,7 +23,13 @@ export const streamers = resource({
       about: 'Unique on the station.',
       example: 'wren'
     }),
-    streamer_password: secret({ max: 255, about: 'Without one nobody gets in; null takes it away.' }),
+    streamer_password: secret({
+      max: 255,
+      // HTTP's Basic scheme could carry one, Liquidsoap's harbor takes it for the end of the name.
+      pattern: /^[^:]*$/,
+      says: 'must not hold a colon, which streaming programs cannot send.',
+      about: 'Without one nobody gets in; null takes it away.'
+    }),
     display_name: text({
       max: 255,
       fallback: '',

@@ -1,6 +1,8 @@
 /** What a line of an access log says of a request. Texts are as the log escapes them. */
 export interface AccessEntry {
   readonly address: string
+  /** Unix milliseconds; NaN for a day that is in no calendar. */
+  readonly atMs: number
   readonly method: string
   readonly target: string
   readonly status: number
@@ -9,7 +11,7 @@ export interface AccessEntry {
 }
 
 /** The time and the quote after it: no quote comes before them, since web servers escape those of a user's name. */
-const time = /\[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/
+const time = /\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d [+-]\d{4})\] "/
 const request = /^([A-Z]{1,20}) (\S+)(?: HTTP\/[\d.]+)?$/
 const result = /^ (\d{3}) (?:\d+|-)(?= |$)/
 
@@ -29,7 +31,9 @@ export function parseAccessLine(line: string): AccessEntry | null {
   if (answered === undefined) return null
   const referer = quoted(rest, answered.length + 1)
   const agent = referer && quoted(rest, referer.end + 1)
-  return { address, method, target, status: Number(status), agent: agent?.text ?? '' }
+  const [, day, month, year, clock] = at
+  const atMs = Date.parse(`${day} ${month} ${year} ${clock}`)
+  return { address, atMs, method, target, status: Number(status), agent: agent?.text ?? '' }
 }
 
 /** The text in quotes that begins at an index, and where it ends. A backslash escapes what follows it. */

@@ -13,6 +13,9 @@ export interface HlsLogOptions {
   readonly segmentMs: number
 }
 
+/** A line of so much earlier or later tells of the past, or comes from a clock that is wrong. */
+const otherTimeMs = 5 * 60_000
+
 /** How many stations are counted at once. */
 const lanes = 8
 /** How often stations are looked for whose listeners nobody sees any more: after a restart, or under another name. */
@@ -34,7 +37,7 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLo
     try {
       const isThere = await tail.look(line => {
         const entry = parseAccessLine(line)
-        const fetch = entry && hlsFetchOf(entry)
+        const fetch = entry && Math.abs(entry.atMs - nowMs) < otherTimeMs && hlsFetchOf(entry)
         if (fetch) listeners.see(fetch, nowMs)
       })
       followedSinceMs = isThere ? (followedSinceMs ?? nowMs) : null

@@ -10,6 +10,8 @@ export interface Streamer {
   readonly displayName: string
   /** The path of the picture; empty: there is none. */
   readonly artPath: string
+  /** The station lets streamers go live. */
+  readonly mayBeLive: boolean
 }
 
 /** A station's streamer by username; the user `source` is one of every station. Null for any other name. */
@@ -21,7 +23,7 @@ export async function findStreamer(
   // Postgres refuses the character.
   if (username.includes('\0')) return null
   const [streamer] = await sql<Streamer[]>`
-    select u.id, ${shownName(sql)} as "displayName",
+    select u.id, ${shownName(sql)} as "displayName", s.enable_streamers as "mayBeLive",
       case when u.artwork_hash is null then ''
         else '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
       end as "artPath"

@@ -38,6 +38,7 @@ export async function handOut(
   const { song, isNew } = await services.sql.begin(async tx => {
     const station = await lockStation(tx, stationId)
     if (!station) throw new ApiError('not-found')
+    if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
     if (station.driver !== 'liquidsoap')
       throw new ApiError('conflict', 'No playout drives this station: its backend is another one.')
     await notePlayout(tx, stationId, nowMs)

@@ -10,6 +10,9 @@ export interface SendableRow {
 /** A playout loads a song this long before it begins. */
 const aheadMs = 20_000
 
+/** A playout has one song about to begin and one behind it. */
+const aheadAtMost = 2
+
 /** An answer that was lost is asked for again after a pause; a song that is loaded ahead, at once. */
 const againMs = 5_000
 
@@ -26,8 +29,9 @@ export function nextToSend<Row extends SendableRow>(
   const rows = queue.filter(row => !row.isInterrupt)
   const at = rows.findIndex(row => row.id === lastId)
   if (lastId !== null) return rows[at + 1] ?? null
-  const newest = rows.findLast(row => row.isSent)
+  const sent = rows.filter(row => row.isSent)
+  const newest = sent.at(-1)
   const isLost =
     newest !== undefined && nowMs - newest.cuedAtMs > againMs && newest.startsAtMs - nowMs > aheadMs
-  return (isLost ? newest : rows.find(row => !row.isSent)) ?? null
+  return (isLost || sent.length >= aheadAtMost ? newest : rows.find(row => !row.isSent)) ?? null
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
 import { startTold } from './hearsay.ts'
 import { librariesOf } from './libraries.ts'
+import { dropLive } from './live.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
 import { endPass } from './passes.ts'
 import { startQueued } from './plays.ts'
@@ -67,13 +68,22 @@ async function record(tx: Tx, held: HeldStation, report: TrackReport): Promise<b
   const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
   if (row?.historyId) return confirm(tx, station, near, row.historyId, report)
   if (!row && isRepeat(held, report)) return false
-  if (!row) await checkMedia(tx, station.id, report.mediaId)
+  if (!row) await checkNamed(tx, station.id, report)
   const place = placeInTime(near, row && !report.isTimed ? untimed(near, row, report) : report.startedAtMs)
   await settle(tx, station, place)
+  if (row && place.endedAtMs === null && isLiveOver(station, place))
+    await dropLive(tx, station.id, place.startedAtMs)
   if (row) await startRow(tx, held, row, place)
   else await startTold(tx, station, await toldSong(tx, station, report, place), airtimeOf(place, 0))
   if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(tx, station.id, row)
   return true
+}
+
+/** What the queue plays is not heard while a streamer is: the word that he has left was lost. It may only be late at first. */
+const liveAtLeastMs = 10_000
+
+function isLiveOver({ liveSinceMs }: LockedStation, { startedAtMs }: Placement): boolean {
+  return liveSinceMs !== null && startedAtMs - liveSinceMs > liveAtLeastMs
 }
 
 interface ReportedRow {
@@ -118,7 +128,12 @@ function isRepeat({ play }: HeldStation, { artist, title, mediaId }: TrackReport
   return mediaId === null && play !== null && play.artist === artist && play.title === title
 }
 
-async function checkMedia(tx: Tx, stationId: number, mediaId: number | null): Promise<void> {
+/** What was not queued must be named otherwise. */
+async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }: TrackReport): Promise<void> {
+  if (mediaId === null && artist === '' && title === '') {
+    const unknown = "sq_id is none of the station's rows, and the song is not named otherwise."
+    throw ApiError.ofFields([{ field: 'sq_id', code: 'not_found', message: unknown }])
+  }
   if (mediaId === null) return
   const [media] = await tx`select from media where id = ${mediaId} and station_id = ${stationId}`
   if (media) return

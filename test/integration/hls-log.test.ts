@@ -35,11 +35,8 @@ async function openStage(sql: Sql, redisUrl: string) {
     log,
     /** The same log, as another process follows it. */
     open,
-    get: (address: string, playlist = 'radio.m3u8', status = 200) =>
-      appendFile(
-        path,
-        `${address} - - [10/Oct/2026:13:55:36 +0000] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`
-      ),
+    get: (address: string, playlist = 'radio.m3u8', status = 200, at = '01/Jan/1970:00:00:30 +0000') =>
+      appendFile(path, `${address} - - [${at}] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`),
     hls: async () => (await readFacts(sql, [stationId]))[0]?.listeners,
     async [Symbol.asyncDispose]() {
       await log.close()
@@ -56,6 +53,7 @@ test('who fetches a variant again and again listens, until they do not', async (
     if (atMs <= 8_000) await stage.get('203.0.113.2', 'radio.mp3.m3u8')
     await stage.get('203.0.113.3', 'live.m3u8')
     await stage.get('203.0.113.4', 'radio.m3u8', 404)
+    await stage.get('203.0.113.5', 'radio.m3u8', 200, '31/Dec/1969:23:50:00 +0000')
     await appendFile(stage.path, 'garbage\n')
     await stage.log.look(atMs)
   }

@@ -132,8 +132,19 @@ describe('a streamer', () => {
     })
   })
 
+  test('whose leave was not told is live no more once the queue is heard again', async ({ program }) => {
+    const playout = await withStreamers(program)
+    const first = await playout.next('')
+    await playout.call('djon', { user: 'wren', ago: '30' })
+    await playout.call('feedback', { ...first, ago: '25' })
+    expect((await playout.shown()).live.is_live).toBe(true)
+    await playout.call('feedback', { ...(await playout.next(first['sq_id'])), ago: '1' })
+    expect((await playout.shown()).live).toMatchObject({ is_live: false, streamer_name: '' })
+  })
+
   test('takes the air from the clock, which goes on where it was', async ({ program }) => {
     const id = await seedStation(program.sql)
+    await program.sql`update stations set enable_streamers = true where id = ${id}`
     const made = await program.ask('POST', `/api/station/${id}/playout-key`)
     const call = async (action: string, body: object) =>
       fetch(`${program.baseUrl}/api/internal/${id}/liquidsoap/${action}`, {

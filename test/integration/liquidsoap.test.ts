@@ -120,7 +120,14 @@ describe('songs', () => {
     await playout.call('feedback', { media_id: String(media?.id), artist: 'Artist 7', title: 'true' })
     expect((await playout.shown()).now_playing.song.title).toBe('true')
     expect(await plays(program, playout)).toHaveLength(4)
-    for (const body of [{}, { media_id: '999999999' }, { media_id: 'x', title: 'y' }])
+    for (const body of [
+      {},
+      { media_id: '999999999' },
+      { media_id: 'x', title: 'y' },
+      { sq_id: '999999999' },
+      { title: 'y', ago: 'soon' },
+      { title: 'y', ago: '86401' }
+    ])
       expect((await playout.call('feedback', body)).status).toBe(400)
     expect(await plays(program, playout)).toHaveLength(4)
   })

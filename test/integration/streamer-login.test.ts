@@ -194,14 +194,25 @@ test('a streamer is found by name, with a path of the picture', async ({ sql, st
   const { id, wrenId } = station
   const [row] = await sql<{ shortName: string }[]>`
     select short_name as "shortName" from stations where id = ${id}`
-  expect(await findStreamer(sql, id, 'wren')).toEqual({ id: wrenId, displayName: 'DJ Wren', artPath: '' })
+  expect(await findStreamer(sql, id, 'wren')).toEqual({
+    id: wrenId,
+    displayName: 'DJ Wren',
+    artPath: '',
+    mayBeLive: true
+  })
   await sql`update streamers set artwork_hash = ${'0123456789abcdef'.repeat(4)} where id = ${wrenId}`
   expect(await findStreamer(sql, id, 'wren')).toEqual({
     id: wrenId,
     displayName: 'DJ Wren',
-    artPath: `/api/station/${row?.shortName}/streamer/${wrenId}/art-01234567.jpg`
+    artPath: `/api/station/${row?.shortName}/streamer/${wrenId}/art-01234567.jpg`,
+    mayBeLive: true
   })
-  expect(await findStreamer(sql, id, 'source')).toEqual({ id: null, displayName: 'On the air', artPath: '' })
+  expect(await findStreamer(sql, id, 'source')).toEqual({
+    id: null,
+    displayName: 'On the air',
+    artPath: '',
+    mayBeLive: true
+  })
   for (const nobody of ['nobody', '', 'wren\0']) expect(await findStreamer(sql, id, nobody)).toBeNull()
   expect(await findStreamer(sql, 999_999, 'source')).toBeNull()
 })

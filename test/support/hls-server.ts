@@ -64,6 +64,12 @@ export async function startNginx(playlists: readonly string[]): Promise<HlsServe
   }
 }
 
+/** `22/Nov/2026:04:13:00 +0000` */
+function logTime(at: Date): string {
+  const [, day, month, year, clock] = at.toUTCString().split(' ')
+  return `${day}/${month}/${year}:${clock} +0000`
+}
+
 /** None: its log is written by this process. */
 export async function writeLogOnly(): Promise<HlsServer> {
   const folder = await openTempFolder()
@@ -72,10 +78,7 @@ export async function writeLogOnly(): Promise<HlsServer> {
   return {
     log,
     get: (path, agent) =>
-      appendFile(
-        log,
-        `127.0.0.1 - - [10/Oct/2026:13:55:36 +0000] "GET ${path} HTTP/1.1" 200 8 "-" "${agent}"\n`
-      ),
+      appendFile(log, `127.0.0.1 - - [${logTime(new Date())}] "GET ${path} HTTP/1.1" 200 8 "-" "${agent}"\n`),
     rotate: async () => {
       await rename(log, `${log}.1`)
     },

@@ -10,7 +10,14 @@ describe('a line of an access log', () => {
     [
       'the common format',
       '203.0.113.9 - - [10/Oct/2026:13:55:36 -0700] "GET /hls/demo/radio.m3u8 HTTP/1.0" 200 2326',
-      { address: '203.0.113.9', method: 'GET', target: '/hls/demo/radio.m3u8', status: 200, agent: '' }
+      {
+        address: '203.0.113.9',
+        method: 'GET',
+        target: '/hls/demo/radio.m3u8',
+        status: 200,
+        agent: '',
+        atMs: Date.parse('2026-10-10T20:55:36Z')
+      }
     ],
     [
       'the combined format',
@@ -77,7 +84,14 @@ describe('a line of an access log', () => {
         escaped,
         (address, target, status, referer, agent) => {
           const line = `${address} - - [10/Oct/2026:13:55:36 +0000] "GET ${target} HTTP/2.0" ${status} 12 "${referer}" "${agent}"`
-          expect(parseAccessLine(line)).toEqual({ address, method: 'GET', target, status, agent })
+          expect(parseAccessLine(line)).toEqual({
+            address,
+            atMs: Date.parse('2026-10-10T13:55:36Z'),
+            method: 'GET',
+            target,
+            status,
+            agent
+          })
         }
       )
     )

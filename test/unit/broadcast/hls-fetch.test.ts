@@ -7,7 +7,8 @@ const entry = {
   method: 'GET',
   target: '/hls/demo/radio.m3u8',
   status: 200,
-  agent: 'VLC/3.0'
+  agent: 'VLC/3.0',
+  atMs: 0
 }
 
 test.for<[target: string, shortName: string, variant: string]>([

@@ -50,4 +50,8 @@ describe('a playout that tells nothing', () => {
     expect(nextToSend([sent(1, 0), row(2)], null, 300)?.id).toBe(2)
     expect(nextToSend([sent(1, 0), row(2)], null, 190_000)?.id).toBe(2)
   })
+
+  test('never has more than two that it has not reported', () => {
+    expect(nextToSend([sent(1, 0), sent(2, 100), row(3)], null, 200)?.id).toBe(2)
+  })
 })
