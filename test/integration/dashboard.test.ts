@@ -4,13 +4,20 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 
 import { startBrowser } from '../support/browser.ts'
-import { test } from '../support/fixtures.ts'
+import { test as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { openPage, seriousFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
+
+/** Web hooks are tried out by the server, and their receivers are on this machine. */
+const test = base.extend('serverVariables', { scope: 'file' }, reachingThisMachine)
+
+async function reachingThisMachine(): Promise<Record<string, string>> {
+  return { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
+}
 
 const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
 

@@ -16,7 +16,8 @@ import { openTempFolder } from './temp-folder.ts'
  *
  * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
  * - `redisUrl`, `redis`: the Redis of its file, emptied before the test, and a client on it
- * - `program`: a server and workers that the tests of a file share, on a database and a Redis of their own
+ * - `program`: a server and workers that the tests of a file share, on a database and a Redis of their own; a file may give its
+ *   server more variables by another `serverVariables`
  * - `stage`: a server without workers that the tests of a file share, and stations they put into its Redis
  */
 export const test = base
@@ -53,10 +54,12 @@ export const test = base
     onCleanup(() => redis.disconnect())
     return redis
   })
-  .extend('program', { scope: 'file' }, async ({ redisOfFile }, { onCleanup }) => {
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('serverVariables', { scope: 'file' }, async ({}): Promise<Record<string, string>> => ({}))
+  .extend('program', { scope: 'file' }, async ({ redisOfFile, serverVariables }, { onCleanup }) => {
     const database = await copyTemplate()
     const folder = await openTempFolder()
-    const program = await startProgram(database.url, redisOfFile, folder.path)
+    const program = await startProgram(database.url, redisOfFile, folder.path, serverVariables)
     onCleanup(async () => {
       await program[Symbol.asyncDispose]()
       await folder[Symbol.asyncDispose]()

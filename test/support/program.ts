@@ -79,11 +79,11 @@ export async function startServer(
 export async function startProgram(
   databaseUrl: string,
   redisUrl: string,
-  dataDir: string
+  dataDir: string,
+  variables: Readonly<Record<string, string>> = {}
 ): Promise<RunningProgram> {
-  const allowed = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
-  const server = await startServer(databaseUrl, redisUrl, dataDir, allowed)
-  const workers = startWorkers(databaseUrl, redisUrl, allowed)
+  const server = await startServer(databaseUrl, redisUrl, dataDir, variables)
+  const workers = startWorkers(databaseUrl, redisUrl, { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' })
   workers.stderr?.pipe(process.stderr)
   const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {
