@@ -74,7 +74,7 @@ function settings(port: number, durable: boolean): string[] {
     `port=${port}`,
     'unix_socket_directories=',
     'shared_buffers=128MB',
-    'max_connections=100',
+    'max_connections=200',
     'jit=off',
     'timezone=UTC',
     'log_timezone=UTC',

@@ -425,7 +425,7 @@ const streamers: Resource = {
   changes: [
     [{ streamer_username: '  wren+{n}@radio ' }, { streamer_username: 'wren+{n}@radio' }],
     [{ streamer_username: 'sourcerer-{n}' }],
-    [{ streamer_password: 'secret-word,with:marks-{n}' }, {}],
+    [{ streamer_password: 'secret-word,with;marks-{n}' }, {}],
     [{ streamer_password: '' }, {}],
     [{ streamer_password: null }, {}],
     [{ display_name: ' DJ Müller \u{1F399} ' }, { display_name: 'DJ Müller \u{1F399}' }],
@@ -454,6 +454,7 @@ const streamers: Resource = {
     ['streamer_username', 'invalid_format', { streamer_username: 'wren,lark' }],
     ['streamer_username', 'invalid_format', { streamer_username: 'wren\tlark' }],
     ['streamer_password', 'too_long', { streamer_password: 'x'.repeat(256) }],
+    ['streamer_password', 'invalid_format', { streamer_password: 'with:colon' }],
     ['display_name', 'invalid_format', { display_name: 'DJ\nWren' }],
     ['schedule_items.0.end_time', 'out_of_range', { schedule_items: [{ ...morning, end_time: 1260 }] }]
   ]

