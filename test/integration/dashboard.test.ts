@@ -163,8 +163,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       deadlineMs: 5_000,
       what: 'the song to be the last one'
     })
-    const focused = await page.evaluate("document.activeElement.getAttribute('aria-label')")
-    expect(focused).toBe(`Move “${first}”, place 5 of 5`)
+    await page.locator(`:focus[aria-label="Move “${first}”, place 5 of 5"]`).waitFor()
     await page.getByText(`${first}: place 5 of 5`).waitFor({ state: 'attached' })
 
     const from = await grip.boundingBox()

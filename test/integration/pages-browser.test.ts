@@ -78,15 +78,19 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       what: `the page to show ${text}`
     })
 
-  /** How long after it began a song was in sight. */
+  /** How long after it began a song was in sight: half of five, because on a busy machine one may come late. */
   async function latencyOf(
     page: Page,
-    play: (title: string) => Promise<unknown>,
-    title: string
+    station: { readonly play: (title: string) => Promise<unknown> },
+    titles = ['Night Ferry', 'Slow Tide', 'Glass Hours', 'Pilot Boat', 'Tidewater']
   ): Promise<number> {
-    const startedMs = Date.now()
-    await play(title)
-    return (await untilSeen(page, title)).atMs - startedMs
+    const tookMs: number[] = []
+    for (const title of titles) {
+      const startedMs = Date.now()
+      await station.play(title)
+      tookMs.push((await untilSeen(page, title)).atMs - startedMs)
+    }
+    return tookMs.toSorted((a, b) => a - b)[Math.floor(titles.length / 2)] ?? Infinity
   }
 
   test('an open player shows a song within 300 ms, moves nothing, and costs little', async ({ stage }) => {
@@ -112,11 +116,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
 
     await page.evaluate('window.moved = 0')
     const long = 'A title that is so long that it takes more than one line on any screen, and then some more'
-    const latencies: number[] = []
-    for (const title of ['Night Ferry', long, 'Glass Hours', 'Pilot Boat', 'Tidewater'])
-      latencies.push(await latencyOf(page, async text => station.play(text), title))
-    // Half of them: on a busy machine one may come late.
-    expect(latencies.toSorted((a, b) => a - b)[2]).toBeLessThan(300)
+    const titles = ['Night Ferry', long, 'Glass Hours', 'Pilot Boat', 'Tidewater']
+    expect(await latencyOf(page, station, titles)).toBeLessThan(300)
     await station.change({ history: [], listeners: { ...station.state().listeners, total: 10 } })
     await page.evaluate('new Promise(resolve => setTimeout(resolve, 600))')
     expect(await page.evaluate('window.moved')).toBe(0)
@@ -167,8 +168,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
         what: 'the next way'
       })
       await untilSeen(page, station.state().shown?.song.title ?? '')
-      const latency = await latencyOf(page, async title => station.play(title), `Without ${blocked.join()}`)
-      expect(latency).toBeLessThan(500)
+      const titles = [1, 2, 3, 4, 5].map(number => `Without ${blocked.join()} ${number}`)
+      expect(await latencyOf(page, station, titles)).toBeLessThan(500)
     }
   })
 
@@ -215,7 +216,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     page.on('websocket', socket => sockets.push(socket.url()))
     await page.goto(website.url)
     await untilSeen(page, 'Nils Okada – Paper Lanterns')
-    expect(await latencyOf(page, async title => station.play(title), 'Night Ferry')).toBeLessThan(300)
+    expect(await latencyOf(page, station)).toBeLessThan(300)
     const { port } = new URL(here)
     expect(asked.filter(url => url !== `${website.url}/` && new URL(url).port !== port)).toEqual([])
     expect(sockets).toHaveLength(1)
@@ -232,7 +233,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
         .end(`<!doctype html><link rel="icon" href="data:,">${code}`)
     })
     await page.goto(website.url)
-    await page.locator('#song', { hasText: 'Nils Okada - Night Ferry' }).waitFor({ timeout: 5_000 })
+    await page.locator('#song', { hasText: 'Nils Okada - Tidewater' }).waitFor({ timeout: 5_000 })
   })
 
   test('the stream plays from the button, and another one can be chosen', async ({ stage }) => {
