@@ -144,17 +144,23 @@ async function expectWhole(sql: Tx, stationId: number): Promise<number> {
   return plays.length
 }
 
+/** The stations play on while they are looked at, so each has its own moment at which both sides agree. */
 async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[]): Promise<void> {
   const redis = new Redis(redisUrl)
+  let apart = stationIds
   try {
     await waitFor(
       async () => {
-        const facts = await readFacts(sql, stationIds)
-        const states = await readStates(redis, stationIds)
+        const facts = await readFacts(sql, apart)
+        const states = await readStates(redis, apart)
         const shown = new Map(states.map(state => [state?.stationId, state?.current?.shId]))
-        return facts.every(each => shown.get(each.stationId) === each.current?.shId)
+        apart = facts
+          .filter(each => shown.get(each.stationId) !== each.current?.shId)
+          .map(each => each.stationId)
+        if (apart.length > 0) throw new Error(`stations ${apart.join(', ')} are apart`)
+        return true
       },
-      { deadlineMs: 5_000, what: 'live state and facts to agree' }
+      { deadlineMs: 10_000, what: 'live state and facts to agree' }
     )
   } finally {
     redis.disconnect()
