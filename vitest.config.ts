@@ -2,13 +2,19 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    // Each integration file has services of its own beside the shared Postgres, and many wait for time to pass: four
-    // at a time keep two cores busy.
-    maxWorkers: 4,
     projects: [
       // Properties over days of a station take seconds, on a busy machine many. Nothing here keeps anything in a
       // module, so files share processes: a new one for each takes longer than most of the files.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000, isolate: false } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          testTimeout: 60_000,
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 }
+        }
+      },
       {
         // openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does
         // not have. A second package `typescript` would take the place of `tsc`; this one only carries the library.
@@ -19,7 +25,11 @@ export default defineConfig({
           globalSetup: ['test/support/services.ts'],
           server: { deps: { inline: ['openapi-typescript'] } },
           testTimeout: 30_000,
-          hookTimeout: 60_000
+          hookTimeout: 60_000,
+          // Many of these wait for time to pass, so four at a time keep two cores busy; but not beside the properties, which
+          // would take the cores from those that measure how soon something happens.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 }
         }
       }
     ]

@@ -6,6 +6,7 @@ import { App } from 'uWebSockets.js'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { type ApiRequest, type Caller, json, type Route } from '../../src/api/route.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { ApiError, OperatorError } from '../../src/errors.ts'
 import { listen } from '../../src/http/listen.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
@@ -388,12 +389,3 @@ test('a shared port is shared', async () => {
   again.close()
   again.close()
 })
-
-/** A port nobody has just now; port 0 cannot be shared. */
-async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return address !== null && typeof address === 'object' ? address.port : 0
-}

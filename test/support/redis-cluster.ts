@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { Redis } from 'ioredis'
 
+import { freePort } from '../../src/embedded/free-port.ts'
 import { type Guarded, startGuarded } from '../../src/embedded/guard.ts'
 import { findRedisProgram } from '../../src/embedded/redis-program.ts'
 import { openTempFolder } from './temp-folder.ts'
@@ -87,7 +86,7 @@ function rangeOf(index: number): [number, number] {
 }
 
 async function openNode(program: string, parent: string) {
-  const [port, busPort] = await freePorts()
+  const [port, busPort] = [await freePort(), await freePort()]
   const folder = join(parent, String(port))
   await mkdir(folder)
   const url = `redis://:${password}@127.0.0.1:${port}`
@@ -137,20 +136,4 @@ function argumentsOf(port: number, busPort: number, folder: string): string[] {
     'cluster-announce-ip': '127.0.0.1'
   }
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
-}
-
-/** Two ports of 127.0.0.1 that nobody listens on right now. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()]
-  const ports = await Promise.all(
-    servers.map(async server => {
-      server.listen({ port: 0, host: '127.0.0.1', exclusive: true })
-      await once(server, 'listening')
-      const address = server.address()
-      return typeof address === 'object' && address ? address.port : 0
-    })
-  )
-  for (const server of servers) server.close()
-  const [port = 0, busPort = 0] = ports
-  return [port, busPort]
 }
