@@ -89,6 +89,7 @@ function announce(config: Config, log: Logger, newKey: string | null): void {
     '',
     'Cuewire is on air.',
     '',
+    `  dashboard     ${base}/`,
     `  player        ${base}/public/demo`,
     `  now playing   ${base}/api/nowplaying/demo`,
     `  all stations  ${base}/api/nowplaying`,
