@@ -5,6 +5,9 @@ import { adminKey } from '../support/program.ts'
 import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
 
+/** The parts of a station's view, with a heading that shows that it is there. */
+const sections = { station: 'History', 'station/schedule': 'Playlists', 'station/hooks': 'Website' }
+
 test('the pictures of the first page, and of what operators see', async ({ program }) => {
   await using receiver = await startWebServer()
   receiver.answer((asked, response) => void response.writeHead(asked.url === '/broken' ? 502 : 200).end('ok'))
@@ -29,10 +32,6 @@ test('the pictures of the first page, and of what operators see', async ({ progr
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Storage' }).waitFor()
     await shoot('overview')
-    const sections = {
-      station: 'History',
-      ...(sight.device === 'desktop' ? { 'station/schedule': 'Playlists', 'station/hooks': 'Website' } : {})
-    }
     for (const [path, heading] of Object.entries(sections)) {
       await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
