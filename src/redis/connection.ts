@@ -34,7 +34,9 @@ export function openBlocking(place: RedisPlace, name: string): RedisClient {
 
 /** Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that. */
 export function openProducer(place: RedisPlace, name: string): RedisClient {
-  return open(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout })
+  const redis = open(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout })
+  if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
+  return redis
 }
 
 interface Behaviour {
