@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { chromium as browsers } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 
+import { browserOptions } from '../support/browser.ts'
 import { startProxy } from '../support/buffering-proxy.ts'
 import { test } from '../support/fixtures.ts'
-import { chromium, python, whyWithout } from '../support/foreign-programs.ts'
+import { python, whyWithout } from '../support/foreign-programs.ts'
 import { openInbox } from '../support/live-inbox.ts'
 import { connectBy, livePath, transports } from '../support/live-ways.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -109,19 +110,7 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
       await using profile = await openTempFolder()
       const station = await stage.put()
       const origin = await servePage()
-      const browser = await browsers.launchPersistentContext(profile.path, {
-        executablePath: chromium,
-        headless: true,
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-quic',
-          '--no-first-run',
-          '--disable-background-networking',
-          '--disable-component-update',
-          '--disable-sync'
-        ]
-      })
+      const browser = await browsers.launchPersistentContext(profile.path, browserOptions)
       onTestFinished(async () => browser.close())
       const page = await browser.newPage()
       const complaints: string[] = []

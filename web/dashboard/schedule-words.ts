@@ -1,11 +1,15 @@
+import * as v from 'valibot'
+
 /** When something is on, as the API has it: HHMM as numbers, ISO days (empty: all), dates or empty texts. */
-export interface ScheduleItem {
-  readonly start_time: number
-  readonly end_time: number
-  readonly start_date: string
-  readonly end_date: string
-  readonly days: readonly number[]
-}
+export const scheduleItem = v.object({
+  start_time: v.number(),
+  end_time: v.number(),
+  start_date: v.string(),
+  end_date: v.string(),
+  days: v.array(v.number())
+})
+
+type ScheduleItem = v.InferOutput<typeof scheduleItem>
 
 /** A schedule in words: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
 export function scheduleText({

@@ -5,7 +5,7 @@ import { chipView } from './chip-view.ts'
 import { LightElement } from './light-element.ts'
 import { turnsText } from './playlist-words.ts'
 import { readFor } from './reading.ts'
-import { scheduleText } from './schedule-words.ts'
+import { scheduleItem, scheduleText } from './schedule-words.ts'
 import { troubleView } from './trouble-view.ts'
 
 const everyMs = 60_000
@@ -24,15 +24,7 @@ const playlists = v.array(
     play_per_songs: v.number(),
     play_per_minutes: v.number(),
     play_per_hour_minute: v.number(),
-    schedule_items: v.array(
-      v.object({
-        start_time: v.number(),
-        end_time: v.number(),
-        start_date: v.string(),
-        end_date: v.string(),
-        days: v.array(v.number())
-      })
-    )
+    schedule_items: v.array(scheduleItem)
   })
 )
 type Playlist = v.InferOutput<typeof playlists>[number]

@@ -5,7 +5,7 @@ import type { NowPlaying } from '../client/interface.ts'
 import { chipView } from './chip-view.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
-import { scheduleText } from './schedule-words.ts'
+import { scheduleItem, scheduleText } from './schedule-words.ts'
 import { troubleView } from './trouble-view.ts'
 
 const everyMs = 60_000
@@ -17,15 +17,7 @@ const streamers = v.array(
     display_name: v.string(),
     is_active: v.boolean(),
     enforce_schedule: v.boolean(),
-    schedule_items: v.array(
-      v.object({
-        start_time: v.number(),
-        end_time: v.number(),
-        start_date: v.string(),
-        end_date: v.string(),
-        days: v.array(v.number())
-      })
-    )
+    schedule_items: v.array(scheduleItem)
   })
 )
 type Streamer = v.InferOutput<typeof streamers>[number]
