@@ -1,9 +1,16 @@
 import { startBrowser } from '../support/browser.ts'
-import { test } from '../support/fixtures.ts'
+import { test as base } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, showWhole, sights } from '../support/pictures.ts'
 import { adminKey } from '../support/program.ts'
 import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
+
+// The web hooks of the pictures and their streaming server are on this machine.
+const test = base.extend('serverVariables', { scope: 'file' }, reachingThisMachine)
+
+async function reachingThisMachine(): Promise<Record<string, string>> {
+  return { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
+}
 
 /** The parts of a station's view, with a heading that shows that it is there. */
 const sections = { station: 'History', 'station/schedule': 'Playlists', 'station/hooks': 'Website' }
