@@ -10,13 +10,13 @@ export interface Clock {
 
 export const noClock: Clock = { aheadMs: null, isDoubted: false }
 
-/** No network is so slow, and no second so long. */
-const doubtMs = 3_000
+/** A second and a slow network make no more than this. */
+const doubtMs = 2_000
 
 /**
  * Takes a time of the server, which arrived at `localMs`. An exact one (in milliseconds) is believed as it is; one in whole
  * seconds is up to a second low, so that it only counts where it says more. Two in a row that are far too low mean
- * that our own clock was set.
+ * that our own clock was set, or goes too fast: then the middle of the second is nearest.
  */
 export function noteTime(
   { aheadMs, isDoubted }: Clock,
@@ -27,5 +27,5 @@ export function noteTime(
   const bound = serverMs - localMs
   if (aheadMs === null || isExact || bound >= aheadMs) return { aheadMs: bound, isDoubted: false }
   if (bound > aheadMs - doubtMs) return { aheadMs, isDoubted: false }
-  return isDoubted ? { aheadMs: bound, isDoubted: false } : { aheadMs, isDoubted: true }
+  return isDoubted ? { aheadMs: bound + 500, isDoubted: false } : { aheadMs, isDoubted: true }
 }
