@@ -7,7 +7,7 @@ import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
 import { type Channel, openChannels } from './channels.ts'
 import { postpone, showDue } from './delays.ts'
-import { openDeliveries, snapshotOf } from './deliveries.ts'
+import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed.ts'
 import { openFrame, pingFrame, renderConnect, renderEntry, waitingEntry } from './frames.ts'
@@ -15,6 +15,7 @@ import type { LiveStation } from './live-station.ts'
 import { type MayListen, openPermissions } from './permissions.ts'
 import {
   channelCredit,
+  channelOf,
   channelsOf,
   channelsPerSecond,
   type Ending,
@@ -243,15 +244,21 @@ export function openAudience(options: AudienceOptions): Audience {
     const station = deliveries.visible(subscription.channel, allowed)
     if (station === null) return waitingEntry
     const { epoch, version } = station.state
+    const current = deliveries.snapshotOf(station)
     const isSameEpoch = wish.recover && wish.epoch === epoch
     // A delayed channel may show less than a client has that comes from another server.
     const newest = feed.get(station.state.stationId)?.state.version ?? version
-    const isUpToDate = isSameEpoch && wish.offset >= version && wish.offset <= newest
+    // Nobody is told to be up to date by a server that does not know.
+    const isUpToDate =
+      isSameEpoch &&
+      wish.offset >= version &&
+      wish.offset <= newest &&
+      (wish.offset > version || current.staleSince === null)
     subscription.epoch = epoch
     subscription.offset = isUpToDate ? wish.offset : version
     const hasState = wish.recover && !isUpToDate
-    if (hasState && subscription.isDelta) subscription.base = station
-    const snapshot = { ...snapshotOf(station), offset: subscription.offset }
+    if (hasState && subscription.isDelta && current.staleSince === null) subscription.base = station
+    const snapshot = { ...current, offset: subscription.offset }
     return renderEntry(snapshot, { recover: wish.recover, isUpToDate, isDelta: subscription.isDelta })
   }
 
@@ -293,6 +300,9 @@ export function openAudience(options: AudienceOptions): Audience {
       }
     }
   })
+  const stopHearingOfGone = feed.onGone(idOrName => {
+    for (const channel of channels.named(channelOf(idOrName))) publish(channel, [])
+  })
   const timer = setInterval(() => {
     try {
       tick()
@@ -304,6 +314,7 @@ export function openAudience(options: AudienceOptions): Audience {
   function close(): void {
     clearInterval(timer)
     stopListening()
+    stopHearingOfGone()
     turns.close()
     fanOut.close()
   }

@@ -21,7 +21,8 @@ export interface Catalogue {
   readonly list: (stations: readonly LiveStation[], nowSeconds: number) => HeldDocument
 }
 
-export function openCatalogue(baseUrl: string): Catalogue {
+/** `onGone` is told every id and short name under which a station is not to be found any more. */
+export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => void = () => {}): Catalogue {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
   let sorted: LiveStation[] | null = null
@@ -61,6 +62,7 @@ export function openCatalogue(baseUrl: string): Catalogue {
       if (known?.state.profile.shortName !== state.profile.shortName) {
         if (known !== undefined) releaseName(known.state)
         idByName.set(state.profile.shortName, state.stationId)
+        if (known !== undefined) onGone(known.state.profile.shortName)
       }
       noteChange()
       return true
@@ -71,6 +73,8 @@ export function openCatalogue(baseUrl: string): Catalogue {
       byId.delete(stationId)
       releaseName(known.state)
       noteChange()
+      onGone(String(stationId))
+      onGone(known.state.profile.shortName)
     },
     publicList: nowSeconds => {
       if (publicList !== null && publicSecond === nowSeconds) return publicList

@@ -17,6 +17,9 @@ const slowBytes = 1024 * 1024
 /** From so many former states a publication is rendered as a difference. */
 const basesAtMost = 4
 
+/** A song that lasts longer than the clock allows shows that the engine stands still: the sweep would have ended it. */
+const overdueMs = 15_000
+
 export interface DeliveryOptions {
   readonly feed: Feed
   readonly permissions: Permissions
@@ -29,6 +32,8 @@ export interface DeliveryOptions {
 /** What goes out to sessions, and what is held back from those that do not read. */
 export interface Deliveries {
   readonly prepare: Prepare
+  /** A station's state for the frames, true at this second. */
+  readonly snapshotOf: (station: LiveStation) => Snapshot
   /** The state of a channel, if it has one and the client may know of it: public, or among `allowed`. */
   readonly visible: (channel: Channel, allowed: ReadonlySet<number>) => LiveStation | null
   /** Sends one subscription what its channel has now, without triggers. */
@@ -71,7 +76,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
       return ({ session }) => sendIfQuiet(session, frame)
     }
     const station = find(channel)
-    if (station === undefined) return null
+    if (station === undefined) return tellGone
     const { stationId } = station.state
     if (!isPublic(stationId)) return subscription => deliverPrivate(subscription, stationId, triggers)
     return delivering(channel, station, triggers)
@@ -81,6 +86,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
   function delivering(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>): Deliver {
     const { epoch, version: offset } = station.state
     const nowSeconds = nowInSeconds()
+    const isDoubtful = staleSince(station) !== null
     let whole: Frame | null = null
     const differences = new Map<LiveStation, Frame>()
 
@@ -115,26 +121,33 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
       if (!session.isClear && mustWait(subscription)) return hold(subscription, triggers)
       subscription.offset = offset
       if (subscription.isDelta) {
-        sendFrame(session, frameFor(subscription.base))
-        subscription.base = station
+        // That a state may be old is said with the whole of it, and so is that it is not any more.
+        sendFrame(session, frameFor(isDoubtful ? null : subscription.base))
+        subscription.base = isDoubtful ? null : station
       } else sendFrame(session, wholeFrame())
     }
   }
 
-  /** The permission is asked for every time, so that a revoked key falls silent. */
+  /** Who has seen a station that is gone, or not theirs to see any more, learns that by connecting again. */
+  function tellGone({ session, epoch }: Subscription): void {
+    if (epoch !== '' && session.phase !== 'ended') end(session, 'insufficientState')
+  }
+
+  /** The permission is asked for every time, so that a revoked key ends it. */
   function deliverPrivate(
     subscription: Subscription,
     stationId: number,
     triggers: ReadonlySet<Trigger>
   ): void {
     const { session, channel } = subscription
-    if (session.key === '') return
+    if (session.key === '') return tellGone(subscription)
     permissions
       .among(session.key, [stationId])
       .then(allowed => {
         if (!session.subscriptions.includes(subscription)) return
         const station = visible(channel, allowed)
-        if (station !== null) delivering(channel, station, triggers)(subscription)
+        if (station === null) tellGone(subscription)
+        else delivering(channel, station, triggers)(subscription)
       })
       .catch((error: unknown) => log.error({ err: error, station: stationId }, 'a delivery failed'))
   }
@@ -179,8 +192,41 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     }
   }
 
+  /**
+   * Since when, in Unix seconds, a state may be another one: Redis is away, or nobody ends a song whose time is over. Null where
+   * it is as it should be.
+   */
+  function staleSince({ state: { stationId } }: LiveStation): number | null {
+    if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
+    const dueAtMs = feed.get(stationId)?.state.current?.dueAtMs ?? Infinity
+    return Date.now() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
+  }
+
+  /** The whole publication of a state; without triggers the one that others were given this second. */
+  function wholeFrameOf(
+    channel: Channel,
+    station: LiveStation,
+    nowSeconds: number,
+    triggers: ReadonlySet<Trigger>
+  ): Frame {
+    const { repeated } = channel
+    const isRepetition = triggers.size === 0
+    if (isRepetition && repeated?.station === station && repeated.nowSeconds === nowSeconds)
+      return repeated.frame
+    const frame = openFrame(renderPub(channel.name, snapshotAt(station, nowSeconds), triggers))
+    if (isRepetition) channel.repeated = { station, nowSeconds, frame }
+    return frame
+  }
+
+  function snapshotAt(station: LiveStation, nowSeconds: number): Snapshot {
+    const { epoch, version: offset } = station.state
+    const document = station.eventText(nowSeconds)
+    return { epoch, offset, document, nowSeconds, staleSince: staleSince(station) }
+  }
+
   return {
     prepare,
+    snapshotOf: station => snapshotAt(station, nowInSeconds()),
     visible,
     sendIfQuiet,
     noteBehind,
@@ -215,28 +261,6 @@ function sendIfQuiet(session: Session, frame: Frame): void {
   if (!isBehind(session)) sendFrame(session, frame)
 }
 
-/** The whole publication of a state; without triggers the one that others were given this second. */
-function wholeFrameOf(
-  channel: Channel,
-  station: LiveStation,
-  nowSeconds: number,
-  triggers: ReadonlySet<Trigger>
-): Frame {
-  const { repeated } = channel
-  const isRepetition = triggers.size === 0
-  if (isRepetition && repeated?.station === station && repeated.nowSeconds === nowSeconds)
-    return repeated.frame
-  const frame = openFrame(renderPub(channel.name, snapshotOf(station, nowSeconds), triggers))
-  if (isRepetition) channel.repeated = { station, nowSeconds, frame }
-  return frame
-}
-
 const shorter = (one: Frame, other: Frame) => (one.bytes.length < other.bytes.length ? one : other)
 
 const nowInSeconds = () => Math.floor(Date.now() / 1000)
-
-/** A station's state for the frames, true at `nowSeconds`. */
-export function snapshotOf(station: LiveStation, nowSeconds = nowInSeconds()): Snapshot {
-  const { epoch, version: offset } = station.state
-  return { epoch, offset, document: station.eventText(nowSeconds), nowSeconds }
-}

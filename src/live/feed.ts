@@ -9,6 +9,8 @@ import type { LiveStation } from './live-station.ts'
 import { followShard } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
+/** Told an id or a short name under which no station is any more, or another one. */
+export type GoneListener = (idOrName: string) => void
 
 /**
  * Unix milliseconds: `lastCheckMs` when a part of Redis was last compared with what is in memory, `checkedAtMs` when the
@@ -31,11 +33,15 @@ export interface FeedHealth {
 export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList' | 'list'> {
   /** Calls `listener` after every change of a station; gives the function that ends this. */
   readonly onChange: (listener: ChangeListener) => () => void
+  /** Calls `listener` when a station is deleted or renamed; gives the function that ends this. */
+  readonly onGone: (listener: GoneListener) => () => void
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   /** Takes in a newer state of a station that this server knows, if Redis has one. Never rejects. */
   readonly refresh: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
+  /** Whether Redis is there, and was looked at within the last 5 seconds. */
+  readonly isCurrent: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -58,11 +64,15 @@ export interface FeedOptions {
 /** What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were lost. */
 const backEvents = ['ready', 'subscribersReady'] as const
 
+/** A comparison that is older tells nothing of now. */
+const currentForMs = 5_000
+
 /** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
   const { redis, subscriber, baseUrl, log, renew, checkIntervalMs = 450 } = options
-  const catalogue = openCatalogue(baseUrl)
   const listeners = new Set<ChangeListener>()
+  const goneListeners = new Set<GoneListener>()
+  const catalogue = openCatalogue(baseUrl, tellGone)
   const renewing = new Set<number>()
   const followers = shards.map(shard => followShard({ shard, redis, catalogue, tell, onOutcome, onSetBack }))
   let isAway = false
@@ -91,14 +101,27 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       .finally(() => renewing.delete(stationId))
   }
 
-  function tell(station: LiveStation, triggers: readonly Trigger[]): void {
-    for (const listener of listeners) {
+  /** A fault of one listener is not the others'. */
+  function tellAll<Listener>(
+    all: Iterable<Listener>,
+    call: (listener: Listener) => void,
+    about: object
+  ): void {
+    for (const listener of all) {
       try {
-        listener(station, triggers)
+        call(listener)
       } catch (error) {
-        log.error({ err: error, station: station.state.stationId }, 'a listener of the feed failed')
+        log.error({ err: error, ...about }, 'a listener of the feed failed')
       }
     }
+  }
+
+  function tellGone(idOrName: string): void {
+    tellAll(goneListeners, listener => listener(idOrName), { station: idOrName })
+  }
+
+  function tell(station: LiveStation, triggers: readonly Trigger[]): void {
+    tellAll(listeners, listener => listener(station, triggers), { station: station.state.stationId })
   }
 
   const followerOf = (stationId: number) => followers[shardOf(stationId)]
@@ -118,6 +141,8 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   const checkAll = () => {
     for (const follower of followers) void follower.check().then(follower.check)
   }
+
+  const isConnected = () => !isAway && subscriber.status === 'ready'
 
   const compareAll = () => Promise.all(followers.map(follower => follower.compare()))
 
@@ -143,19 +168,25 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    onGone: listener => {
+      goneListeners.add(listener)
+      return () => void goneListeners.delete(listener)
+    },
     catchUp: async stationId => {
       await followerOf(stationId)?.compare().catch(nothing)
     },
     refresh: async stationId => followerOf(stationId)?.refresh(stationId),
     health: () => ({
-      connected: !isAway && subscriber.status === 'ready',
+      connected: isConnected(),
       lastCheckMs,
       checkedAtMs: Math.min(...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
+    isCurrent: () => isConnected() && Date.now() - lastCheckMs < currentForMs,
     close: async () => {
       clearInterval(timer)
       listeners.clear()
+      goneListeners.clear()
       subscriber.off('smessage', onMessage)
       for (const event of backEvents) subscriber.off(event, checkAll)
       await Promise.all(followers.map(follower => follower.close()))

@@ -31,12 +31,16 @@ const dataField = Buffer.from('data: ')
 const blockEnd = Buffer.from('\n\n')
 const lineEnd = Buffer.from('\n')
 
-/** A station's state at one moment. `document` is the event rendering as JSON, true at `nowSeconds`. */
+/**
+ * A station's state at one moment. `document` is the event rendering as JSON, true at `nowSeconds`; `staleSince` (Unix seconds): it may
+ * have changed since, because Redis is away.
+ */
 export interface Snapshot {
   readonly epoch: string
   readonly offset: number
   readonly document: string
   readonly nowSeconds: number
+  readonly staleSince: number | null
 }
 
 export const pingFrame = openFrame('{}')
@@ -109,8 +113,9 @@ export function renderDisconnect(ending: Ending): string {
 }
 
 function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): string {
-  const { document, nowSeconds, offset } = snapshot
-  const data = `{"np":${document},"triggers":${JSON.stringify([...triggers])},"current_time":${nowSeconds}}`
+  const { document, nowSeconds, offset, staleSince } = snapshot
+  const doubt = staleSince === null ? '' : `,"stale_since":${staleSince}`
+  const data = `{"np":${document},"triggers":${JSON.stringify([...triggers])},"current_time":${nowSeconds}${doubt}}`
   return `{"data":${data}${offsetMember(offset)}}`
 }
 

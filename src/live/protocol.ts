@@ -62,9 +62,13 @@ export const deltaFormat = 'merge-patch'
 
 /** The id or short name a channel asks for; null if it is not a station's. */
 export function stationOf(channel: string): string | null {
-  const prefix = 'station:'
-  return channel.startsWith(prefix) ? channel.slice(prefix.length) : null
+  return channel.startsWith(stationPrefix) ? channel.slice(stationPrefix.length) : null
 }
+
+const stationPrefix = 'station:'
+
+/** The channel of an id or a short name. */
+export const channelOf = (idOrName: string | number): string => `${stationPrefix}${idOrName}`
 
 /** The longest delay in seconds. */
 const maxDelay = 60
@@ -78,7 +82,7 @@ export function parseDelay(text: string | null): number | null {
 
 /** Both channels of a station. */
 export function channelsOf(stationId: number, shortName: string): readonly string[] {
-  return [`station:${stationId}`, `station:${shortName}`]
+  return [channelOf(stationId), channelOf(shortName)]
 }
 
 function parseObject(text: string): object | null {

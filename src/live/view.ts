@@ -41,8 +41,8 @@ export function viewOf(feed: Feed): FeedView {
     onChange: listener => feed.onChange(({ state }) => listener(state)),
     catchUp: feed.catchUp,
     health: () => {
-      const { connected, lastCheckMs, checkedAtMs, stations } = feed.health()
-      return { isCurrent: connected && Date.now() - lastCheckMs < 5_000, checkedAtMs, stations }
+      const { checkedAtMs, stations } = feed.health()
+      return { isCurrent: feed.isCurrent(), checkedAtMs, stations }
     }
   }
 }

@@ -122,23 +122,29 @@ describe('how the message is written', () => {
 
 describe('who may listen', () => {
   test.for(transports)(
-    'a station that becomes private falls silent for strangers: %s',
+    'a station that becomes private is like one that is not there, for strangers: %s',
     async (way, { stage }) => {
       const [station, witness] = [await stage.put(), await stage.put()]
       const { key } = await stage.makeKey()
       const { baseUrl } = stage
-      const stranger = await connectBy(way, { baseUrl, message: subsOf(station, witness) })
-      const keyed = await connectBy(way, { baseUrl, message: { ...subsOf(station, witness), token: key } })
+      const message = subsOf(station, witness)
+      const stranger = await connectBy(way, { baseUrl, message })
+      const keyed = await connectBy(way, { baseUrl, message: { ...message, token: key } })
       await station.change({ profile: { ...station.state().profile, isPublic: false } })
       expect((await keyed.reader.until('pub')).pub.data.np.station.is_public).toBe(false)
+      expect((await stranger.reader.until('disconnect')).disconnect.code).toBe(3010)
+      expect(stranger.reader.kinds).toEqual(['connect', 'disconnect'])
+
+      const again = await connectBy(way, { baseUrl, message })
+      expect(entryOf(again.connect, station)).toEqual({})
       await station.play('Secret Ferry')
       await witness.play('Night Ferry')
-      expect((await stranger.reader.until('pub')).channel).toBe(witness.channel)
+      expect((await again.reader.until('pub')).channel).toBe(witness.channel)
       await keyed.reader.until('pub', frame => frame.channel === station.channel && frame.pub.offset === 3)
       await station.change({ profile: { ...station.state().profile, isPublic: true } })
-      const again = await stranger.reader.until('pub')
-      expect([again.channel, again.pub.offset]).toEqual([station.channel, 4])
-      expect(stranger.reader.kinds).toEqual(['connect', 'pub', 'pub'])
+      const opened = await again.reader.until('pub')
+      expect([opened.channel, opened.pub.offset]).toEqual([station.channel, 4])
+      expect(again.reader.kinds).toEqual(['connect', 'pub', 'pub'])
     }
   )
 
@@ -223,21 +229,15 @@ describe('a station that goes', () => {
       const { baseUrl } = stage
       const { reader } = await connectBy(way, { baseUrl, message: subsOf(station, witness) })
       await forgetStation(stage.redis, station.id)
-      await waitFor(
-        async () => (await stage.server.ask('GET', `/api/nowplaying/${station.id}`)).status === 404,
-        {
-          deadlineMs: 5_000,
-          what: 'the station to be gone'
-        }
-      )
-      await witness.play('Night Ferry')
-      expect((await reader.until('pub')).channel).toBe(witness.channel)
-      const again = await connectBy(way, { baseUrl, message: subsOf(station) })
+      expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
+      expect((await stage.server.ask('GET', `/api/nowplaying/${station.id}`)).status).toBe(404)
+      const again = await connectBy(way, { baseUrl, message: subsOf(station, witness) })
       expect(entryOf(again.connect, station)).toEqual({})
+      await witness.play('Night Ferry')
+      expect((await again.reader.until('pub')).channel).toBe(witness.channel)
       const heir = await stage.put({ profile: { shortName: station.shortName }, epoch: 'e2' })
       const { pub } = await again.reader.until('pub')
       expect(pub.data.np.station.id).toBe(heir.id)
-      expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
     }
   )
 })

@@ -99,20 +99,28 @@ describe('later frames of a WebSocket (R9)', () => {
 })
 
 describe('renamed stations', () => {
-  test('the old name falls silent, the id goes on, the new name appears', async ({ stage }) => {
+  test('the id goes on, the new name appears, and who has the old name comes back to nothing', async ({
+    stage
+  }) => {
     const station = await stage.put()
     const { shortName } = stage.newName()
     const [old, young, byId] = [station.channel, `station:${shortName}`, `station:${station.id}`]
-    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(old, young, byId) })
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(young, byId) })
+    const former = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(old) })
     const { connect } = await client.until('connect')
     entryOf('waiting', connect, young)
+    await former.until('connect')
     await station.change({ profile: { ...station.state().profile, shortName } })
     const heard = [await client.until('pub'), await client.until('pub')]
     expect(new Set(heard.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
+    expect((await former.until('disconnect')).disconnect.code).toBe(3010)
+    const again = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(old) })
+    entryOf('waiting', (await again.until('connect')).connect, old)
     await station.play('Night Ferry')
-    const again = [await client.until('pub'), await client.until('pub')]
-    expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
+    const later = [await client.until('pub'), await client.until('pub')]
+    expect(new Set(later.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
     expect(client.kinds).toEqual(['connect', 'pub', 'pub', 'pub', 'pub'])
+    expect(again.kinds).toEqual(['connect'])
   })
 
   test('who saw a name pass to another station is told to start over', async ({ stage }) => {

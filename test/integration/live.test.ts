@@ -206,12 +206,19 @@ test('a revoked key ends delivery, and a wrong key hides no public station', asy
   expect(client.connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
   isRevoked = true
   await commitState(redis, hidden, afterSong(hidden), [])
+  expect(await client.until(isDisconnect)).toMatchObject({ disconnect: { code: 3010 } })
+  const wish = {
+    subs: { 'station:harbour_fm': { recover: true }, 'station:open': { recover: true } },
+    token: 'good'
+  }
+  const again = await subscribeLive(url, wish)
+  expect(again.connect.subs).toMatchObject({ 'station:harbour_fm': {}, 'station:open': { recovered: true } })
   await commitState(redis, open, afterSong(open), [])
-  expect(await client.until(isPub)).toMatchObject({ channel: 'station:open' })
+  expect(await again.until(isPub)).toMatchObject({ channel: 'station:open' })
   isRevoked = false
   const third = afterSong(afterSong(hidden))
   await commitState(redis, afterSong(hidden), third, [])
-  expect(await client.until(isPub)).toMatchObject({ channel: 'station:harbour_fm', pub: { offset: 3 } })
+  expect(await again.until(isPub)).toMatchObject({ channel: 'station:harbour_fm', pub: { offset: 3 } })
 })
 
 test('a message that comes while a key is being checked is heard after that', async ({ redisUrl }) => {
@@ -399,6 +406,31 @@ test('after a gap a difference is not enough', async ({ redisUrl }) => {
   expect(whole.pub.data.np.now_playing.sh_id).toBe(second.shown?.shId)
   await commitState(redis, second, afterSong(second), [])
   expect((await client.until(atOffset(9))).pub.delta).toBeDefined()
+})
+
+test('a state that may be old says so, whole, until it is true again', async ({ redisUrl }) => {
+  const dueAtMs = Date.now() - 60_000
+  const first = aStation({ current: { shId: 1, dueAtMs, isVisible: true } })
+  const { url, redis } = await serveStation(redisUrl, first, { heartbeatMs: 200, tickMs: 50 })
+  const delta = { subs: { 'station:1': { recover: true, delta: 'merge-patch' } } }
+  const clients = [await subscribeLive(url, harbour), await subscribeLive(url, delta)]
+  const doubtful = { data: { stale_since: Math.floor(dueAtMs / 1_000) } }
+  for (const client of clients) {
+    const [entry] = Object.values(client.connect.subs ?? {})
+    expect(entry?.publications).toMatchObject([doubtful])
+    expect(await client.until(isPub)).toMatchObject({ pub: doubtful })
+  }
+  const upToDate = { recover: true, offset: 1, epoch: 'e1' }
+  const back = await subscribeLive(url, { subs: { 'station:1': upToDate } })
+  expect(back.connect.subs?.['station:1']?.publications).toMatchObject([doubtful])
+  const second = afterSong(first)
+  await commitState(redis, first, second, [])
+  for (const client of clients) {
+    const { pub } = await client.until(atOffset(2))
+    expect(pub.data).toHaveProperty('np')
+    expect(pub.data).not.toHaveProperty('stale_since')
+  }
+  expect((await clients[1]?.until(isPub))?.pub).toHaveProperty('delta')
 })
 
 test('with a delay a change is shown later, and the state of before until then', async ({ redisUrl }) => {

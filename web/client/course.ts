@@ -22,6 +22,8 @@ export interface Course {
   readonly isMissing: boolean
   /** When the document was last known to be true; null if it never was. */
   readonly newsAtMs: number | null
+  /** The server is there, but does not know by itself. */
+  readonly isDoubtful: boolean
   /** Since when nobody is there to tell news; null while somebody is. */
   readonly aloneSinceMs: number | null
   readonly clock: Clock
@@ -68,6 +70,7 @@ export function startCourse(
     epoch: '',
     isMissing: false,
     newsAtMs: known ? atMs : null,
+    isDoubtful: false,
     aloneSinceMs: atMs,
     clock: known ? { aheadMs: known.timeMs - atMs, isDoubted: false } : noClock
   }

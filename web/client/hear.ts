@@ -43,7 +43,7 @@ function opened(course: Course, atMs: number): Course {
 
 /** Somebody is there who tells news. */
 function greeted(course: Course, atMs: number): Course {
-  return { ...opened(course, atMs), aloneSinceMs: null, isMissing: false, base: null }
+  return { ...opened(course, atMs), aloneSinceMs: null, isMissing: false, isDoubtful: false, base: null }
 }
 
 function connect(
@@ -77,7 +77,11 @@ function publish(
     atMs,
     false
   )
-  return stay({ ...timed, document: { np: data.np, epoch, offset }, newsAtMs: atMs })
+  const told: Course = { ...timed, document: { np: data.np, epoch, offset } }
+  const { stale_since: staleSince } = data
+  if (staleSince === undefined) return stay({ ...told, newsAtMs: atMs })
+  const trueAtMs = Math.min(atMs, staleSince * 1_000 - (told.clock.aheadMs ?? 0))
+  return stay({ ...told, newsAtMs: trueAtMs, isDoubtful: true })
 }
 
 function withTime(course: Course, timeMs: number | null, atMs: number, isExact: boolean): Course {

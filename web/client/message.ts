@@ -1,10 +1,14 @@
 import type { NowPlaying } from './interface.ts'
 import { isObject } from './merge-patch.ts'
 
-/** What a publication holds. `current_time`: the server's clock in whole seconds, where it was told. */
+/**
+ * What a publication holds. `current_time`: the server's clock in whole seconds, where it was told; `stale_since`: since then the server
+ * does not know whether it is true.
+ */
 export interface Data {
   readonly np: NowPlaying
   readonly current_time?: number
+  readonly stale_since?: number
 }
 
 /** What a server says, whichever way it comes. */

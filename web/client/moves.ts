@@ -31,11 +31,13 @@ const afterShutdownMs = 5_000
 export const stay = (course: Course): Step => ({ course, effects: [] })
 
 /** When there is something to do if nothing happens; Infinity if there never is. */
-export function dueAtMs({ phase, isMissing, newsAtMs }: Course): number {
+export function dueAtMs({ phase, isMissing, isDoubtful, newsAtMs }: Course): number {
   if (phase.type === 'over') return Infinity
   if (phase.type === 'waiting') return phase.untilMs
   if (phase.type === 'opening') return phase.sinceMs + openingMs
-  return isMissing ? phase.heardAtMs + pinglessMs : Math.max(newsAtMs ?? 0, phase.sinceMs) + silenceMs
+  return isMissing || isDoubtful
+    ? phase.heardAtMs + pinglessMs
+    : Math.max(newsAtMs ?? 0, phase.sinceMs) + silenceMs
 }
 
 /** Opens the first of these ways. */

@@ -28,9 +28,10 @@ export function statusAt(
 }
 
 /** When the status changes by itself: the first time, and the second. */
-function turns({ newsAtMs, aloneSinceMs, staleAfterMs, startedAtMs }: Course): [number, number] {
+function turns(course: Course): [number, number] {
+  const { newsAtMs, aloneSinceMs, isDoubtful, staleAfterMs, startedAtMs } = course
   if (newsAtMs === null) return [startedAtMs + firstAnswerMs, Infinity]
-  const silentAtMs = newsAtMs + staleAfterMs
+  const silentAtMs = newsAtMs + (isDoubtful ? 0 : staleAfterMs)
   return [
     aloneSinceMs === null ? silentAtMs : Math.min(silentAtMs, aloneSinceMs + aloneMs),
     newsAtMs + Math.max(tooOldMs, staleAfterMs)

@@ -38,7 +38,7 @@ const stations = record({
   const shown = isPlaying ? aPlay({ song: aSong({ title, artist }) }) : null
   const state = aStation({ epoch, version, shown, profile: { name } })
   const document = openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
-  return { snapshot: { epoch, offset: version, document, nowSeconds }, title }
+  return { snapshot: { epoch, offset: version, document, nowSeconds, staleSince: null }, title }
 })
 
 describe('every frame is one line of JSON with its exact keys:', () => {

@@ -129,6 +129,18 @@ test('a patch without anything to apply it to ends the connection', () => {
   expect(course.course.document?.offset).toBe(7)
 })
 
+test('what the server doubts is stale at once, since it was last sure, and is waited for', () => {
+  const course = live()
+  const data = { np, current_time: 100, stale_since: 93 }
+  course.hear({ type: 'published', data, isPatch: false, offset: 8, epoch: null }, 12_000)
+  expect(course.status(12_000)).toBe('stale')
+  expect(course.course.document?.offset).toBe(8)
+  expect(course.course.newsAtMs).toBe(12_000 - 7_000)
+  expect(course.take({ type: 'timer' }, 40_000)).toEqual([])
+  course.hear(published(np, 9), 41_000)
+  expect(course.status(41_000)).toBe('live')
+})
+
 test('who is up to date is told so, and it counts as news', () => {
   const course = live()
   course.end(10_000)
