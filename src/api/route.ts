@@ -41,7 +41,10 @@ export interface Position {
   readonly offset: number
 }
 
-/** A document that is kept in memory, with its weak entity tag. The same object stands for the same bytes. */
+/**
+ * A document that is kept in memory, with its weak entity tag; empty where nobody can have the same again. The same object
+ * stands for the same bytes.
+ */
 export interface HeldDocument {
   readonly body: Uint8Array
   readonly etag: string

@@ -5,7 +5,7 @@ import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { frameCode, widgetSizes } from './widget-code.ts'
 
 const widest = 480
-const narrowest = 220
+const thumbnailSize = 600
 
 /**
  * What other websites show who are given the address of a player: a frame with the widget, by oEmbed 1.0
@@ -21,9 +21,11 @@ export const oembedRoute: Route<ApiServices> = {
     const state = live.get(stationNamed(query.get('url') ?? '', baseUrl))
     if (!state?.profile.isPublic) throw new ApiError('not-found')
     const station = renderStation(state, baseUrl)
-    const width = Math.max(narrowest, Math.min(widest, sizeOf(query, 'maxwidth')))
-    const size = sizeOf(query, 'maxheight') < widgetSizes.card ? 'badge' : 'card'
-    const height = widgetSizes[size]
+    const [maxWidth, maxHeight] = [sizeOf(query, 'maxwidth'), sizeOf(query, 'maxheight')]
+    const width = Math.min(widest, maxWidth)
+    const size = maxHeight < widgetSizes.card ? 'badge' : 'card'
+    const height = Math.min(widgetSizes[size], maxHeight)
+    const hasThumbnail = Math.min(maxWidth, maxHeight) >= thumbnailSize
     const answer = json({
       version: '1.0',
       type: 'rich',
@@ -31,22 +33,31 @@ export const oembedRoute: Route<ApiServices> = {
       provider_url: baseUrl,
       title: station.name,
       cache_age: 3_600,
-      thumbnail_url: shownArtUrl(state, baseUrl),
-      thumbnail_width: 600,
-      thumbnail_height: 600,
-      html: frameCode(station, { size, width }),
+      ...(hasThumbnail
+        ? {
+            thumbnail_url: shownArtUrl(state, baseUrl),
+            thumbnail_width: thumbnailSize,
+            thumbnail_height: thumbnailSize
+          }
+        : {}),
+      html: frameCode(station, { size, width, height }),
       width,
       height
     })
-    return { ...answer, headers: { 'Cache-Control': 'public, max-age=60' } }
+    return {
+      ...answer,
+      headers: { 'Cache-Control': 'public, max-age=60', 'X-Content-Type-Options': 'nosniff' }
+    }
   }
 }
 
 /** The station whose player an address leads to; empty if it is none of ours. */
 function stationNamed(address: string, baseUrl: string): string {
-  const before = `${baseUrl}/public/`
-  if (!address.startsWith(before)) return ''
-  const [name = ''] = address.slice(before.length).split(/[/?#]/)
+  const before = new URL(`${baseUrl}/public/`).href
+  // Names of servers are written in capitals as well.
+  const plain = URL.canParse(address) ? new URL(address).href : ''
+  if (!plain.startsWith(before)) return ''
+  const [name = ''] = plain.slice(before.length).split(/[/?#]/)
   try {
     return decodeURIComponent(name)
   } catch {
@@ -54,8 +65,8 @@ function stationNamed(address: string, baseUrl: string): string {
   }
 }
 
-/** A size of the query in pixels; infinite where none was given. */
+/** A size of the query in pixels, borders and all; infinite where none was given. */
 function sizeOf(query: ApiRequest['query'], name: string): number {
   const text = query.get(name) ?? ''
-  return /^\d{1,6}$/.test(text) ? Number(text) : Infinity
+  return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : Infinity
 }
