@@ -15,10 +15,12 @@ export const oembedRoute: Route<ApiServices> = {
   method: 'GET',
   path: '/oembed',
   access: 'public',
-  handle: ({ query }, { live, config: { BASE_URL: baseUrl } }) => {
+  handle: ({ query, host }, { live, config: { BASE_URL: baseUrl } }) => {
     const format = query.get('format') ?? 'json'
     if (format !== 'json') throw new ApiError('not-implemented', 'There is no other format than json.')
-    const state = live.get(stationNamed(query.get('url') ?? '', baseUrl))
+    const state = live.get(
+      stationNamed(query.get('url') ?? '', [baseUrl, `http://${host}`, `https://${host}`])
+    )
     if (!state?.profile.isPublic) throw new ApiError('not-found')
     const station = renderStation(state, baseUrl)
     const [maxWidth, maxHeight] = [sizeOf(query, 'maxwidth'), sizeOf(query, 'maxheight')]
@@ -51,12 +53,12 @@ export const oembedRoute: Route<ApiServices> = {
   }
 }
 
-/** The station whose player an address leads to; empty if it is none of ours. */
-function stationNamed(address: string, baseUrl: string): string {
-  const before = new URL(`${baseUrl}/public/`).href
+/** The station whose player an address leads to; empty if it is none of ours. `bases`: where this server is. */
+function stationNamed(address: string, bases: readonly string[]): string {
   // Names of servers are written in capitals as well.
-  const plain = URL.canParse(address) ? new URL(address).href : ''
-  if (!plain.startsWith(before)) return ''
+  const plain = plainly(address)
+  const before = bases.map(base => plainly(`${base}/public/`)).find(each => plain.startsWith(each))
+  if (!plain || !before) return ''
   const [name = ''] = plain.slice(before.length).split(/[/?#]/)
   try {
     return decodeURIComponent(name)
@@ -64,6 +66,8 @@ function stationNamed(address: string, baseUrl: string): string {
     return ''
   }
 }
+
+const plainly = (address: string) => (URL.canParse(address) ? new URL(address).href : '')
 
 /** A size of the query in pixels, borders and all; infinite where none was given. */
 function sizeOf(query: ApiRequest['query'], name: string): number {

@@ -260,6 +260,8 @@ test('oEmbed gives a frame for the address of a public player, in the size that 
   })
   expect((await oembed(`${url}/embed?size=full`)).status).toBe(200)
   expect((await oembed(url.replace('http://localhost', 'HTTP://LOCALHOST'))).status).toBe(200)
+  // Under another name of the server that it was asked by.
+  expect((await oembed(url.replace('localhost', '127.0.0.1'))).status).toBe(200)
   for (const [asked, width, height] of [
     ['&maxwidth=300&maxheight=60', 300, 42],
     ['&maxwidth=100&maxheight=20', 100, 20]
