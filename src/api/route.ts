@@ -27,6 +27,8 @@ export interface ApiRequest {
   readonly body: unknown
   /** The key as sent in `X-API-Key`, `Authorization: Bearer` or, to public routes, `?api_key=`; empty if none. */
   readonly apiKey: string
+  /** The name under which the server was asked, with its port: `radio.example.com:8080`; empty if none was sent. */
+  readonly host: string
   /** The client's address; empty where a public route was called without a key and does not need it. */
   readonly address: string
   /** Null on public routes. */
@@ -41,7 +43,10 @@ export interface Position {
   readonly offset: number
 }
 
-/** A document that is kept in memory, with its weak entity tag. The same object stands for the same bytes. */
+/**
+ * A document that is kept in memory, with its weak entity tag; empty where nobody can have the same again. The same object
+ * stands for the same bytes.
+ */
 export interface HeldDocument {
   readonly body: Uint8Array
   readonly etag: string

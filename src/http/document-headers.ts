@@ -8,7 +8,7 @@ type Given = NonNullable<Reply['headers']>
 export function documentHeaders(given: Given, { etag, position }: HeldDocument): Headers {
   const { 'Content-Type': _type, Vary: vary, ...others } = given
   return [
-    ['ETag', etag],
+    ...(etag === '' ? [] : [['ETag', etag] as const]),
     ...Object.entries(others),
     ['Vary', vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${vary}`],
     ...(position === null ? [] : Object.entries(positionHeaders(position)))

@@ -104,6 +104,7 @@ export function serveRoutes<Services>(
       query,
       body: undefined,
       apiKey,
+      host: req.getHeader('host'),
       // Nobody asks for the address of who only reads what is public.
       address:
         isKeyed || apiKey !== '' || route.needsAddress

@@ -17,12 +17,15 @@ export const embedRoute = (files: () => Promise<WebFiles>) =>
       styles: 'embed.css',
       scripts: ['widget.js'],
       head: html`<meta name="robots" content="noindex" />`,
-      body: html`<cuewire-now-playing
-        station="${station.id}"
-        size="${isWidgetSize(size) ? size : 'card'}"
-        theme="${theme}"
-        api-key="${apiKey}"
-      ></cuewire-now-playing>`
+      body: html`<main>
+        <h1 class="only-heard">${station.name}</h1>
+        <cuewire-now-playing
+          station="${station.id}"
+          size="${isWidgetSize(size) ? size : 'card'}"
+          theme="${theme}"
+          api-key="${apiKey}"
+        ></cuewire-now-playing>
+      </main>`
     }
     const streams = streamsOf(shown)
     return showPage(

@@ -32,9 +32,9 @@ const assets = (files: GetFiles): Route<ApiServices> => ({
 })
 
 /** A file under a name that stays, for other websites: what is new in it reaches them within minutes. */
-const stable = (name: string, files: GetFiles): Route<ApiServices> => ({
+const stable = (name: string, files: GetFiles, path = `/${name}`): Route<ApiServices> => ({
   method: 'GET',
-  path: `/${name}`,
+  path,
   access: 'public',
   handle: async () => reply((await files()).named(name), 'public, max-age=300, stale-while-revalidate=86400')
 })
@@ -43,5 +43,7 @@ export const fileRoutes = (files: GetFiles): readonly Route<ApiServices>[] => [
   assets(files),
   stable('widget.js', files),
   stable('client.js', files),
-  stable('client.d.ts', files)
+  stable('client.d.ts', files),
+  // Where browsers look that show something else than a page.
+  stable('icon.svg', files, '/favicon.ico')
 ]

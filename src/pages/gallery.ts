@@ -19,7 +19,7 @@ export const galleryRoute = (files: () => Promise<WebFiles>) =>
       scripts: ['gallery.js'],
       body: html`<main class="gallery">
         <header class="gallery-head">
-          <p><a href="../${station.shortcode}">${station.name}</a></p>
+          <p dir="auto"><a href="../${station.shortcode}">${station.name}</a></p>
           <h1>On your website</h1>
           <p class="lead">
             One line shows what is playing, as it changes. No cookies, nothing from anybody else, and it takes
@@ -100,7 +100,7 @@ ${code({ size: 'card' })}`,
       about:
         'For websites that allow no scripts. Sites that know oEmbed make it from the address of the player.',
       code: frameCode(station, { size: 'card', width: 384 }),
-      preview: html`<iframe src="embed?size=card" width="384" height="98" title="${station.name}"></iframe>`
+      preview: html`<iframe src="embed?size=card" width="384" height="100" title="${station.name}"></iframe>`
     }
   ]
 }

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-
-import type { HeldDocument, Reply } from '../api/route.ts'
+import type { Reply } from '../api/route.ts'
 import { html, type Html } from './html.ts'
 import type { WebFiles } from './web-files.ts'
 
@@ -22,9 +20,11 @@ export function showPage(
   headers: NonNullable<Reply['headers']>,
   status = 200
 ): Reply {
-  const document = hold(renderPage(page, files))
-  // Only what is there is worth confirming or compressing.
-  return status === 200 ? { headers, document: () => document } : { status, headers, body: document.body }
+  const body = Buffer.from(renderPage(page, files))
+  if (status !== 200) return { status, headers, body }
+  // It tells the time, so that it is another one each time.
+  const document = { body, etag: '', position: null }
+  return { headers, document: () => document }
 }
 
 const font = 'figtree-latin-wght-normal.woff2'
@@ -49,10 +49,4 @@ function renderPage({ title, root, styles, scripts = [], head, body }: Page, fil
       </body>
     </html> `
   return page.html
-}
-
-function hold(text: string): HeldDocument {
-  const body = Buffer.from(text)
-  const etag = `W/"${createHash('sha1').update(body).digest('base64url').slice(0, 16)}"`
-  return { body, etag, position: null }
 }

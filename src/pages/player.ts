@@ -64,16 +64,18 @@ function firstSight(shown: Shown): Html {
   const query = keyQuery(shown)
   const cover = shownArtUrl(state, baseUrl)
   return html`<header class="masthead">
-      <h1 class="station">${station.name}</h1>
-      <p class="description">${station.description}</p>
+      <h1 class="station" dir="auto">${station.name}</h1>
+      <p class="description" dir="auto">${station.description}</p>
     </header>
     <main class="now" data-air="${isOnline(state) ? 'on' : 'off'}">
-      <div class="cover"><img alt="" src="${cover.startsWith(baseUrl) ? cover + query : cover}" /></div>
+      <div class="cover">
+        <img alt="" src="${cover.startsWith(`${baseUrl}/api/station/`) ? cover + query : cover}" />
+      </div>
       <div class="song">
         ${eyebrow(state)}
-        <h2 class="title">${title || state.profile.offlineText}</h2>
-        <p class="artist">${artist}</p>
-        <p class="album">${album}</p>
+        <h2 class="title" dir="auto">${title || state.profile.offlineText}</h2>
+        <p class="artist" dir="auto">${artist}</p>
+        <p class="album" dir="auto">${album}</p>
         <noscript>
           <p><a href="${state.profile.shortName}/playlist.m3u${query}">Listen</a></p>
         </noscript>
@@ -83,7 +85,10 @@ function firstSight(shown: Shown): Html {
 
 /** What is said above the song: see `web/elements/saying.ts`. */
 function eyebrow(state: StationState): Html {
-  if (!isOnline(state)) return html`<p class="eyebrow" data-kind="quiet">Off the air</p>`
-  if (state.live === null) return html`<p class="eyebrow" data-kind="plain">Now playing</p>`
-  return html`<p class="eyebrow" data-kind="live">${state.live.streamerName || 'Live'}</p>`
+  if (!isOnline(state)) return saying('quiet', 'Off the air')
+  if (state.live === null) return saying('plain', 'Now playing')
+  return saying('live', state.live.streamerName || 'Live')
 }
+
+const saying = (kind: string, text: string) =>
+  html`<p class="eyebrow" data-kind="${kind}"><span class="eyebrow-text" dir="auto">${text}</span></p>`

@@ -7,6 +7,7 @@ import { galleryRoute } from './gallery.ts'
 import { oembedRoute } from './oembed.ts'
 import { playerRoute } from './player.ts'
 import { streamsRoutes } from './station-streams.ts'
+import { strayRoutes } from './strays.ts'
 import { openWebFiles } from './web-files.ts'
 
 /** The pages for people, and what they load. */
@@ -19,6 +20,7 @@ export function openPages(): readonly Route<ApiServices>[] {
     embedRoute(files),
     galleryRoute(files),
     ...streamsRoutes(files),
+    ...strayRoutes(files),
     oembedRoute
   ]
 }

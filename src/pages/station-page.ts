@@ -7,6 +7,7 @@ import type { StationState } from '../station/state.ts'
 import { html } from './html.ts'
 import { showPage } from './page.ts'
 import { pageHeaders } from './policy.ts'
+import { sendTo } from './send-to.ts'
 import type { WebFiles } from './web-files.ts'
 
 /** What a page about a station is made of. */
@@ -47,15 +48,20 @@ export function stationPage(
         const station = renderStation(state, baseUrl)
         return show({ state, station, document, query: request.query, apiKey, files, baseUrl })
       } catch (error) {
-        if (error instanceof ApiError && error.kind === 'not-found')
-          return showMissing(files, baseUrl, rest === '' ? '..' : '../..')
-        throw error
+        if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
+        const { station_id: name = '' } = request.params
+        const written = name.toLowerCase()
+        // Short names seldom have capitals. Whether there is such a station is not told.
+        if (name !== written)
+          return sendTo(`${rest === '' ? './' : '../'}${encodeURIComponent(written)}${rest}`, request.query)
+        return showMissing(files, baseUrl, rest === '' ? '..' : '../..')
       }
     }
   }
 }
 
-function showMissing(files: WebFiles, baseUrl: string, root: '..' | '../..'): Reply {
+/** What is shown in place of a page that is not there. */
+export function showMissing(files: WebFiles, baseUrl: string, root: '..' | '../..'): Reply {
   const page = {
     title: 'No such station',
     root,

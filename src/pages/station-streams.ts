@@ -16,9 +16,11 @@ function streamsRoute(format: PlaylistFormat, files: () => Promise<WebFiles>) {
 }
 
 function entriesOf({ station }: Shown) {
-  const { mounts, remotes, name } = station
+  const { mounts, remotes, name, hls_url: hlsUrl, hls_is_default: isHlsFirst } = station
   const isDefault = (mount: (typeof mounts)[number]) => mount.is_default
-  const sorted = [...mounts.filter(isDefault), ...mounts.filter(mount => !isDefault(mount)), ...remotes]
+  const plain = [...mounts.filter(isDefault), ...mounts.filter(mount => !isDefault(mount)), ...remotes]
+  const hls = hlsUrl === '' ? [] : [{ url: hlsUrl, name: 'HLS' }]
+  const sorted = isHlsFirst ? [...hls, ...plain] : [...plain, ...hls]
   return sorted.map(stream => ({ path: stream.url, artist: name, title: stream.name, durationMs: 0 }))
 }
 

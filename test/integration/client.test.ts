@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 import { describe, expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
@@ -180,3 +181,23 @@ test.for(examples)(
     expect(complaints).toEqual([])
   }
 )
+
+test('the examples are strict TypeScript as well', async ({ stage }) => {
+  await using folder = await openTempFolder()
+  const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
+  await symlink(modules, join(folder.path, 'node_modules'))
+  const { body } = await askPlainly(`${stage.baseUrl}/client.d.ts`)
+  await writeFile(join(folder.path, 'client.d.ts'), body)
+  await writeFile(join(folder.path, 'package.json'), '{"type":"module"}')
+  const files = examples.map((_, index) => `example-${index}.ts`)
+  await Promise.all(
+    files.map((file, index) => writeFile(join(folder.path, file), examples[index]?.code ?? ''))
+  )
+  const tsc = join(modules, 'typescript/bin/tsc')
+  const strict =
+    '--noEmit --strict --target es2023 --lib es2023,dom --module nodenext --types node --skipLibCheck'
+  const checked = await promisify(execFile)(process.execPath, [tsc, ...strict.split(' '), ...files], {
+    cwd: folder.path
+  }).catch((error: unknown) => error)
+  expect(checked).toMatchObject({ stdout: '', stderr: '' })
+}, 60_000)

@@ -363,6 +363,7 @@ function openGate(sql: Sql) {
     params: {},
     query: new URLSearchParams(),
     body: undefined,
+    host: '',
     caller: null,
     isOpen: () => true
   }

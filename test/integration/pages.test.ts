@@ -45,6 +45,8 @@ test('a page loads nothing but files of its own server, and these may be kept fo
       'x-content-type-options': 'nosniff'
     })
     expect(page.headers).not.toHaveProperty('set-cookie')
+    // A page tells the time: none is the same as the one before.
+    expect(page.headers).not.toHaveProperty('etag')
     const text = page.body.toString()
     expect(text).not.toMatch(/<style|<[^>]+ (style|on\w+)=|<script(?![^>]* (src|type="application\/json"))/)
     const files = loadsOf(page).filter(each => each.includes('assets/'))
@@ -168,6 +170,47 @@ test('the lists name the streams, the default one first, each in one line', asyn
   ])
 })
 
+test('the lists name the HLS stream as well, where the station has it in its order', async ({ stage }) => {
+  const first = await stage.put({
+    profile: { mounts: [mount(1, 'Low', true)], hlsEnabled: true, hlsIsDefault: true }
+  })
+  const last = await stage.put({ profile: { mounts: [mount(1, 'Low', true)], hlsEnabled: true } })
+  const only = await stage.put({ profile: { mounts: [], hlsEnabled: true } })
+  const titlesOf = async ({ shortName }: typeof only) => {
+    const { body } = await ask(stage, `/public/${shortName}/playlist.pls`)
+    return [...body.toString().matchAll(/^Title\d=.* - (.*)$/gm)].map(([, title]) => title)
+  }
+  expect(await titlesOf(first)).toEqual(['HLS', 'Low'])
+  expect(await titlesOf(last)).toEqual(['Low', 'HLS'])
+  expect(await titlesOf(only)).toEqual(['HLS'])
+  const { body } = await ask(stage, `/public/${only.shortName}/playlist.m3u`)
+  expect(body.toString()).toMatch(/\/live\.m3u8$/m)
+})
+
+test('addresses that are nearly right lead to the page, under whatever path and with their key', async ({
+  stage
+}) => {
+  for (const [path, place] of [
+    ['/public', '/'],
+    ['/public/', '/'],
+    ['/public/demo/', '/public/demo'],
+    ['/public/demo/embed/?size=full', '/public/demo/embed?size=full'],
+    ['/public/demo/widgets/?api_key=a%3Ab', '/public/demo/widgets?api_key=a%3Ab'],
+    ['/public/DEMO?api_key=a%3Ab', '/public/demo?api_key=a%3Ab'],
+    ['/public/Demo/embed', '/public/demo/embed'],
+    ['/public/%2F%2Fevil.example/', '/public/%2F%2Fevil.example']
+  ]) {
+    const { status, headers } = await ask(stage, String(path))
+    // As behind a proxy that has the server under a path.
+    const led = new URL(String(headers.location), `https://example.com/radio${path}`).href
+    expect([path, status, led]).toEqual([path, 302, `https://example.com/radio${place}`])
+  }
+  const missing = await ask(stage, '/public/demo/nothing')
+  expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+  const icon = await ask(stage, '/favicon.ico')
+  expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/svg+xml'])
+})
+
 test('a private station without a key is as unknown as one that is not there', async ({ stage }) => {
   const station = await stage.put({ profile: { isPublic: false } })
   const { key, revoke } = await stage.makeKey()
@@ -184,6 +227,8 @@ test('a private station without a key is as unknown as one that is not there', a
   const shown = await ask(stage, `/public/${station.shortName}?api_key=${key}`)
   expect([shown.status, shown.headers['cache-control']]).toEqual([200, 'private, no-store'])
   const text = shown.body.toString()
+  // What everybody may have is asked for without the key.
+  expect(text).toMatch(/<img alt="" src="[^"?]*generic_song\.jpg"/)
   expect(text).toContain('<meta name="robots" content="noindex" />')
   expect(text).not.toContain('og:')
   expect(text).toContain(`?api_key=${encodeURIComponent(key)}`)
@@ -202,18 +247,30 @@ test('oEmbed gives a frame for the address of a public player, in the size that 
   const oembed = async (url: string, rest = '') =>
     stage.server.ask('GET', `/oembed?url=${encodeURIComponent(url)}${rest}`, { key: '' })
   const url = `${base}/public/${station.shortName}`
-  const { status, body } = await oembed(url)
-  expect(status).toBe(200)
+  const { status, body, headers } = await oembed(url)
+  expect([status, headers.get('x-content-type-options')]).toEqual([200, 'nosniff'])
   expect(body).toMatchObject({
     version: '1.0',
     type: 'rich',
     title: 'Harbour "FM"',
     width: 480,
-    height: 98,
-    html: `<iframe src="${url}/embed?size=card" width="480" height="98" title="Harbour &#34;FM&#34;" style="border: 1px solid #8884; border-radius: 12px" loading="lazy"></iframe>`
+    height: 100,
+    thumbnail_width: 600,
+    html: `<iframe src="${url}/embed?size=card" width="480" height="100" title="Harbour &#34;FM&#34;" style="box-sizing: border-box; border: 1px solid #8884; border-radius: 12px" loading="lazy"></iframe>`
   })
   expect((await oembed(`${url}/embed?size=full`)).status).toBe(200)
-  expect((await oembed(url, '&maxwidth=300&maxheight=60')).body).toMatchObject({ width: 300, height: 40 })
+  expect((await oembed(url.replace('http://localhost', 'HTTP://LOCALHOST'))).status).toBe(200)
+  // Under another name of the server that it was asked by.
+  expect((await oembed(url.replace('localhost', '127.0.0.1'))).status).toBe(200)
+  for (const [asked, width, height] of [
+    ['&maxwidth=300&maxheight=60', 300, 42],
+    ['&maxwidth=100&maxheight=20', 100, 20]
+  ] as const) {
+    const small = await oembed(url, asked)
+    expect(small.body).toMatchObject({ width, height })
+    expect(small.body.html).toContain(`width="${width}" height="${height}"`)
+    expect(small.body).not.toHaveProperty('thumbnail_url')
+  }
   for (const other of [
     `https://evil.example/public/${station.shortName}`,
     `${base}/public/nobody`,

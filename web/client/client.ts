@@ -84,6 +84,8 @@ export const followStation: typeof Declared = options => {
   const wake = () => take({ type: 'woken' })
   const wakers = ['online', 'pageshow', 'visibilitychange']
   for (const type of wakers) around.addEventListener?.(type, wake)
+  const cut = () => take({ type: 'cut' })
+  around.addEventListener?.('offline', cut)
   // Whoever called may listen first.
   queueMicrotask(() => take({ type: 'timer' }))
 
@@ -98,6 +100,7 @@ export const followStation: typeof Declared = options => {
     wake,
     close: () => {
       for (const type of wakers) around.removeEventListener?.(type, wake)
+      around.removeEventListener?.('offline', cut)
       take({ type: 'closed' })
     }
   }

@@ -12,6 +12,8 @@ export type Input =
   | { readonly type: 'timer' }
   /** The page is looked at again, or the network is back. */
   | { readonly type: 'woken' }
+  /** There is no network. */
+  | { readonly type: 'cut' }
   | { readonly type: 'closed' }
 
 /**
@@ -34,6 +36,8 @@ export function step(course: Course, input: Input, atMs: number, chance: number)
       if (phase.type === 'waiting') return open(course, phase.order, atMs)
       // A connection seldom survives the sleep of a machine.
       return isDue && phase.type === 'open' ? open(course, course.ways, atMs) : stay(course)
+    case 'cut':
+      return phase.type === 'open' ? lose(course, atMs, chance) : stay(course)
     case 'closed':
       return end(course, 'closed')
     default:

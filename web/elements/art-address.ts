@@ -1,8 +1,11 @@
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 
+/** Where stations' own pictures are. The built-in one is for everybody. */
+const stationArt = '/api/station/'
+
 /**
  * The address of a picture, as an element may ask for it: nothing but what is on the Cuewire server, under whichever of its
- * names, and with the key that a private station needs. Empty for anything else.
+ * names, and with the key that the pictures of a private station need. Empty for anything else.
  */
 export function artAddress(
   address: string,
@@ -15,6 +18,6 @@ export function artAddress(
     URL.canParse(each) ? [new URL(each).origin] : []
   )
   if (!origins.includes(url.origin)) return ''
-  if (apiKey) url.searchParams.set('api_key', apiKey)
+  if (apiKey && url.pathname.includes(stationArt)) url.searchParams.set('api_key', apiKey)
   return url.href
 }

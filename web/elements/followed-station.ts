@@ -8,6 +8,8 @@ export interface FollowedStation {
   readonly snapshot: Snapshot
   /** Where the song is; null while that is not known for certain. */
   readonly progress: () => Progress | null
+  /** The server's clock: the visitor's may be wrong. */
+  readonly serverTimeMs: () => number
 }
 
 const unknown: Snapshot = { status: 'connecting', reason: null, via: null, np: null, trueAtMs: null }
@@ -74,7 +76,8 @@ export function followFor(
     get snapshot() {
       return lease?.follower.snapshot ?? unknown
     },
-    progress
+    progress,
+    serverTimeMs: () => lease?.follower.serverTimeMs() ?? Date.now()
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Remote, Station } from '../client/interface.ts'
+import type { Mount, Remote, Station } from '../client/interface.ts'
 
 /** Something to listen to. */
 export interface Stream {
@@ -25,10 +25,12 @@ export function streamsFor(station: Station, canPlay: (type: string) => boolean)
   const mounts = station.mounts
     .filter(isPlayable)
     .toSorted((one, other) => Number(other.is_default) - Number(one.is_default))
-  const streams = [...mounts, ...station.remotes.filter(isPlayable)].map(each => ({
-    url: each.url,
-    label: labelOf(each)
-  }))
+  const offered = [...mounts, ...station.remotes.filter(isPlayable)]
+  const isAmbiguous = (label: string) => offered.filter(each => labelOf(each) === label).length > 1
+  const streams = offered.map(each => {
+    const label = labelOf(each)
+    return { url: each.url, label: isAmbiguous(label) ? `${label} (${whereOf(each)})` : label }
+  })
   const hls = { url: station.hls_url, label: 'HLS' }
   const hasHls = station.hls_url !== '' && canPlay(hlsType)
   if (!hasHls) return streams
@@ -40,3 +42,7 @@ function labelOf({ name, format, bitrate }: Remote): string {
   if (!name.startsWith('/') || format === '') return name
   return bitrate === 0 ? format.toUpperCase() : `${format.toUpperCase()}, ${bitrate} kbit/s`
 }
+
+/** What tells two streams apart that are alike: where they are. */
+const whereOf = (stream: Mount | Remote) =>
+  'path' in stream ? stream.path : stream.url.replace(/^\w+:\/\//, '')

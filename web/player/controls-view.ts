@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
 import { playIcon, stopIcon, volumeIcon } from '../elements/icons.ts'
-import type { Listening } from '../elements/listening.ts'
+import { isOn, type Listening } from '../elements/listening.ts'
 import type { Stream } from '../elements/streams.ts'
 
 export interface Controls {
@@ -12,30 +12,32 @@ export interface Controls {
   readonly play: () => void
   readonly stop: () => void
   readonly choose: (url: string) => void
+  readonly turn: (volume: number) => void
 }
 
 /** What there is to listen with: a button, the streams to choose from, and how loud. */
 export function controlsView(controls: Controls) {
   const { streams, isOnline, listening } = controls
   const { sound } = listening
-  const isOn = sound === 'playing' || sound === 'starting'
-  const isUseless = streams.length === 0 || (!isOnline && !isOn)
+  const isSounding = isOn(sound)
+  // What sounds can always be stopped.
+  const isUseless = !isSounding && (streams.length === 0 || !isOnline)
   return html`<div class="controls">
     <button
       class="play"
       type="button"
       data-sound=${sound}
-      aria-label=${isOn ? 'Stop' : 'Listen'}
+      aria-label=${isSounding ? 'Stop' : 'Listen'}
       ?disabled=${isUseless}
-      @click=${isOn ? controls.stop : controls.play}
+      @click=${isSounding ? controls.stop : controls.play}
     >
-      ${isOn ? stopIcon : playIcon}
+      ${isSounding ? stopIcon : playIcon}
     </button>
     <div class="sound">
       <p class="sound-text" role="status">${isUseless ? '' : soundText[sound]}</p>
-      ${streams.length > 1 ? choiceView(controls) : html`<p class="stream">${streams[0]?.label ?? 'No stream'}</p>`}
+      ${streams.length > 1 ? choiceView(controls) : html`<p class="stream">${streams[0]?.label ?? (isSounding ? '' : 'No stream')}</p>`}
     </div>
-    ${isUseless ? nothing : volumeView(listening)}
+    ${isUseless ? nothing : volumeView(controls)}
   </div>`
 }
 
@@ -48,9 +50,9 @@ function choiceView({ streams, chosen, choose }: Controls) {
   </select>`
 }
 
-function volumeView(listening: Listening) {
+function volumeView({ listening, turn }: Controls) {
   const take = ({ target }: Event) => {
-    if (target instanceof HTMLInputElement) listening.setVolume(target.valueAsNumber)
+    if (target instanceof HTMLInputElement) turn(target.valueAsNumber)
   }
   return html`<label class="loud"
     >${volumeIcon}
@@ -71,5 +73,6 @@ const soundText = {
   silent: 'Listen',
   starting: 'Tuning in',
   playing: 'Listening',
-  failed: 'The stream does not answer'
+  failed: 'The stream does not answer',
+  forbidden: 'Reload the page to hear this stream'
 } as const

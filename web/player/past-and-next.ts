@@ -6,7 +6,11 @@ import { coverView } from '../elements/cover-view.ts'
 import { timeOfDay } from '../elements/time-text.ts'
 
 /** What comes next, and when. */
-export function nextView({ playing_next: next }: NowPlaying, artOf: (address: string) => string) {
+export function nextView(
+  { playing_next: next }: NowPlaying,
+  artOf: (address: string) => string,
+  nowMs: number
+) {
   return html`<section class="next" aria-labelledby="next">
     <h2 class="heading" id="next">Next</h2>
     ${
@@ -17,11 +21,11 @@ export function nextView({ playing_next: next }: NowPlaying, artOf: (address: st
             html`<div class="next-song">
               ${coverView(artOf(next.song.art))}
               <div>
-                <p class="row-title">${next.song.title || next.song.text}</p>
-                <p class="row-artist">${next.song.artist}</p>
+                <p class="row-title" dir="auto">${next.song.title || next.song.text}</p>
+                <p class="row-artist" dir="auto">${next.song.artist}</p>
                 ${requestView(next)}
               </div>
-              <p class="row-time">${timeView(next.played_at)}</p>
+              <p class="row-time">${timeView(next.played_at, nowMs)}</p>
             </div>`
           )
     }
@@ -29,7 +33,7 @@ export function nextView({ playing_next: next }: NowPlaying, artOf: (address: st
 }
 
 /** What was played, newest first. */
-export function historyView({ song_history: history }: NowPlaying) {
+export function historyView({ song_history: history }: NowPlaying, nowMs: number) {
   return html`<section class="history" aria-labelledby="history">
     <h2 class="heading" id="history">Earlier</h2>
     ${
@@ -41,9 +45,9 @@ export function historyView({ song_history: history }: NowPlaying) {
               ${history.map(
                 play =>
                   html`<li class="row">
-                    <p class="row-time">${timeView(play.played_at)}</p>
-                    <p class="row-title">${play.song.title || play.song.text}</p>
-                    <p class="row-artist">${play.song.artist}</p>
+                    <p class="row-time">${timeView(play.played_at, nowMs)}</p>
+                    <p class="row-title" dir="auto">${play.song.title || play.song.text}</p>
+                    <p class="row-artist" dir="auto">${play.song.artist}</p>
                   </li>`
               )}
             </ol>`
@@ -52,8 +56,8 @@ export function historyView({ song_history: history }: NowPlaying) {
   </section>`
 }
 
-const timeView = (seconds: number) =>
-  html`<time datetime=${new Date(seconds * 1_000).toISOString()}>${timeOfDay(seconds)}</time>`
+const timeView = (seconds: number, nowMs: number) =>
+  html`<time datetime=${new Date(seconds * 1_000).toISOString()}>${timeOfDay(seconds, nowMs)}</time>`
 
 const requestView = ({ is_request: isRequest }: Pick<Play, 'is_request'>) =>
   isRequest ? html`<p class="row-note">Requested by a listener</p>` : nothing

@@ -3,15 +3,17 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 import { artAddress } from '../elements/art-address.ts'
+import { canPlay } from '../elements/can-play.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { canPlay, openListening } from '../elements/listening.ts'
+import { isOn, openListening } from '../elements/listening.ts'
 import { progressView } from '../elements/progress-view.ts'
 import { type Saying, sayingOf } from '../elements/saying.ts'
 import { streamsFor } from '../elements/streams.ts'
 import { controlsView } from './controls-view.ts'
+import { keepVolume, keptVolume } from './kept-volume.ts'
 import { historyView, nextView } from './past-and-next.ts'
-import { showSession } from './session.ts'
+import { showSession, showSound } from './session.ts'
 
 /** The player page: everything between its first and its last word. In the document itself, with the page's styles. */
 export class CuewirePlayer extends LitElement {
@@ -24,16 +26,34 @@ export class CuewirePlayer extends LitElement {
   readonly #station = followFor(
     this,
     () => this.wish,
-    snapshot => showSession(snapshot, this.#artOf, { play: this.#play, stop: this.#stop })
+    snapshot => showSession(snapshot, this.#name, this.#artOf, { play: this.#play, stop: this.#stop })
   )
   /** What was there at first sight. */
   #first: { readonly shId: number; readonly art: string } | null = null
-  readonly #listening = openListening(() => this.requestUpdate())
+  /** What the station was called last: it may be gone. */
+  #name = ''
+  /** How much history the links stand below. */
+  #historyLength = 0
+  readonly #listening = openListening(new Audio(), () => {
+    showSound(this.#listening.sound)
+    this.requestUpdate()
+  })
 
   constructor() {
     super()
     this.wish = null
     this.chosen = ''
+    this.#listening.setVolume(keptVolume())
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    document.addEventListener('securitypolicyviolation', this.#learnPolicy)
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    document.removeEventListener('securitypolicyviolation', this.#learnPolicy)
   }
 
   protected override createRenderRoot(): this {
@@ -46,11 +66,14 @@ export class CuewirePlayer extends LitElement {
     const { snapshot } = this.#station
     const { np } = snapshot
     const saying = sayingOf(snapshot)
-    if (np !== null) this.#first ??= { shId: np.now_playing.sh_id, art: np.now_playing.song.art }
+    if (np !== null) {
+      this.#first ??= { shId: np.now_playing.sh_id, art: np.now_playing.song.art }
+      this.#name = np.station.name
+    }
     return html`
       <header class="masthead">
-        <h1 class="station">${np?.station.name ?? 'Cuewire'}</h1>
-        <p class="description">${np?.station.description}</p>
+        <h1 class="station" dir="auto">${this.#name}</h1>
+        <p class="description" dir="auto">${np?.station.description}</p>
       </header>
       <main
         class="now"
@@ -59,13 +82,13 @@ export class CuewirePlayer extends LitElement {
         data-song=${this.#first?.shId === np?.now_playing.sh_id ? 'first' : 'new'}
         data-art=${this.#first?.art === np?.now_playing.song.art ? 'first' : 'new'}
       >
-        ${np === null ? nothingView(saying) : this.#songView(np, saying)}
+        ${np === null ? this.#nothingView(saying) : this.#songView(np, saying)}
       </main>
       ${
         np === null
           ? nothing
-          : html`${nextView(np, this.#artOf)} ${historyView(np)}
-            ${keyed(np.song_history.length, this.#linksView(np))}`
+          : html`${nextView(np, this.#artOf, this.#station.serverTimeMs())}
+            ${historyView(np, this.#station.serverTimeMs())} ${this.#linksView(np)}`
       }
       <p class="only-heard" role="status">${heard(saying, np)}</p>
     `
@@ -83,28 +106,52 @@ export class CuewirePlayer extends LitElement {
           shId,
           html`<div class="song-text">
             ${sayingView(saying)}
-            <h2 class="title" title=${song.title} data-length=${song.title.length > 42 ? 'long' : 'short'}>
+            <h2
+              class="title"
+              dir="auto"
+              title=${song.title}
+              data-length=${song.title.length > 42 ? 'long' : 'short'}
+            >
               ${song.title || song.text}
             </h2>
-            <p class="artist">${song.artist}</p>
-            <p class="album">${song.album}</p>
+            <p class="artist" dir="auto">${song.artist}</p>
+            <p class="album" dir="auto">${song.album}</p>
           </div>`
         )}
         ${np.is_online ? keyed(shId, progressView(this.#station.progress())) : nothing}
-        ${controlsView({
-          streams: streamsFor(np.station, canPlay),
-          chosen: this.chosen,
-          isOnline: np.is_online,
-          listening: this.#listening,
-          play: this.#play,
-          stop: this.#stop,
-          choose: this.#choose
-        })}
+        ${this.#controlsView(np)}
       </div>
     `
   }
 
-  #linksView({ station }: NowPlaying) {
+  /** Without anything to show, there may be sound to be stopped. */
+  #nothingView(saying: Saying) {
+    return html`<div class="song">
+      <div class="song-text">${sayingView(saying)}</div>
+      ${isOn(this.#listening.sound) ? this.#controlsView(null) : nothing}
+    </div>`
+  }
+
+  #controlsView(np: NowPlaying | null) {
+    return controlsView({
+      streams: np === null ? [] : streamsFor(np.station, canPlay),
+      chosen: this.chosen,
+      isOnline: np?.is_online ?? false,
+      listening: this.#listening,
+      play: this.#play,
+      stop: this.#stop,
+      choose: this.#choose,
+      turn: this.#turn
+    })
+  }
+
+  /** Where the history grows they are made anew, so that nothing moves; but not under somebody's hands. */
+  #linksView(np: NowPlaying) {
+    if (!this.querySelector('.links:focus-within')) this.#historyLength = np.song_history.length
+    return keyed(this.#historyLength, this.#footerView(np))
+  }
+
+  #footerView({ station }: NowPlaying) {
     const key = this.wish?.apiKey ? `?${new URLSearchParams({ api_key: this.wish.apiKey }).toString()}` : ''
     const path = `${station.shortcode}/`
     return html`<footer class="links">
@@ -130,17 +177,24 @@ export class CuewirePlayer extends LitElement {
 
   readonly #stop = () => this.#listening.stop()
 
+  readonly #turn = (volume: number) => {
+    this.#listening.setVolume(volume)
+    keepVolume(volume)
+  }
+
+  /** A page may play the streams that the station had when it was loaded. */
+  readonly #learnPolicy = ({ effectiveDirective }: SecurityPolicyViolationEvent) => {
+    if (effectiveDirective === 'media-src') this.#listening.forbid()
+  }
+
   readonly #choose = (url: string) => {
     this.chosen = url
     if (this.#listening.sound !== 'silent') this.#play()
   }
 }
 
-const sayingView = ({ kind, text }: Saying) => html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
-
-const nothingView = (saying: Saying) =>
-  html`<div class="cover"></div>
-    <div class="song"><div class="song-text">${sayingView(saying)}</div></div>`
+const sayingView = ({ kind, text }: Saying) =>
+  html`<p class="eyebrow" data-kind=${kind}><span class="eyebrow-text" dir="auto">${text}</span></p>`
 
 /** What is told to those who hear the page, when it changes. */
 function heard({ kind, text }: Saying, np: NowPlaying | null): string {

@@ -13,7 +13,7 @@ export function badgeView({ np, saying, isDoubtful }: Sight) {
     ? `${name}, ${kind === 'live' ? `live with ${text}` : 'now playing'}: ${line}`
     : `${name} ${line}`
   const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
-    ><span class="line" part="title">${line}</span>`
+    ><span class="line" part="title" dir="auto">${line}</span>`
   return np === null
     ? html`<span class="frame badge" part="frame">${inside}</span>`
     : html`<a

@@ -8,9 +8,10 @@ import { sayingView, songView } from './words.ts'
 
 /** A picture, two lines and the bar; all of it leads to the player. */
 export function cardView({ np, saying, isDoubtful, progress, artOf }: Sight) {
-  return html`<section
+  return html`<div
     class="frame card ${isDoubtful ? 'doubtful' : ''}"
     part="frame"
+    role="group"
     aria-label=${np?.station.name ?? 'Radio'}
   >
     ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
@@ -18,5 +19,5 @@ export function cardView({ np, saying, isDoubtful, progress, artOf }: Sight) {
       ${sayingView(saying, np)} ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
       ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
     </div>
-  </section>`
+  </div>`
 }

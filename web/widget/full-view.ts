@@ -4,6 +4,7 @@ import { keyed } from 'lit/directives/keyed.js'
 import type { NowPlaying } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { playIcon, stopIcon } from '../elements/icons.ts'
+import { isOn } from '../elements/listening.ts'
 import { progressView } from '../elements/progress-view.ts'
 import { songLine } from '../elements/song-words.ts'
 import { timeOfDay } from '../elements/time-text.ts'
@@ -15,9 +16,10 @@ const rowsAtMost = 3
 /** A small player: picture, song, sound, what comes and what was. */
 export function fullView(sight: Sight) {
   const { np, saying, isDoubtful, progress, artOf } = sight
-  return html`<section
+  return html`<div
     class="frame full ${isDoubtful ? 'doubtful' : ''}"
     part="frame"
+    role="group"
     aria-label=${np?.station.name ?? 'Radio'}
   >
     ${sayingView(saying, np)} ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
@@ -25,28 +27,28 @@ export function fullView(sight: Sight) {
     <div class="low">
       ${playView(sight)} ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
     </div>
-    ${np === null ? nothing : rowsView(np)}
-  </section>`
+    ${np === null ? nothing : rowsView(np, sight.nowMs)}
+  </div>`
 }
 
 function playView({ np, sound, play, stop }: Sight) {
-  const isOn = sound === 'playing' || sound === 'starting'
-  const isUseless = !isOn && (play === null || np?.is_online !== true)
+  const isSounding = isOn(sound)
+  const isUseless = !isSounding && (play === null || np?.is_online !== true)
   return html`<button
     class="play"
     part="play"
     type="button"
     data-sound=${sound}
-    aria-label=${isOn ? 'Stop' : sound === 'failed' ? 'Listen: the stream did not answer' : 'Listen'}
+    aria-label=${isSounding ? 'Stop' : sound === 'failed' ? 'Listen: the stream did not answer' : 'Listen'}
     ?disabled=${isUseless}
-    @click=${isOn ? stop : play}
+    @click=${isSounding ? stop : play}
   >
-    ${isOn ? stopIcon : playIcon}
+    ${isSounding ? stopIcon : playIcon}
   </button>`
 }
 
 /** The next song and the last ones, with the visitor's time. */
-function rowsView({ playing_next: next, song_history: history }: NowPlaying) {
+function rowsView({ playing_next: next, song_history: history }: NowPlaying, nowMs: number) {
   const rows = [...(next === null ? [] : [{ ...next, isNext: true }]), ...history.slice(0, rowsAtMost)]
   if (rows.length === 0) return nothing
   return keyed(
@@ -55,8 +57,8 @@ function rowsView({ playing_next: next, song_history: history }: NowPlaying) {
       ${rows.map(
         row =>
           html`<li class="row" part="row">
-            <span class="soft">${'isNext' in row ? 'Next' : timeOfDay(row.played_at)}</span>
-            <span class="line">${songLine(row.song)}</span>
+            <span class="soft">${'isNext' in row ? 'Next' : timeOfDay(row.played_at, nowMs)}</span>
+            <span class="line" dir="auto">${songLine(row.song)}</span>
           </li>`
       )}
     </ol>`

@@ -9,6 +9,8 @@ export interface Sight {
   /** It may not be true any more. */
   readonly isDoubtful: boolean
   readonly progress: Progress | null
+  /** The server's clock. */
+  readonly nowMs: number
   readonly artOf: (address: string) => string
   readonly sound: Sound
   /** Null where there is nothing to listen to. */

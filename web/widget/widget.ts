@@ -2,9 +2,10 @@ import { html, LitElement, unsafeCSS } from 'lit'
 
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 import { artAddress } from '../elements/art-address.ts'
+import { canPlay } from '../elements/can-play.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { canPlay, openListening } from '../elements/listening.ts'
-import { sayingOf } from '../elements/saying.ts'
+import { openListening } from '../elements/listening.ts'
+import { type Saying, sayingOf } from '../elements/saying.ts'
 import { serverOf } from '../elements/server-address.ts'
 import { streamsFor } from '../elements/streams.ts'
 import { badgeView } from './badge-view.ts'
@@ -47,7 +48,7 @@ export class CuewireNowPlaying extends LitElement {
     () => this.#wish(),
     detail => this.dispatchEvent(new CustomEvent('cuewire-change', { detail, bubbles: true, composed: true }))
   )
-  readonly #listening = openListening(() => this.requestUpdate())
+  readonly #listening = openListening(new Audio(), () => this.requestUpdate())
 
   constructor() {
     super()
@@ -71,9 +72,10 @@ export class CuewireNowPlaying extends LitElement {
     const [stream] = streams
     return html`${view({
       np,
-      saying: sayingOf(snapshot),
+      saying: this.#wish() === null ? useless(this.station) : sayingOf(snapshot),
       isDoubtful: snapshot.status === 'stale' || snapshot.status === 'offline',
       progress: this.#station.progress(),
+      nowMs: this.#station.serverTimeMs(),
       artOf: address => (np === null ? '' : this.#artOf(address, np)),
       sound: this.#listening.sound,
       play: stream ? () => this.#listening.play(stream.url) : null,
@@ -90,6 +92,12 @@ export class CuewireNowPlaying extends LitElement {
     return artAddress(address, { server: this.server, apiKey: this.apiKey }, np)
   }
 }
+
+/** What is said where there is nothing that could be followed. */
+const useless = (station: string): Saying => ({
+  kind: 'doubt',
+  text: station === '' ? 'No station is named' : 'The server is not an address'
+})
 
 const views: Readonly<Record<string, typeof cardView>> = { badge: badgeView, card: cardView, full: fullView }
 

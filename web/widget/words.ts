@@ -7,7 +7,7 @@ import type { Saying } from '../elements/saying.ts'
 export function sayingView({ kind, text }: Saying, np: NowPlaying | null) {
   const words = kind === 'plain' && np !== null ? np.station.name : text
   const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
-    ><span class="line">${words}</span>`
+    ><span class="line" dir="auto">${words}</span>`
   return html`<p class="saying" part="saying" data-kind=${kind}>
     ${
       np === null
@@ -22,7 +22,7 @@ export function sayingView({ kind, text }: Saying, np: NowPlaying | null) {
 /** What plays, in two lines. */
 export function songView({ now_playing: { song } }: NowPlaying) {
   return html`<div class="song">
-    <p class="title line" part="title" title=${song.title}>${song.title || song.text}</p>
-    <p class="artist line soft" part="artist">${song.artist}</p>
+    <p class="title line" part="title" dir="auto" title=${song.title}>${song.title || song.text}</p>
+    <p class="artist line soft" part="artist" dir="auto">${song.artist}</p>
   </div>`
 }

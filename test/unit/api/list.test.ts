@@ -14,6 +14,7 @@ function reply(query: string, rows: unknown[], total: number) {
     body: undefined,
     apiKey: '',
     address: '',
+    host: '',
     caller: null,
     isOpen: () => true
   }

@@ -17,3 +17,7 @@ test.each([
 ])('%s names the tag: %s', (header, is) => {
   expect(isNamed(header, 'W/"abc-1"')).toBe(is)
 })
+
+test.each(['*', '""', 'W/"abc-1"', ''])('%s does not name what has no tag', header => {
+  expect(isNamed(header, '')).toBe(false)
+})

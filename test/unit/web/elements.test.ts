@@ -94,11 +94,33 @@ test('streams are those that the browser plays, the station’s choice first', (
   expect(labels([hls], true)).toEqual(['HLS', 'Odd'])
 })
 
+test('streams that are called alike are told apart by where they are', () => {
+  const remote = { name: 'North', bitrate: 0, format: '' }
+  const profile = {
+    mounts: [mount(1, 'mp3', true), mount(2, 'mp3', false), mount(3, 'opus', false)],
+    remotes: [
+      { ...remote, id: 4, url: 'https://north.example.net/a' },
+      { ...remote, id: 5, url: 'https://north.example.net/b' }
+    ]
+  }
+  const { station } = documentOf(aStation({ profile }))
+  expect(streamsFor(station, () => true).map(({ label }) => label)).toEqual([
+    'MP3, 128 kbit/s (/1)',
+    'MP3, 128 kbit/s (/2)',
+    'OPUS, 128 kbit/s',
+    'North (north.example.net/a)',
+    'North (north.example.net/b)'
+  ])
+})
+
 test('pictures come from the Cuewire server only, with the key where one is needed', () => {
   const art = (address: string, apiKey = '') =>
     artAddress(address, { server: 'http://10.0.0.1:8080/', apiKey }, np)
   expect(art('https://radio.example.com/static/a.jpg')).toBe('https://radio.example.com/static/a.jpg')
-  expect(art('http://10.0.0.1:8080/a.jpg?x=1', 'k:v')).toBe('http://10.0.0.1:8080/a.jpg?x=1&api_key=k%3Av')
+  expect(art('http://10.0.0.1:8080/api/station/demo/art/a.jpg?x=1', 'k:v')).toBe(
+    'http://10.0.0.1:8080/api/station/demo/art/a.jpg?x=1&api_key=k%3Av'
+  )
+  expect(art('https://radio.example.com/static/a.jpg', 'k:v')).toBe('https://radio.example.com/static/a.jpg')
   for (const other of [
     'https://tracker.example/a.gif',
     'javascript:alert(1)',

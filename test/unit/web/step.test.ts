@@ -88,6 +88,15 @@ test('a shutdown spreads the return over five seconds', () => {
   expect(course.take({ type: 'timer' }, 12_500)).toEqual(opened('websocket'))
 })
 
+test('without a network nobody is believed for longer than without a connection', () => {
+  const course = live()
+  expect(course.take({ type: 'cut' }, 10_000)).toEqual(closed)
+  expect([course.status(14_999), course.status(15_000)]).toEqual(['live', 'stale'])
+  // Back again, it goes on where it was.
+  expect(course.take({ type: 'woken' }, 15_000)).toEqual(opened('websocket'))
+  expect(course.take({ type: 'cut' }, 15_001)).toEqual([])
+})
+
 test('who is told not to come back does not', () => {
   const course = live()
   expect(course.hear({ type: 'dismissed', code: 3501 }, 10_000)).toEqual(closed)

@@ -1,0 +1,151 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
+
+import { widgetSizes } from '../../src/pages/widget-code.ts'
+import { mp3 } from '../support/audio-bytes.ts'
+import { startBrowser } from '../support/browser.ts'
+import { aPlay, aSong } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { openPage } from '../support/open-page.ts'
+import { startWebServer } from '../support/web-server.ts'
+
+const mount = (id: number, customUrl: string) => ({
+  id,
+  path: `/${id}.mp3`,
+  displayName: `Stream ${id}`,
+  bitrate: 32,
+  format: 'mp3',
+  hasAutodj: true,
+  customUrl,
+  isDefault: id === 1
+})
+
+/** A server of streams: each address gives sound. */
+async function startStreams() {
+  const streams = await startWebServer()
+  const sound = mp3({}, 4_000)
+  streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(sound))
+  return streams
+}
+
+const listen = async (page: Page) => {
+  await page.getByRole('button', { name: 'Listen' }).click()
+  await page.locator('.sound-text', { hasText: 'Listening' }).waitFor({ timeout: 10_000 })
+}
+
+describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterAll(async () => browser.close())
+
+  test('the longest texts fit into documented frames, and into the narrowest window', async ({ stage }) => {
+    const song = aSong({ title: 'W'.repeat(200), artist: 'W'.repeat(200), album: 'W'.repeat(200) })
+    const play = aPlay({ song })
+    const days = 86_400_000
+    const history = [1, 2, 3, 4].map(shId => ({ ...play, shId, startedAtMs: Date.now() - shId * days }))
+    const station = await stage.put({
+      profile: { name: 'W'.repeat(100), mounts: [mount(1, '')] },
+      live: { streamerName: 'W'.repeat(80), startedAtMs: Date.now(), art: '' },
+      shown: play,
+      history,
+      next: { ...play, cuedAtMs: Date.now(), playsAtMs: Date.now() + 2 * days, isRequest: true }
+    })
+    const page = await openPage(browser, { locale: 'en-US' })
+    const sizeOf = async () =>
+      page.evaluate<readonly [number, number]>(
+        '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
+      )
+    for (const [size, height] of Object.entries(widgetSizes)) {
+      // The border of the frame is one pixel on each side.
+      await page.setViewportSize({ width: 382, height: height - 2 })
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed?size=${size}`)
+      await page.locator('[part=title]').waitFor()
+      expect([size, ...(await sizeOf())]).toEqual([size, 382, height - 2])
+    }
+    await page.setViewportSize({ width: 320, height: 800 })
+    for (const rest of ['', '/widgets']) {
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
+      await page.locator('.controls, [part=rows]').waitFor()
+      const [width] = await sizeOf()
+      expect([rest, width]).toEqual([rest, 320])
+    }
+  })
+
+  test('a widget that names no station, or no server, says so', async ({ stage }) => {
+    const station = await stage.put()
+    const page = await openPage(browser)
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed`)
+    for (const [attribute, value, says] of [
+      ['server', 'nowhere', 'The server is not an address'],
+      ['station', '', 'No station is named']
+    ] as const) {
+      await page.evaluate(
+        `document.querySelector('cuewire-now-playing').setAttribute('${attribute}', '${value}')`
+      )
+      await page.locator('p.saying', { hasText: says }).waitFor({ timeout: 2_000 })
+    }
+  })
+
+  test('when a station is gone its sound can be stopped, and the system is told nothing of it', async ({
+    stage
+  }) => {
+    await using streams = await startStreams()
+    const station = await stage.put({ profile: { mounts: [mount(1, `${streams.url}/1.mp3`)] } })
+    const page = await openPage(browser)
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    await listen(page)
+    expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('playing')
+    const { profile } = station.state()
+    await station.change({ profile: { ...profile, isPublic: false } })
+    // A connection that is there only falls silent; a new one is told.
+    await page.evaluate("for (const type of ['offline', 'online']) window.dispatchEvent(new Event(type))")
+    await page.locator('.eyebrow', { hasText: 'This station is not here' }).waitFor({ timeout: 10_000 })
+    expect(await page.evaluate('navigator.mediaSession.metadata')).toBeNull()
+    expect([await page.title(), await page.locator('h1').textContent()]).toEqual(['Harbour FM', 'Harbour FM'])
+    expect(await page.locator('.cover').count()).toBe(0)
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.locator('.controls').waitFor({ state: 'detached' })
+    expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('none')
+  })
+
+  test('of a stream that came after the page, it says that it has to be loaded again', async ({ stage }) => {
+    await using streams = await startStreams()
+    const station = await stage.put({ profile: { mounts: [mount(1, '')] } })
+    // That its policy forbids something is what it is about.
+    const page = await browser.newPage()
+    onTestFinished(async () => page.close())
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    await page.locator('.stream').waitFor()
+    const { profile } = station.state()
+    await station.change({
+      profile: { ...profile, mounts: [mount(1, ''), mount(2, `${streams.url}/2.mp3`)] }
+    })
+    await page.getByLabel('Stream').selectOption('Stream 2')
+    await page.getByRole('button', { name: 'Listen' }).click()
+    const said = page.locator('.sound-text')
+    await said.filter({ hasText: 'Reload the page to hear this stream' }).waitFor({ timeout: 5_000 })
+    await page.reload()
+    await page.getByLabel('Stream').selectOption('Stream 2')
+    await listen(page)
+  })
+
+  test('what is played leaves the focus where it is, a reload the volume; a broken cover is not seen', async ({
+    stage
+  }) => {
+    const station = await stage.put({ profile: { mounts: [mount(1, '')] } })
+    const page = await openPage(browser)
+    await page.route('**/static/img/**', route => route.abort())
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    await page.getByLabel('Volume').fill('0.3')
+    await page.locator('.now > .cover img').waitFor({ state: 'hidden' })
+    await page.getByRole('link', { name: 'M3U' }).focus()
+    await station.change({ history: [{ ...aPlay(), shId: 1 }] })
+    await page.locator('.row').waitFor({ timeout: 5_000 })
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('M3U')
+    await page.reload()
+    expect(await page.getByLabel('Volume').inputValue()).toBe('0.3')
+  })
+})
