@@ -144,6 +144,30 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(body.map((play: Answer) => play.song.title)).toEqual([next, before])
   })
 
+  test('a song that ends while it is asked whether to skip it is not skipped, nor the one after it', async ({
+    program
+  }) => {
+    const page = await openPage(browser)
+    const { path, document } = await openStation(page, program)
+    const next: string = document.playing_next.song.title
+    const skips: (string | null)[] = []
+    page.on('request', request => {
+      if (request.url().endsWith('/backend/skip')) skips.push(request.postData())
+    })
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await page.getByRole('dialog').waitFor()
+    await program.ask('POST', `${path}/backend/skip`)
+    await page.locator('.on-air-title', { hasText: next }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('The song has ended by itself.').waitFor()
+    expect(skips).toEqual([])
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Skip' }).click()
+    await waitFor(async () => skips.length === 1, { deadlineMs: 5_000, what: 'the song to be skipped' })
+    const { body } = await program.ask('GET', `${path}/history`)
+    expect(body.map((play: Answer) => play.sh_id)).toContain(JSON.parse(skips[0] ?? '').sh_id)
+  })
+
   test('the queue tells its reasons, and is put into another order by keys and by dragging', async ({
     program
   }) => {
@@ -279,4 +303,27 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
     expect(found).toEqual([])
   }, 60_000)
+
+  test('a server that does not answer is told of in every panel, until it does again', async ({
+    program
+  }) => {
+    const page = await openPage(browser)
+    const { name } = await openStation(page, program)
+    expect(await page.title()).toContain(name)
+    await page.locator('.queue-row').first().waitFor()
+    const banner = page.locator('.standing')
+    program.server.kill('SIGSTOP')
+    try {
+      await banner.getByText('The server cannot be reached.').waitFor({ timeout: 20_000 })
+      await page
+        .locator('.panel', { hasText: 'History' })
+        .getByText('This was read')
+        .waitFor({ timeout: 5_000 })
+      await page.locator('.view[data-old]').waitFor()
+    } finally {
+      program.server.kill('SIGCONT')
+    }
+    await page.locator('.standing-text').waitFor({ state: 'detached', timeout: 20_000 })
+    await page.locator('.panel .trouble').waitFor({ state: 'detached', timeout: 20_000 })
+  }, 90_000)
 })

@@ -2,8 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { ask, done } from './ask.ts'
 import { moved } from './drop-place.ts'
-import { notify } from './notice.ts'
-import { asRefusal } from './refusal.ts'
+import { notify, refusalNotice } from './notice.ts'
 
 export interface QueueMoves {
   /** The rows as they will be once all moves are done. */
@@ -30,7 +29,7 @@ export function movesFor(
     try {
       await ask(done, path, { method: 'PUT', body: { position } })
     } catch (error) {
-      notify(host, { text: asRefusal(error).message, isBad: true })
+      notify(host, refusalNotice(error))
     }
     left--
     if (left > 0) return

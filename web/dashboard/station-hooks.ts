@@ -6,7 +6,7 @@ import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 
-const everyMs = 15_000
+const everyMs = 5_000
 
 /** The web hooks of a station. */
 export class StationHooks extends LightElement {

@@ -16,7 +16,7 @@ import { rowDragFor, shiftOf } from './row-drag.ts'
 import { troubleView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
 
-const everyMs = 20_000
+const everyMs = 5_000
 const rowsAtMost = 100
 
 /** What will play and why, and in which order: rows are dragged by their grips, or moved with the arrow keys. */

@@ -8,7 +8,7 @@ import { weekView } from './week-view.ts'
 import { dateAfter, mondayOf, weekOf } from './week.ts'
 import { zoneTime } from './zone-time.ts'
 
-const everyMs = 120_000
+const everyMs = 10_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const hues = 8

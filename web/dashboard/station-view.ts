@@ -6,6 +6,7 @@ import { sayingOf } from '../elements/saying.ts'
 import { server } from './ask.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
+import { titlePage } from './page-title.ts'
 import { stationRightsFor } from './rights.ts'
 import { type Section, stationAddress } from './route.ts'
 import { zoneTime } from './zone-time.ts'
@@ -30,6 +31,10 @@ export class StationView extends LightElement {
       </header>
       ${np === null ? nothing : this.#sectionView(np)}
     `
+  }
+
+  protected override updated(): void {
+    titlePage(this.#followed.snapshot.np?.station.name ?? this.station)
   }
 
   #tabsView() {

@@ -5,6 +5,7 @@ import type { NowPlaying } from '../client/interface.ts'
 import { counted } from './counted.ts'
 import { LightElement } from './light-element.ts'
 import { nowPlayingList, takeShown } from './listed.ts'
+import { titlePage } from './page-title.ts'
 import { readFor } from './reading.ts'
 import { stationAddress } from './route.ts'
 import { stationTurned } from './station-card.ts'
@@ -83,6 +84,10 @@ export class StationsView extends LightElement {
           : nothing
       }
     `
+  }
+
+  protected override updated(): void {
+    titlePage(this.#stations.value === null ? 'Stations' : headline(this.#stations.value))
   }
 
   #silentView(stations: readonly NowPlaying[]) {
