@@ -116,6 +116,7 @@ function describeRoute(route: ApiRoute) {
     summary,
     query = {},
     body,
+    isBodyOptional = false,
     status = 200,
     answer,
     contentTypes = ['application/json'],
@@ -152,7 +153,7 @@ function describeRoute(route: ApiRoute) {
     ...(isKeyed ? { description: `Needs ${right}.` } : {}),
     security: isKeyed ? [{ apiKey: [] }, { bearer: [] }] : [{}],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: contentOf(body, route) } } : {}),
+    ...(body ? { requestBody: { required: !isBodyOptional, content: contentOf(body, route) } } : {}),
     responses: {
       ...(isRedirect
         ? {}

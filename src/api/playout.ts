@@ -9,6 +9,11 @@ import { actionResult, type ApiRoute, stationOf } from './route.ts'
 
 const done = { $ref: '#/components/schemas/ActionResult' }
 
+const wish = v.object(
+  { sh_id: v.optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The play.' }).input) },
+  'must be an object.'
+)
+
 const skip: ApiRoute = {
   method: 'POST',
   path: '/api/station/:station_id/backend/skip',
@@ -17,12 +22,24 @@ const skip: ApiRoute = {
     id: 'skipSong',
     tag: 'Queue',
     summary: 'End the song on air now',
+    body: {
+      type: 'object',
+      properties: {
+        sh_id: {
+          type: 'integer',
+          minimum: 1,
+          description: 'The play that is meant, as now playing has it: 409 where another one is on by now.'
+        }
+      }
+    },
+    isBodyOptional: true,
     answer: done,
     errors: [409]
   },
   async handle(request, services) {
     const { id } = stationOf(request)
-    await skipSong(services, id, tx => recordAudit(tx, request, { record: 'Station', id }))
+    const { sh_id: meantShId = null } = parseBody(wish, request.body)
+    await skipSong(services, id, meantShId, tx => recordAudit(tx, request, { record: 'Station', id }))
     return actionResult('Song skipped.')
   }
 }

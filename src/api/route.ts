@@ -77,6 +77,8 @@ export interface Operation {
   readonly summary: string
   readonly query?: Readonly<Record<string, JsonSchema>>
   readonly body?: JsonSchema
+  /** True where there may be no body. */
+  readonly isBodyOptional?: boolean
   /** Another status of success than 200. */
   readonly status?: 201
   /** The schema of the answer's body, with its content types where that is not JSON. */

@@ -41,12 +41,13 @@ export async function readCommands(
 }
 
 /**
- * Ends the song on air: the clock goes on at once, a playout is told to. Throws 409 where nothing plays, a streamer is live, or nobody can
- * be told.
+ * Ends the song on air: the clock goes on at once, a playout is told to. With `meantShId` only that play. Throws 409 where nothing plays,
+ * or another play than is meant, where a streamer is live, or nobody can be told.
  */
 export async function skipSong(
   services: PlayoutServices,
   stationId: number,
+  meantShId: number | null,
   note: (tx: Tx) => Promise<void>
 ): Promise<void> {
   const shId = await services.sql.begin(async tx => {
@@ -54,6 +55,8 @@ export async function skipSong(
     if (!station) throw new ApiError('not-found')
     const play = await readOpenPlay(tx, stationId)
     if (!play) throw new ApiError('conflict', 'Nothing is playing.')
+    if (meantShId !== null && play.id !== meantShId)
+      throw new ApiError('conflict', 'Another song is playing by now.')
     if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
     if (station.isClocked) return play.id
     if (station.driver !== 'liquidsoap')

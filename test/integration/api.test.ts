@@ -219,6 +219,19 @@ describe('skip', () => {
     expect(after.now_playing.song).toEqual(document.playing_next.song)
   })
 
+  test('of a play that has ended meanwhile leaves the next one alone', async ({ program }) => {
+    const { id, document } = await playing(program)
+    const path = `/api/station/${id}/backend/skip`
+    const meant = { body: { sh_id: document.now_playing.sh_id } }
+    expect((await program.ask('POST', path, meant)).status).toBe(200)
+    const { status, body } = await program.ask('POST', path, meant)
+    expect([status, body.message]).toEqual([409, 'Another song is playing by now.'])
+    const wrong = await program.ask('POST', path, { body: { sh_id: 'x' } })
+    expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('sh_id')])
+    const plays = await program.sql`select id from song_history where station_id = ${id}`
+    expect(plays).toHaveLength(2)
+  })
+
   test('of a silent station is refused', async ({ program }) => {
     const stationId = await seedStation(program.sql, { tracks: 0 })
     const { status, body } = await program.ask('POST', `/api/station/${stationId}/backend/skip`)

@@ -8,7 +8,7 @@ test('the queues tell who works on them, and what will have to be done', async (
   const { status, body } = await program.ask('GET', '/api/queues')
   expect([status, body.status]).toEqual([200, 'success'])
   expect(body.queues).toEqual([
-    { name: 'advance', workers: 1, waiting: 0, active: 0, delayed: 1 },
-    { name: 'deliver', workers: 1, waiting: 0, active: 0, delayed: 0 }
+    { name: 'advance', workers: 1, waiting: 0, active: 0, delayed: 1, overdue: 0, late_ms: 0 },
+    { name: 'deliver', workers: 1, waiting: 0, active: 0, delayed: 0, overdue: 0, late_ms: 0 }
   ])
 })
