@@ -34,7 +34,7 @@ export class OnAir extends LightElement {
   protected override render() {
     const { snapshot } = this.#followed
     const { np, status } = snapshot
-    const { kind, text } = sayingOf(snapshot)
+    const { kind, text } = sayingOf(snapshot, zoneTime(np?.station.timezone ?? 'UTC').time)
     const state = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
     if (np === null) return html`<section class="panel on-air" aria-label="On the air">${state}</section>`
     const { song, sh_id: shId, playlist, is_request: isRequest } = np.now_playing

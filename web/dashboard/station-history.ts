@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
+import { number } from './counted.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
@@ -95,7 +96,7 @@ export class StationHistory extends LightElement {
         <p class="row-artist">${song.artist}</p>
       </td>
       <td class="wide quiet">${fromText(play)}</td>
-      <td class="count">${listeners}${deltaView(delta)}</td>
+      <td class="count">${number(listeners)}${deltaView(delta)}</td>
     </tr>`
   }
 }
@@ -107,6 +108,6 @@ function fromText({ streamer, playlist, is_request: isRequest, is_visible: isVis
 
 function deltaView(delta: number) {
   if (delta === 0) return nothing
-  const text = delta > 0 ? `+${delta}` : `−${-delta}`
+  const text = delta > 0 ? `+${number(delta)}` : `−${number(-delta)}`
   return html` <span class="delta" data-kind=${delta > 0 ? 'more' : 'fewer'}>${text}</span>`
 }

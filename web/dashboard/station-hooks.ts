@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
+import { hookChanged } from './hook-card.ts'
 import { hooks } from './hook.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
@@ -28,6 +29,11 @@ export class StationHooks extends LightElement {
     everyMs,
     occasion: () => this.occasion
   })
+
+  constructor() {
+    super()
+    this.addEventListener(hookChanged, () => void this.#hooks.again())
+  }
 
   protected override render() {
     const { value } = this.#hooks

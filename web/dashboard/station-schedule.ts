@@ -2,6 +2,7 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { LightElement } from './light-element.ts'
+import { placeName } from './place-name.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 import { weekView } from './week-view.ts'
@@ -56,7 +57,7 @@ export class StationSchedule extends LightElement {
       <header class="panel-head">
         <div>
           <h2 class="heading" id="week">Week</h2>
-          <p class="quiet">${zone.replaceAll('_', ' ')}</p>
+          <p class="quiet">Times of ${placeName(zone)}</p>
         </div>
         <div class="button-row">
           <button type="button" class="button" aria-label="The week before" @click=${() => this.weeks--}>

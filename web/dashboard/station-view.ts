@@ -7,8 +7,10 @@ import { server } from './ask.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { titlePage } from './page-title.ts'
+import { placeName } from './place-name.ts'
 import { stationRightsFor } from './rights.ts'
 import { type Section, stationAddress } from './route.ts'
+import { refusedView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
 
 /** A station for those who operate it: what plays, and everything about it that the key may see. */
@@ -64,9 +66,14 @@ export class StationView extends LightElement {
       case 'schedule':
         return html`<div class="stack">
           <station-schedule .station=${this.station} .zone=${np.station.timezone}></station-schedule>
-          ${this.#rights.may('queue') ? html`<station-playlists .station=${this.station}></station-playlists>` : nothing}
+          ${
+            this.#rights.may('queue')
+              ? html`<station-playlists .station=${this.station}></station-playlists>`
+              : this.#refusedView()
+          }
         </div>`
       case 'hooks':
+        if (!this.#rights.may('hooks')) return this.#refusedView()
         return html`<station-hooks
           .station=${this.station}
           .zone=${np.station.timezone}
@@ -113,7 +120,13 @@ export class StationView extends LightElement {
     </div>`
   }
 
+  /** Until the rights are known there is nothing to say. */
+  #refusedView() {
+    return this.#rights.isKnown ? refusedView : nothing
+  }
+
   #streamersView(np: NowPlaying) {
+    if (!this.#hasStreamers) return this.#refusedView()
     const { timezone } = np.station
     const occasion = occasionOf(np)
     return html`<div class="stack">
@@ -157,9 +170,8 @@ function missingView(snapshot: Snapshot) {
 
 function aboutView({ station: { timezone, shortcode, is_public: isPublic } }: NowPlaying) {
   const { time, zone } = zoneTime(timezone)
-  const place = zone.split('/').at(-1)?.replaceAll('_', ' ')
   return html`<p class="quiet station-about">
-    <span>${time(Date.now() / 1_000)} ${place}</span>
+    <span>${time(Date.now() / 1_000)}, times of ${placeName(zone)}</span>
     ${
       isPublic
         ? html`<a href="public/${encodeURIComponent(shortcode)}">Player page</a>`
