@@ -208,6 +208,28 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     })
   })
 
+  test('a song is moved to the end of a queue that is longer than what is shown of it', async ({
+    program
+  }) => {
+    const page = await openPage(browser)
+    const { id, path } = await openStation(page, program)
+    const [song] = await program.sql`select id from media where station_id = ${id} limit 1`
+    const added = await program.ask('POST', `${path}/queue`, {
+      body: { media_ids: Array.from({ length: 100 }, () => song?.['id']) }
+    })
+    expect(added.status).toBe(200)
+    const first = page.locator('.queue-row').first()
+    const grip = first.getByRole('button', { name: /place 1 of 1\d\d$/ })
+    await grip.waitFor({ timeout: 10_000 })
+    const moved = await grip.getAttribute('data-id')
+    await grip.press('End')
+    const isLast = async () => {
+      const { body } = await program.ask('GET', `${path}/queue?per_page=0`)
+      return body.rows.at(-1).links.self.endsWith(`/${moved}`)
+    }
+    await waitFor(isLast, { deadlineMs: 5_000, what: 'the song to be the last one' })
+  })
+
   test('a web hook is seen to fail and to succeed, tried by hand and told of a song', async ({ program }) => {
     await using receiver = await startWebServer()
     const page = await openPage(browser)
@@ -266,6 +288,34 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('link', { name: 'Schedule' }).click()
     await page.getByText('The key is not valid any more: sign in again.').waitFor({ timeout: 10_000 })
     await page.getByRole('button', { name: 'Operator' }).waitFor()
+  })
+
+  test('times of twelve hours, and of other days, have room beside what they stand at', async ({
+    program
+  }) => {
+    const page = await openPage(browser, { locale: 'en-US' })
+    const { id, path } = await openStation(page, program)
+    await program.ask('POST', `${path}/backend/skip`)
+    await program.sql`update song_history set started_at_ms = started_at_ms - 86400000 where station_id = ${id}
+      and id = (select min(id) from song_history where station_id = ${id})`
+    const late = { start_time: 2200, end_time: 600, days: [] }
+    await program.ask('POST', `${path}/playlists`, { body: { name: 'Overnight', schedule_items: [late] } })
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.reload()
+      await page.locator('.queue-row').first().waitFor()
+      await page.getByRole('cell', { name: /^\w{3},? \d+:\d\d\s[AP]M$/ }).waitFor()
+      const crowded = await page.evaluate(`[...document.querySelectorAll('.queue-row')].filter(row =>
+        row.querySelector('.row-time').getBoundingClientRect().right >
+          row.querySelector('.row-text').getBoundingClientRect().left).length`)
+      const hidden = await page.evaluate(
+        `[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length`
+      )
+      expect([width, crowded, hidden]).toEqual([width, 0, 0])
+    }
+    await page.goto(`${page.url()}/schedule`)
+    await page.getByText('10:00 PM–6:00 AM').first().waitFor()
+    expect(await page.title()).toContain('Station')
   })
 
   test('axe finds nothing serious anywhere, in light and dark, whatever texts hold', async ({ program }) => {

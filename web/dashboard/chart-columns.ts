@@ -1,29 +1,26 @@
 import type { Points } from './listener-series.ts'
 
-type Cells = (number | null)[]
-/** Times, the most, the fewest, and how many at the end of each step. */
-export type Columns = [number[], Cells, Cells, Cells]
+/** Times, and how many there were. */
+export type Columns = [number[], (number | null)[]]
 
 const daySeconds = 86_400
 
 /**
- * Points as a chart needs them. What a point tells lies between its time and the next step, and is drawn there: it stands at
- * the end of its step and is valid back to the one before it. Where nobody counted there is nothing.
+ * Points as a chart needs them. The count of a point is that at the end of its step: there it stands, and is drawn back to
+ * the step's beginning. Where nobody counted there is nothing.
  */
 export function columnsOf(points: Points, step: number): Columns {
-  const columns: Columns = [[], [], [], []]
-  const put = (at: number, ...cells: readonly (number | null)[]) => {
+  const columns: Columns = [[], []]
+  const put = (at: number, total: number | null) => {
     columns[0].push(at)
-    columns[1].push(cells[0] ?? null)
-    columns[2].push(cells[1] ?? null)
-    columns[3].push(cells[2] ?? null)
+    columns[1].push(total)
   }
   let end: number | null = null
-  for (const { at, total, most, fewest } of points) {
-    if (end !== null && at > end) put((end + at) / 2)
-    if (end === null || at > end) put(at, most, fewest, total)
+  for (const { at, total } of points) {
+    if (end !== null && at > end) put((end + at) / 2, null)
+    if (end === null || at > end) put(at, total)
     end = at + step
-    put(end, most, fewest, total)
+    put(end, total)
   }
   return columns
 }

@@ -15,7 +15,7 @@ const stepSeconds = 60
 /** Hours between the times below the chart. */
 const apart = [1, 2, 3, 4, 6, 12].map(hours => hours * 3_600)
 
-/** The listeners of a station's last 24 hours: a line, and around it what there was within each step. */
+/** The listeners of a station's last 24 hours: how many there were at the end of each minute. */
 export class DayChart extends LightElement {
   static override properties = {
     station: { attribute: false },
@@ -53,8 +53,7 @@ export class DayChart extends LightElement {
         role="img"
         aria-label=${value === null ? 'Listeners' : summaryOf(value.points, time)}
       ></div>
-      <i class="ink-line"></i><i class="ink-area"></i><i class="ink-band"></i><i class="ink-text"></i
-      ><i class="ink-grid"></i>
+      <i class="ink-line"></i><i class="ink-area"></i><i class="ink-text"></i><i class="ink-grid"></i>
     </section>`
   }
 
@@ -100,8 +99,6 @@ export class DayChart extends LightElement {
       scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
       series: [
         {},
-        { stroke: 'transparent', ...stepped, points: { show: false } },
-        { stroke: 'transparent', ...stepped, points: { show: false } },
         {
           stroke: inkOf(this, 'line'),
           fill: inkOf(this, 'area'),
@@ -110,7 +107,6 @@ export class DayChart extends LightElement {
           points: { show: false }
         }
       ],
-      bands: [{ series: [1, 2], fill: inkOf(this, 'band') }],
       hooks: { setCursor: [plot => this.#point(plot)] }
     }
   }

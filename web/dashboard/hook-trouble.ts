@@ -53,7 +53,10 @@ export class HookTrouble extends LightElement {
     const { time } = zoneTime(this.zone)
     const { id, attempted_at: at, next_attempt: next, state, response } = delivery
     return html`<div class="tested" data-mood="bad">
-      <p><strong>${attemptText(delivery)}</strong> Tried ${time(at)}, for ${time(delivery.happened_at)}.</p>
+      <p>
+        <strong>${attemptText(delivery)}</strong> Tried ${time(at)} with news of
+        ${time(delivery.happened_at)}.
+      </p>
       ${response === '' ? nothing : html`<pre class="said">${response}</pre>`}
       <p class="quiet">
         ${state === 'pending' && next > 0 ? `It is tried again ${time(next)}.` : nothing}

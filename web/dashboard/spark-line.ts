@@ -45,8 +45,6 @@ export class SparkLine extends LightElement {
         scales: { y: { range: (_, __, most) => [0, Math.max(4, most)] } },
         series: [
           {},
-          { show: false },
-          { show: false },
           {
             stroke: inkOf(this, 'line'),
             fill: inkOf(this, 'area'),
