@@ -284,6 +284,25 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(offered).toEqual(['Now', 'Schedule'])
     expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: /Skip|Move|Take/ }).count()).toBe(0)
+    for (const [section, texts] of [
+      ['schedule', ['Playlists']],
+      ['hooks', ['This key may not see this.']],
+      ['x', ['There is no such page']]
+    ] as const) {
+      await page.goto(`${program.baseUrl}/#/station/${name}/${section}`)
+      for (const text of texts) await page.getByText(text).first().waitFor()
+    }
+    await page.getByRole('link', { name: 'All stations' }).click()
+    await page.getByRole('heading', { name: 'System' }).waitFor()
+    const titled = (shown: string) =>
+      waitFor(async () => (await page.title()) === `${shown} · Cuewire`, {
+        deadlineMs: 5_000,
+        what: `the page to be called ${shown}`
+      })
+    await page.goto(`${program.baseUrl}/#/station/${name}`)
+    await titled(station.document.station.name)
+    await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { name: 'Renamed' } })
+    await titled('Renamed')
     await program.ask('POST', `${keys}/revoke/${body.api_key.id}`)
     await page.getByRole('link', { name: 'Schedule' }).click()
     await page.getByText('The key is not valid any more: sign in again.').waitFor({ timeout: 10_000 })
@@ -316,6 +335,25 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.goto(`${page.url()}/schedule`)
     await page.getByText('10:00 PM–6:00 AM').first().waitFor()
     expect(await page.title()).toContain('Station')
+  })
+
+  test('notifications are opened, paged through and settled all at once', async ({ program }) => {
+    for (let index = 1; index <= 22; index++)
+      await program.ask('POST', '/api/v1/main/notifications', {
+        body: { title: `News ${index}`, body: 'A long story. '.repeat(50), type: 'info' }
+      })
+    const page = await openPage(browser)
+    await signIn(page, program.baseUrl)
+    const rows = page.locator('.notification')
+    const newest = rows.filter({ hasText: 'News 22' })
+    await newest.getByRole('button', { name: 'More' }).click()
+    await page.locator('.notification:not([data-cut])').waitFor()
+    await page.getByRole('button', { name: 'Show older' }).click()
+    await rows.filter({ hasText: /News 1[^0-9]/ }).waitFor()
+    await page.getByRole('button', { name: 'Mark all as read' }).click()
+    await page.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'detached' })
+    const { body } = await program.ask('GET', '/api/v1/main/notifications?is_read=false&per_page=1')
+    expect(body.total).toBe(0)
   })
 
   test('axe finds nothing serious anywhere, in light and dark, whatever texts hold', async ({ program }) => {
@@ -375,6 +413,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
         .getByText('This was read')
         .waitFor({ timeout: 5_000 })
       await page.locator('.view[data-old]').waitFor()
+      expect(await page.getByRole('button', { name: 'Skip' }).isDisabled()).toBe(true)
     } finally {
       program.server.kill('SIGCONT')
     }

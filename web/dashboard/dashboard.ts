@@ -88,7 +88,11 @@ export class CuewireDashboard extends LightElement {
     if (route.view === 'station' && key !== '')
       return keyed(
         route.station,
-        html`<station-view .station=${route.station} .section=${route.section}></station-view>`
+        html`<station-view
+          .station=${route.station}
+          .section=${route.section}
+          .isOld=${!this.#isThere}
+        ></station-view>`
       )
     return html`<stations-view .isOperated=${key !== ''}></stations-view>
       ${key === '' ? nothing : this.#installationView()}`

@@ -18,9 +18,15 @@ import { zoneTime } from './zone-time.ts'
 
 /** What a station plays now, and the button that ends it. */
 export class OnAir extends LightElement {
-  static override properties = { station: { attribute: false }, maySkip: { attribute: false } }
+  static override properties = {
+    station: { attribute: false },
+    maySkip: { attribute: false },
+    isOld: { attribute: false }
+  }
   declare station: string
   declare maySkip: boolean
+  /** Whether the server does not answer. */
+  declare isOld: boolean
 
   readonly #followed = followFor(
     this,
@@ -55,7 +61,7 @@ export class OnAir extends LightElement {
         ${np.is_online ? progressView(this.#followed.progress()) : nothing}
         <div class="on-air-foot">
           <p><strong>${counted(np.listeners.total, 'listener')}</strong>, ${np.listeners.unique} different</p>
-          ${this.maySkip && np.is_online ? this.#skipView(np, status === 'live') : nothing}
+          ${this.maySkip && np.is_online ? this.#skipView(np, status === 'live' && !this.isOld) : nothing}
         </div>
         ${nextView(np)}
       </div>

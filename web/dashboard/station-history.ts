@@ -2,6 +2,7 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { number } from './counted.ts'
+import { isolated } from './isolated.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
@@ -103,7 +104,7 @@ export class StationHistory extends LightElement {
 
 function fromText({ streamer, playlist, is_request: isRequest, is_visible: isVisible }: Play): string {
   const from = streamer || (isRequest ? 'Request' : playlist)
-  return isVisible ? from : `${from}, hidden`
+  return isVisible ? from : `${isolated(from)}, hidden`
 }
 
 function deltaView(delta: number) {

@@ -15,9 +15,15 @@ import { zoneTime } from './zone-time.ts'
 
 /** A station for those who operate it: what plays, and everything about it that the key may see. */
 export class StationView extends LightElement {
-  static override properties = { station: { attribute: false }, section: { attribute: false } }
+  static override properties = {
+    station: { attribute: false },
+    section: { attribute: false },
+    isOld: { attribute: false }
+  }
   declare station: string
   declare section: Section
+  /** Whether the server does not answer. */
+  declare isOld: boolean
 
   readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: keyOfTab() }))
   readonly #rights = stationRightsFor(this, () => this.station)
@@ -91,7 +97,7 @@ export class StationView extends LightElement {
     const { timezone, is_public: isPublic } = np.station
     const occasion = occasionOf(np)
     return html`<div class="columns">
-      <on-air .station=${this.station} .maySkip=${this.#rights.may('steering')}></on-air>
+      <on-air .station=${this.station} .maySkip=${this.#rights.may('steering')} .isOld=${this.isOld}></on-air>
       ${
         this.#rights.may('reports')
           ? html`<day-chart .station=${this.station} .zone=${timezone}></day-chart>`
