@@ -356,6 +356,29 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(body.total).toBe(0)
   })
 
+  test('workers that are late, and parts that do not answer, are told in every view', async ({ program }) => {
+    const page = await openPage(browser)
+    const { name } = await openStation(page, program)
+    await page.locator('.queue-row').first().waitFor()
+    const late = { workers: 1, waiting: 0, active: 0, delayed: 3, overdue: 2, late_ms: 11_200 }
+    await page.route('**/api/queues', route =>
+      route.fulfill({ json: { queues: [{ name: 'advance', ...late }] } })
+    )
+    const banner = page.locator('.standing-text')
+    await banner.getByText('Workers are late by 12 s: songs do not end in time.').waitFor({ timeout: 10_000 })
+    await page.goto(`${program.baseUrl}/#/`)
+    await page.getByRole('row', { name: /Ends of songs .*late by 12 s 2 1/ }).waitFor()
+    await page.unroute('**/api/queues')
+    await banner.waitFor({ state: 'detached', timeout: 10_000 })
+    const old = { live_state: 'stale', postgres: 'up', redis: 'down' }
+    await page.route('**/api/health', route => route.fulfill({ json: { status: 'error', ...old } }))
+    await page.goto(`${program.baseUrl}/#/station/${name}/schedule`)
+    await banner.getByText('Redis does not answer').waitFor({ timeout: 10_000 })
+    await page.route('**/api/health/ready', route => route.fulfill({ json: { live_state: 'stale' } }))
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await banner.getByText('The server hears nothing of the stations').waitFor()
+  }, 60_000)
+
   test('axe finds nothing serious anywhere, in light and dark, whatever texts hold', async ({ program }) => {
     const page = await openPage(browser, { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })
     const station = await openStation(page, program)
