@@ -144,6 +144,30 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(body.map((play: Answer) => play.song.title)).toEqual([next, before])
   })
 
+  test('a song that ends while it is asked whether to skip it is not skipped, nor the one after it', async ({
+    program
+  }) => {
+    const page = await openPage(browser)
+    const { path, document } = await openStation(page, program)
+    const next: string = document.playing_next.song.title
+    const skips: (string | null)[] = []
+    page.on('request', request => {
+      if (request.url().endsWith('/backend/skip')) skips.push(request.postData())
+    })
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await page.getByRole('dialog').waitFor()
+    await program.ask('POST', `${path}/backend/skip`)
+    await page.locator('.on-air-title', { hasText: next }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('The song has ended by itself.').waitFor()
+    expect(skips).toEqual([])
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Skip' }).click()
+    await waitFor(async () => skips.length === 1, { deadlineMs: 5_000, what: 'the song to be skipped' })
+    const { body } = await program.ask('GET', `${path}/history`)
+    expect(body.map((play: Answer) => play.sh_id)).toContain(JSON.parse(skips[0] ?? '').sh_id)
+  })
+
   test('the queue tells its reasons, and is put into another order by keys and by dragging', async ({
     program
   }) => {
@@ -184,6 +208,28 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     })
   })
 
+  test('a song is moved to the end of a queue that is longer than what is shown of it', async ({
+    program
+  }) => {
+    const page = await openPage(browser)
+    const { id, path } = await openStation(page, program)
+    const [song] = await program.sql`select id from media where station_id = ${id} limit 1`
+    const added = await program.ask('POST', `${path}/queue`, {
+      body: { media_ids: Array.from({ length: 100 }, () => song?.['id']) }
+    })
+    expect(added.status).toBe(200)
+    const first = page.locator('.queue-row').first()
+    const grip = first.getByRole('button', { name: /place 1 of 1\d\d$/ })
+    await grip.waitFor({ timeout: 10_000 })
+    const moved = await grip.getAttribute('data-id')
+    await grip.press('End')
+    const isLast = async () => {
+      const { body } = await program.ask('GET', `${path}/queue?per_page=0`)
+      return body.rows.at(-1).links.self.endsWith(`/${moved}`)
+    }
+    await waitFor(isLast, { deadlineMs: 5_000, what: 'the song to be the last one' })
+  })
+
   test('a web hook is seen to fail and to succeed, tried by hand and told of a song', async ({ program }) => {
     await using receiver = await startWebServer()
     const page = await openPage(browser)
@@ -202,7 +248,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await hook.getByText('Nothing was sent yet.').waitFor()
     receiver.answer((_, response) => void response.writeHead(500).end(nasty))
     await hook.getByRole('button', { name: 'Send a test' }).click()
-    await hook.getByText('The message has not arrived: http.').waitFor()
+    await hook.getByText('The server answered 500.').waitFor()
     await hook.locator('pre', { hasText: nasty }).first().waitFor()
     receiver.answer('welcome')
     await hook.getByRole('button', { name: 'Send a test' }).click()
@@ -213,6 +259,11 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     receiver.answer((_, response) => void response.writeHead(503).end())
     await program.ask('POST', `${path}/backend/skip`)
     await hook.getByRole('row', { name: /Failed, tried again 503/ }).waitFor({ timeout: 20_000 })
+    await hook.locator('hook-trouble').getByText('The server answered 503.').waitFor({ timeout: 10_000 })
+    await hook.getByRole('button', { name: 'Switch off' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()
+    await hook.getByRole('button', { name: 'Switch on' }).waitFor()
+    await hook.getByText('Switched off').waitFor()
     expect(await page.locator('img[src=x], b').count()).toBe(0)
   }, 60_000)
 
@@ -233,11 +284,100 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(offered).toEqual(['Now', 'Schedule'])
     expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: /Skip|Move|Take/ }).count()).toBe(0)
+    for (const [section, texts] of [
+      ['schedule', ['Playlists']],
+      ['hooks', ['This key may not see this.']],
+      ['x', ['There is no such page']]
+    ] as const) {
+      await page.goto(`${program.baseUrl}/#/station/${name}/${section}`)
+      for (const text of texts) await page.getByText(text).first().waitFor()
+    }
+    await page.getByRole('link', { name: 'All stations' }).click()
+    await page.getByRole('heading', { name: 'System' }).waitFor()
+    const titled = (shown: string) =>
+      waitFor(async () => (await page.title()) === `${shown} · Cuewire`, {
+        deadlineMs: 5_000,
+        what: `the page to be called ${shown}`
+      })
+    await page.goto(`${program.baseUrl}/#/station/${name}`)
+    await titled(station.document.station.name)
+    await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { name: 'Renamed' } })
+    await titled('Renamed')
     await program.ask('POST', `${keys}/revoke/${body.api_key.id}`)
     await page.getByRole('link', { name: 'Schedule' }).click()
     await page.getByText('The key is not valid any more: sign in again.').waitFor({ timeout: 10_000 })
     await page.getByRole('button', { name: 'Operator' }).waitFor()
   })
+
+  test('times of twelve hours, and of other days, have room beside what they stand at', async ({
+    program
+  }) => {
+    const page = await openPage(browser, { locale: 'en-US' })
+    const { id, path } = await openStation(page, program)
+    await program.ask('POST', `${path}/backend/skip`)
+    await program.sql`update song_history set started_at_ms = started_at_ms - 86400000 where station_id = ${id}
+      and id = (select min(id) from song_history where station_id = ${id})`
+    const late = { start_time: 2200, end_time: 600, days: [] }
+    await program.ask('POST', `${path}/playlists`, { body: { name: 'Overnight', schedule_items: [late] } })
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.reload()
+      await page.locator('.queue-row').first().waitFor()
+      await page.getByRole('cell', { name: /^\w{3},? \d+:\d\d\s[AP]M$/ }).waitFor()
+      const crowded = await page.evaluate(`[...document.querySelectorAll('.queue-row')].filter(row =>
+        row.querySelector('.row-time').getBoundingClientRect().right >
+          row.querySelector('.row-text').getBoundingClientRect().left).length`)
+      const hidden = await page.evaluate(
+        `[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length`
+      )
+      expect([width, crowded, hidden]).toEqual([width, 0, 0])
+    }
+    await page.goto(`${page.url()}/schedule`)
+    await page.getByText('10:00 PM–6:00 AM').first().waitFor()
+    expect(await page.title()).toContain('Station')
+  })
+
+  test('notifications are opened, paged through and settled all at once', async ({ program }) => {
+    for (let index = 1; index <= 22; index++)
+      await program.ask('POST', '/api/v1/main/notifications', {
+        body: { title: `News ${index}`, body: 'A long story. '.repeat(50), type: 'info' }
+      })
+    const page = await openPage(browser)
+    await signIn(page, program.baseUrl)
+    const rows = page.locator('.notification')
+    const newest = rows.filter({ hasText: 'News 22' })
+    await newest.getByRole('button', { name: 'More' }).click()
+    await page.locator('.notification:not([data-cut])').waitFor()
+    await page.getByRole('button', { name: 'Show older' }).click()
+    await rows.filter({ hasText: /News 1[^0-9]/ }).waitFor()
+    await page.getByRole('button', { name: 'Mark all as read' }).click()
+    await page.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'detached' })
+    const { body } = await program.ask('GET', '/api/v1/main/notifications?is_read=false&per_page=1')
+    expect(body.total).toBe(0)
+  })
+
+  test('workers that are late, and parts that do not answer, are told in every view', async ({ program }) => {
+    const page = await openPage(browser)
+    const { name } = await openStation(page, program)
+    await page.locator('.queue-row').first().waitFor()
+    const late = { workers: 1, waiting: 0, active: 0, delayed: 3, overdue: 2, late_ms: 11_200 }
+    await page.route('**/api/queues', route =>
+      route.fulfill({ json: { queues: [{ name: 'advance', ...late }] } })
+    )
+    const banner = page.locator('.standing-text')
+    await banner.getByText('Workers are late by 12 s: songs do not end in time.').waitFor({ timeout: 10_000 })
+    await page.goto(`${program.baseUrl}/#/`)
+    await page.getByRole('row', { name: /Ends of songs .*late by 12 s 2 1/ }).waitFor()
+    await page.unroute('**/api/queues')
+    await banner.waitFor({ state: 'detached', timeout: 10_000 })
+    const old = { live_state: 'stale', postgres: 'up', redis: 'down' }
+    await page.route('**/api/health', route => route.fulfill({ json: { status: 'error', ...old } }))
+    await page.goto(`${program.baseUrl}/#/station/${name}/schedule`)
+    await banner.getByText('Redis does not answer').waitFor({ timeout: 10_000 })
+    await page.route('**/api/health/ready', route => route.fulfill({ json: { live_state: 'stale' } }))
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await banner.getByText('The server hears nothing of the stations').waitFor()
+  }, 60_000)
 
   test('axe finds nothing serious anywhere, in light and dark, whatever texts hold', async ({ program }) => {
     const page = await openPage(browser, { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })
@@ -279,4 +419,28 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
     expect(found).toEqual([])
   }, 60_000)
+
+  test('a server that does not answer is told of in every panel, until it does again', async ({
+    program
+  }) => {
+    const page = await openPage(browser)
+    const { name } = await openStation(page, program)
+    expect(await page.title()).toContain(name)
+    await page.locator('.queue-row').first().waitFor()
+    const banner = page.locator('.standing')
+    program.server.kill('SIGSTOP')
+    try {
+      await banner.getByText('The server cannot be reached.').waitFor({ timeout: 20_000 })
+      await page
+        .locator('.panel', { hasText: 'History' })
+        .getByText('This was read')
+        .waitFor({ timeout: 5_000 })
+      await page.locator('.view[data-old]').waitFor()
+      expect(await page.getByRole('button', { name: 'Skip' }).isDisabled()).toBe(true)
+    } finally {
+      program.server.kill('SIGCONT')
+    }
+    await page.locator('.standing-text').waitFor({ state: 'detached', timeout: 20_000 })
+    await page.locator('.panel .trouble').waitFor({ state: 'detached', timeout: 20_000 })
+  }, 90_000)
 })

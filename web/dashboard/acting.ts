@@ -1,7 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { notify } from './notice.ts'
-import { asRefusal } from './refusal.ts'
+import { notify, refusalNotice } from './notice.ts'
 
 /** What an element does for an operator. */
 export interface Acting {
@@ -26,7 +25,7 @@ export function actFor(host: ReactiveControllerHost & EventTarget): Acting {
         const said = await work()
         if (said !== '') notify(host, { text: said, isBad: false })
       } catch (error) {
-        notify(host, { text: asRefusal(error).message, isBad: true })
+        notify(host, refusalNotice(error))
       } finally {
         underWay = null
         host.requestUpdate()

@@ -1,11 +1,13 @@
 import type { ReactiveControllerHost } from 'lit'
 import uPlot from 'uplot'
 
-import { columnsOf, type Points } from './listener-series.ts'
+import { columnsOf, dayOf } from './chart-columns.ts'
+import type { Series } from './listener-series.ts'
 
 /** A chart of listeners: what it shows, asked for at every drawing of its element, and how. */
 export interface ChartWish {
-  readonly points: () => Points | null
+  readonly series: () => Series | null
+  /** The range of a day is added. */
   readonly options: () => Omit<uPlot.Options, 'width'>
 }
 
@@ -13,9 +15,9 @@ export interface ChartWish {
  * Keeps a chart in the element `.chart` below a host. It has the width of that, and is drawn again when that, the points
  * or the colour scheme change.
  */
-export function chartFor(host: ReactiveControllerHost & Element, { points, options }: ChartWish): void {
+export function chartFor(host: ReactiveControllerHost & Element, { series, options }: ChartWish): void {
   let plot: uPlot | null = null
-  let drawn: Points | null = null
+  let drawn: Series | null = null
   let frame: HTMLElement | null = null
   const sizes = new ResizeObserver(fit)
   const scheme = matchMedia('(prefers-color-scheme: dark)')
@@ -24,8 +26,17 @@ export function chartFor(host: ReactiveControllerHost & Element, { points, optio
   function fit(): void {
     const width = frame?.clientWidth ?? 0
     if (frame === null || drawn === null || width === 0) return
-    if (plot === null) plot = new uPlot({ ...options(), width }, columnsOf(drawn), frame)
+    if (plot === null) plot = new uPlot(optionsFor(width), columnsOf(drawn.points, drawn.step), frame)
     else if (width !== plot.width) plot.setSize({ width, height: plot.height })
+  }
+
+  function optionsFor(width: number): uPlot.Options {
+    const wished = options()
+    return { ...wished, width, scales: { ...wished.scales, x: { time: true, range: day } } }
+  }
+
+  function day(): [number, number] {
+    return dayOf(drawn?.points ?? [], drawn?.step ?? 0, Date.now() / 1_000)
   }
 
   function draw(): void {
@@ -34,10 +45,10 @@ export function chartFor(host: ReactiveControllerHost & Element, { points, optio
       frame = found
       sizes.observe(frame)
     }
-    const next = points()
+    const next = series()
     if (next === null || next === drawn) return
     drawn = next
-    plot?.setData(columnsOf(next))
+    plot?.setData(columnsOf(next.points, next.step))
     fit()
   }
 
@@ -55,6 +66,11 @@ export function chartFor(host: ReactiveControllerHost & Element, { points, optio
     }
   })
 }
+
+const steps = uPlot.paths.stepped?.({ align: -1 })
+
+/** Each value is drawn over the step that it ends. */
+export const stepped = steps === undefined ? {} : { paths: steps }
 
 /** A colour of the page, as a chart needs it: that of the element `.ink-{name}` below the host. */
 export function inkOf(host: Element, name: string): () => string {

@@ -7,8 +7,8 @@ export interface Choice {
   readonly verb: string
 }
 
-/** Asks before something is done that cannot be undone. */
-export function confirmed({ title, text, verb }: Choice): Promise<boolean> {
+/** Asks before something is done that cannot be undone; once `signal` is aborted there is nothing to ask any more. */
+export function confirmed({ title, text, verb }: Choice, signal?: AbortSignal): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'confirm-title')
@@ -24,6 +24,7 @@ export function confirmed({ title, text, verb }: Choice): Promise<boolean> {
   )
   document.body.append(dialog)
   dialog.showModal()
+  signal?.addEventListener('abort', close(''))
   return new Promise(resolve => {
     dialog.addEventListener('close', () => {
       resolve(dialog.returnValue === 'yes')

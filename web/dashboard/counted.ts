@@ -1,13 +1,13 @@
 const whole = new Intl.NumberFormat()
 
 /** `1 listener`, `1,204 listeners` */
-export function counted(count: number, unit: string): string {
-  return `${whole.format(count)} ${unit}${count === 1 ? '' : 's'}`
+export function counted(count: number, unit: string, units = `${unit}s`): string {
+  return `${whole.format(count)} ${count === 1 ? unit : units}`
 }
 
 export const number = (count: number): string => whole.format(count)
 
-const units = [
+const spans = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60]
@@ -15,7 +15,7 @@ const units = [
 
 /** How long something lasts, in its largest unit: `3 hours`. */
 export function durationText(seconds: number): string {
-  const [unit, size] = units.find(([, each]) => seconds >= each) ?? (['second', 1] as const)
+  const [unit, size] = spans.find(([, each]) => seconds >= each) ?? (['second', 1] as const)
   return counted(Math.max(0, Math.floor(seconds / size)), unit)
 }
 

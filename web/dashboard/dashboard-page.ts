@@ -2,6 +2,7 @@ import { BroadcastList } from './broadcast-list.ts'
 import { CuewireDashboard } from './dashboard.ts'
 import { DayChart } from './day-chart.ts'
 import { HookCard } from './hook-card.ts'
+import { HookTrouble } from './hook-trouble.ts'
 import { InstallationView } from './installation-view.ts'
 import { NoticeList } from './notice-list.ts'
 import { NotificationList } from './notification-list.ts'
@@ -27,6 +28,7 @@ const elements = {
   'broadcast-list': BroadcastList,
   'day-chart': DayChart,
   'hook-card': HookCard,
+  'hook-trouble': HookTrouble,
   'installation-view': InstallationView,
   'notice-list': NoticeList,
   'notification-list': NotificationList,

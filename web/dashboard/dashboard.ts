@@ -6,12 +6,35 @@ import { forgetKey, keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { NoticeList } from './notice-list.ts'
 import { type Notice, onNotice } from './notice.ts'
-import { routeFor } from './route.ts'
+import { titlePage } from './page-title.ts'
+import { readFor } from './reading.ts'
+import { routeFor } from './route-for.ts'
+import { tellServerTurn } from './server-turn.ts'
 import { signedIn } from './sign-in.ts'
+import { standingView } from './standing-view.ts'
+import { health, queues } from './standing.ts'
+
+const everyMs = 5_000
+/** The server itself waits for its parts for 2 seconds. */
+const patienceMs = 4_000
 
 /** The page: who looks, what at, and what there is to say. */
 export class CuewireDashboard extends LightElement {
   readonly #route = routeFor(this, () => this.#turnTo())
+  readonly #health = readFor(this, {
+    schema: health,
+    path: () => (keyOfTab() === '' ? 'api/health/ready' : 'api/health'),
+    everyMs,
+    patienceMs
+  })
+  readonly #queues = readFor(this, {
+    schema: queues,
+    path: () => (keyOfTab() === '' ? null : 'api/queues'),
+    everyMs,
+    patienceMs
+  })
+  /** Whether the server answered when it was asked last. */
+  #isThere = true
 
   constructor() {
     super()
@@ -46,7 +69,12 @@ export class CuewireDashboard extends LightElement {
             : html`<button type="button" class="link" @click=${this.#signOut}>Sign out</button>`
         }
       </header>
-      ${keyed(key, html`<main class="view">${this.#viewFor(key)}</main>`)}
+      ${standingView({
+        health: this.#health.value,
+        queues: this.#queues.value?.queues ?? [],
+        silence: this.#health.trouble?.message ?? ''
+      })}
+      ${keyed(key, html`<main class="view" ?data-old=${!this.#isThere}>${this.#viewFor(key)}</main>`)}
       <footer class="links">
         <a href="api/docs">API</a>
       </footer>
@@ -56,22 +84,43 @@ export class CuewireDashboard extends LightElement {
 
   #viewFor(key: string) {
     const { route } = this.#route
+    if (route.view === 'none') return noPageView
     if (route.view === 'station' && key !== '')
       return keyed(
         route.station,
-        html`<station-view .station=${route.station} .section=${route.section}></station-view>`
+        html`<station-view
+          .station=${route.station}
+          .section=${route.section}
+          .isOld=${!this.#isThere}
+        ></station-view>`
       )
     return html`<stations-view .isOperated=${key !== ''}></stations-view>
-      ${key === '' ? nothing : html`<installation-view></installation-view>`}`
+      ${key === '' ? nothing : this.#installationView()}`
+  }
+
+  #installationView() {
+    return html`<installation-view
+      .health=${this.#health.value}
+      .queues=${this.#queues.value?.queues ?? null}
+    ></installation-view>`
+  }
+
+  protected override willUpdate(): void {
+    const isThere = this.#health.trouble?.status !== 0
+    if (isThere === this.#isThere) return
+    this.#isThere = isThere
+    tellServerTurn(isThere)
+  }
+
+  protected override updated(): void {
+    if (this.#route.route.view === 'none') titlePage('There is no such page')
   }
 
   /** As a browser does with pages: from the top, and with what is new to those who hear it. */
   #turnTo(): void {
     requestAnimationFrame(() => {
       scrollTo(0, 0)
-      const heading = this.querySelector('h1')
-      heading?.focus({ preventScroll: true })
-      document.title = heading === null ? 'Cuewire' : `${heading.textContent} · Cuewire`
+      this.querySelector('h1')?.focus({ preventScroll: true })
     })
   }
 
@@ -92,3 +141,6 @@ export class CuewireDashboard extends LightElement {
     if (list instanceof NoticeList) list.say(notice)
   }
 }
+
+const noPageView = html`<h1 class="headline" tabindex="-1">There is no such page</h1>
+  <p><a href="#/">All stations</a></p>`

@@ -1,7 +1,8 @@
 import { html } from 'lit'
 import uPlot from 'uplot'
 
-import { chartFor, inkOf } from './chart.ts'
+import { chartFor, inkOf, stepped } from './chart.ts'
+import { clockText } from './clock-text.ts'
 import { counted } from './counted.ts'
 import { LightElement } from './light-element.ts'
 import { listenerSeries, type Points, summaryOf } from './listener-series.ts'
@@ -10,9 +11,11 @@ import { troubleView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
 
 const everyMs = 60_000
-const stepSeconds = 300
+const stepSeconds = 60
+/** Hours between the times below the chart. */
+const apart = [1, 2, 3, 4, 6, 12].map(hours => hours * 3_600)
 
-/** The listeners of a station's last 24 hours: a line, and around it what there was within each step. */
+/** The listeners of a station's last 24 hours: how many there were at the end of each minute. */
 export class DayChart extends LightElement {
   static override properties = {
     station: { attribute: false },
@@ -33,7 +36,7 @@ export class DayChart extends LightElement {
   constructor() {
     super()
     this.pointed = null
-    chartFor(this, { points: () => this.#series.value?.points ?? null, options: () => this.#options() })
+    chartFor(this, { series: () => this.#series.value, options: () => this.#options() })
   }
 
   protected override render() {
@@ -41,7 +44,7 @@ export class DayChart extends LightElement {
     const { time } = zoneTime(this.zone)
     return html`<section class="panel" aria-labelledby="day-chart">
       <header class="panel-head">
-        <h2 class="heading" id="day-chart">Listeners, last 24 hours</h2>
+        <h2 class="heading" id="day-chart">Listeners in each minute, last 24 hours</h2>
         <p class="chart-text">${value === null ? '' : readout(value.points, this.pointed, time)}</p>
       </header>
       ${troubleView(this.#series)}
@@ -50,9 +53,15 @@ export class DayChart extends LightElement {
         role="img"
         aria-label=${value === null ? 'Listeners' : summaryOf(value.points, time)}
       ></div>
-      <i class="ink-line"></i><i class="ink-area"></i><i class="ink-band"></i><i class="ink-text"></i
-      ><i class="ink-grid"></i>
+      <i class="ink-line"></i><i class="ink-area"></i><i class="ink-text"></i><i class="ink-grid"></i>
     </section>`
+  }
+
+  #point({ cursor: { idx }, data: [times] }: uPlot): void {
+    const at = idx === null || idx === undefined ? undefined : times[idx]
+    const points = this.#series.value?.points ?? []
+    const index = at === undefined ? -1 : points.findIndex(point => point.at + stepSeconds >= at)
+    this.pointed = index === -1 ? null : index
   }
 
   #options(): Omit<uPlot.Options, 'width'> {
@@ -63,7 +72,7 @@ export class DayChart extends LightElement {
       ticks: { show: false },
       border: { show: false }
     }
-    const { zone } = zoneTime(this.zone)
+    const { zone, minutes } = zoneTime(this.zone)
     return {
       height: 180,
       padding: [8, 20, 0, 0],
@@ -71,7 +80,14 @@ export class DayChart extends LightElement {
       cursor: { drag: { x: false, y: false }, y: false, points: { size: 7 } },
       tzDate: seconds => uPlot.tzDate(new Date(seconds * 1_000), zone),
       axes: [
-        { ...axis, grid: { show: false }, space: 70, size: 28, values: '{HH}:{mm}' },
+        {
+          ...axis,
+          grid: { show: false },
+          space: 80,
+          size: 28,
+          incrs: apart,
+          values: (_, ticks) => ticks.map(at => clockText(minutes(at * 1_000)))
+        },
         {
           ...axis,
           size: 36,
@@ -83,12 +99,15 @@ export class DayChart extends LightElement {
       scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
       series: [
         {},
-        { stroke: 'transparent', points: { show: false } },
-        { stroke: 'transparent', points: { show: false } },
-        { stroke: inkOf(this, 'line'), fill: inkOf(this, 'area'), width: 1.5, points: { show: false } }
+        {
+          stroke: inkOf(this, 'line'),
+          fill: inkOf(this, 'area'),
+          width: 1.5,
+          ...stepped,
+          points: { show: false }
+        }
       ],
-      bands: [{ series: [1, 2], fill: inkOf(this, 'band') }],
-      hooks: { setCursor: [({ cursor }) => (this.pointed = cursor.idx ?? null)] }
+      hooks: { setCursor: [plot => this.#point(plot)] }
     }
   }
 }

@@ -3,15 +3,24 @@ import { html, nothing } from 'lit'
 import { actFor } from './acting.ts'
 import { ask, done } from './ask.ts'
 import { chipView } from './chip-view.ts'
-import { answerText, deliveryChip, hookChip, triggersText } from './hook-words.ts'
+import { confirmed } from './confirm.ts'
+import { counted } from './counted.ts'
+import { answerText, attemptText, deliveryChip, hookChip, triggersText } from './hook-words.ts'
 import { deliveries, type Delivery, type Hook, testResult, type TestResult } from './hook.ts'
+import { isolated } from './isolated.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
 
-const everyMs = 15_000
-const rows = 5
+const everyMs = 5_000
+const rowsAtFirst = 5
+/** How many more are shown each time they are asked for. */
+const rowsMore = 25
+const rowsAtMost = 500
+/** The event that a hook is another one than it was. */
+export const hookChanged = 'cuewire-hook-changed'
+
 /** A receiver may take its time, and may be asked more than once. */
 const testMs = 45_000
 
@@ -24,24 +33,27 @@ export class HookCard extends LightElement {
     zone: { attribute: false },
     hook: { attribute: false },
     mayTell: { attribute: false },
+    rows: { state: true },
     tested: { state: true }
   }
   declare station: string
   declare zone: string
   declare hook: Hook
   declare mayTell: boolean
+  declare rows: number
   declare tested: TestResult | null
 
   readonly #acting = actFor(this)
   readonly #deliveries = readFor(this, {
     schema: deliveries,
-    path: () => `${this.#path}/deliveries?per_page=${rows}`,
+    path: () => `${this.#path}/deliveries?per_page=${this.rows}`,
     everyMs,
     occasion: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
   })
 
   constructor() {
     super()
+    this.rows = rowsAtFirst
     this.tested = null
   }
 
@@ -58,24 +70,42 @@ export class HookCard extends LightElement {
           <h3 class="hook-name" id="hook-${id}">${name || type}</h3>
           <p class="quiet">${type.replaceAll('_', ' ')} · ${triggersText(triggers)}</p>
         </div>
-        ${chipView(hookChip(this.hook))} ${isTestable ? this.#testView() : nothing}
+        ${chipView(hookChip(this.hook))} ${isTestable ? this.#buttonsView() : nothing}
       </header>
+      <hook-trouble
+        .station=${this.station}
+        .zone=${this.zone}
+        .hook=${this.hook}
+        .mayTell=${this.mayTell}
+      ></hook-trouble>
       <div role="status">${this.tested === null ? nothing : testedView(this.tested)}</div>
       ${this.#deliveriesView()}
     </section>`
   }
 
-  #testView() {
-    const isUnderWay = this.#acting.underWay === 'test'
-    return html`<button
-      type="button"
-      class="button"
-      aria-busy=${isUnderWay}
-      ?disabled=${this.#acting.underWay !== null}
-      @click=${() => void this.#test()}
-    >
-      ${isUnderWay ? 'Sending…' : 'Send a test'}
-    </button>`
+  #buttonsView() {
+    const { underWay } = this.#acting
+    const isOn = this.hook.is_enabled
+    return html`<div class="button-row">
+      <button
+        type="button"
+        class="button"
+        aria-busy=${underWay === 'toggle'}
+        ?disabled=${underWay !== null}
+        @click=${() => void this.#toggle()}
+      >
+        Switch ${isOn ? 'off' : 'on'}
+      </button>
+      <button
+        type="button"
+        class="button"
+        aria-busy=${underWay === 'test'}
+        ?disabled=${underWay !== null}
+        @click=${() => void this.#test()}
+      >
+        ${underWay === 'test' ? 'Sending…' : 'Send a test'}
+      </button>
+    </div>`
   }
 
   #deliveriesView() {
@@ -101,7 +131,14 @@ export class HookCard extends LightElement {
             ${value?.rows.map(delivery => this.#rowView(delivery))}
           </tbody>
         </table>
-      </div>`
+      </div>
+      ${
+        value !== null && value.total > value.rows.length && this.rows < rowsAtMost
+          ? html`<button type="button" class="button" @click=${() => (this.rows += rowsMore)}>
+              More of ${counted(value.total, 'delivery', 'deliveries')}
+            </button>`
+          : nothing
+      }`
   }
 
   #rowView(delivery: Delivery) {
@@ -121,9 +158,17 @@ export class HookCard extends LightElement {
       <td class="wide">${triggersText(triggers)}</td>
       <td>${chipView(deliveryChip(state, attempts))}</td>
       <td>
-        <span title=${response}>${answerText(status, error, ms)}</span>
+        ${answerText(status, error, ms)}
         ${
-          this.mayTell && sentAgain.has(state)
+          response === ''
+            ? nothing
+            : html`<details>
+                <summary class="quiet">What it said</summary>
+                <pre class="said">${response}</pre>
+              </details>`
+        }
+        ${
+          this.mayTell && this.hook.is_enabled && sentAgain.has(state)
             ? html`<button
                 type="button"
                 class="link"
@@ -146,6 +191,25 @@ export class HookCard extends LightElement {
     })
   }
 
+  async #toggle(): Promise<void> {
+    const { is_enabled: isOn, name, type, pending } = this.hook
+    const isMeant =
+      !isOn ||
+      (await confirmed({
+        title: `Switch off “${isolated(name || type)}”?`,
+        text:
+          pending === 0 ? 'It is told nothing more.' : 'It is told nothing more, nor what waits to be sent.',
+        verb: 'Switch off'
+      }))
+    if (!isMeant) return
+    await this.#acting.act('toggle', async () => {
+      const { message } = await ask(done, `${this.#path}/toggle`, { method: 'PUT' })
+      this.dispatchEvent(new Event(hookChanged, { bubbles: true }))
+      await this.#deliveries.again()
+      return message
+    })
+  }
+
   async #sendAgain(id: number): Promise<void> {
     await this.#acting.act('send again', async () => {
       const { message } = await ask(done, `${this.#path}/delivery/${id}/redeliver`, { method: 'POST' })
@@ -156,9 +220,12 @@ export class HookCard extends LightElement {
 }
 
 function testedView({ success, message, sent, received }: TestResult) {
-  const { status, error, duration_ms: ms, response } = received
+  const { status, duration_ms: ms, response } = received
   return html`<div class="tested" data-mood=${success ? 'good' : 'bad'}>
-    <p><strong>${message}</strong> ${answerText(status, success ? '' : error, ms)}</p>
+    <p>
+      <strong>${success ? message : attemptText(received)}</strong>
+      ${success ? answerText(status, '', ms) : ''}
+    </p>
     ${response === '' ? nothing : html`<pre class="said">${response}</pre>`}
     ${
       sent.length === 0

@@ -58,13 +58,25 @@ export function triggersText(triggers: readonly string[]): string {
   return text === '' ? 'Everything' : capital(text)
 }
 
-/** How an attempt was answered: `200 in 12 ms`, `timeout`. */
+/** How an attempt was answered: `200, 12 ms`, `no answer in time`. */
 export function answerText(status: number, error: string, durationMs: number): string {
-  const what = [status === 0 ? '' : String(status), errors[error] ?? error]
-    .filter(text => text !== '')
-    .join(', ')
+  // That a status is no success goes without saying.
+  const what = status === 0 ? (errors[error] ?? error) : String(status)
   if (what === '') return ''
   return durationMs === 0 ? what : `${what}, ${durationMs} ms`
+}
+
+/** What an attempt that failed came to, as a sentence: `The server answered 410.` */
+export function attemptText({ status, error, duration_ms: ms }: Attempt): string {
+  if (error === 'timeout') return `No answer within ${Math.max(1, Math.round(ms / 1_000))} s.`
+  if (status > 0) return `The server answered ${status}.`
+  return `${capital(errors[error] ?? error)}.`
+}
+
+interface Attempt {
+  readonly status: number
+  readonly error: string
+  readonly duration_ms: number
 }
 
 const errors: Readonly<Record<string, string>> = {

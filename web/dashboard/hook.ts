@@ -20,7 +20,6 @@ export const hooks = v.array(
         ...hook,
         state: String(values.get('state') ?? ''),
         lastSentAt: count('last_message_sent'),
-        lastStatus: count('last_status'),
         failures: count('consecutive_failures'),
         pending: count('pending')
       }
@@ -32,6 +31,7 @@ export type Hook = v.InferOutput<typeof hooks>[number]
 
 /** A delivery of a hook with its last attempt. */
 export const deliveries = v.object({
+  total: v.number(),
   rows: v.array(
     v.object({
       id: v.number(),
@@ -39,6 +39,7 @@ export const deliveries = v.object({
       triggers: v.array(v.string()),
       state: v.string(),
       attempts: v.number(),
+      attempted_at: v.number(),
       status: v.number(),
       error: v.string(),
       duration_ms: v.number(),
@@ -49,6 +50,15 @@ export const deliveries = v.object({
 })
 
 export type Delivery = v.InferOutput<typeof deliveries>['rows'][number]
+
+/** The page that ends with the oldest of so many, which are told newest first. */
+export const oldestPage = (count: number, rows: number): number => Math.max(1, Math.ceil(count / rows))
+
+/** The one that was tried last; null where none was. */
+export function lastAttempted(found: readonly Delivery[]): Delivery | null {
+  const tried = found.filter(({ attempted_at: at }) => at > 0)
+  return tried.toSorted((one, other) => other.attempted_at - one.attempted_at)[0] ?? null
+}
 
 /** What came of a test. */
 export const testResult = v.object({

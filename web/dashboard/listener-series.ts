@@ -7,15 +7,8 @@ export const listenerSeries = v.object({
   step: whole,
   points: v.array(v.object({ at: whole, total: whole, most: whole, fewest: whole }))
 })
-export type Points = v.InferOutput<typeof listenerSeries>['points']
-
-/** The columns of a chart: times, the most, the fewest, and how many at the end of each step. */
-export const columnsOf = (points: Points): [number[], number[], number[], number[]] => [
-  points.map(({ at }) => at),
-  points.map(({ most }) => most),
-  points.map(({ fewest }) => fewest),
-  points.map(({ total }) => total)
-]
+export type Series = v.InferOutput<typeof listenerSeries>
+export type Points = Series['points']
 
 /** What a chart shows, in a sentence, for those who do not see it. */
 export function summaryOf(points: Points, timeOf: (seconds: number) => string): string {

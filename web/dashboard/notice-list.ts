@@ -3,6 +3,7 @@ import { repeat } from 'lit/directives/repeat.js'
 
 import { LightElement } from './light-element.ts'
 import type { Notice } from './notice.ts'
+import { onServerTurn } from './server-turn.ts'
 
 /** Good news may be missed. */
 const shownMs = 6_000
@@ -16,10 +17,23 @@ export class NoticeList extends LightElement {
   static override properties = { shown: { state: true } }
   declare shown: readonly Shown[]
   #lastId = 0
+  #stopHearing = () => {}
 
   constructor() {
     super()
     this.shown = []
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.#stopHearing = onServerTurn(isThere => {
+      if (isThere) this.shown = this.shown.filter(({ isOfSilence }) => isOfSilence !== true)
+    })
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.#stopHearing()
   }
 
   say(notice: Notice): void {

@@ -1,10 +1,20 @@
+import { asRefusal } from './refusal.ts'
+
 /** Something to say to the operator in passing. */
 export interface Notice {
   readonly text: string
   readonly isBad: boolean
+  /** It is no news any more once the server answers again. */
+  readonly isOfSilence?: boolean
 }
 
 const name = 'cuewire-notice'
+
+/** Why something was not done. */
+export function refusalNotice(error: unknown): Notice {
+  const { message, status } = asRefusal(error)
+  return { text: message, isBad: true, isOfSilence: status === 0 }
+}
 
 /** Says something, from an element of the page. */
 export function notify(from: EventTarget, notice: Notice): void {

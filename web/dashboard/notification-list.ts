@@ -5,13 +5,19 @@ import * as v from 'valibot'
 import { actFor } from './acting.ts'
 import { ask } from './ask.ts'
 import { confirmed } from './confirm.ts'
-import { agoText } from './counted.ts'
+import { agoText, number } from './counted.ts'
+import { isolated } from './isolated.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 
 const everyMs = 20_000
-const rows = 20
+const rowsAtFirst = 20
+/** How many more are shown each time they are asked for. */
+const rowsMore = 50
+const rowsAtMost = 500
+/** Longer ones are cut until they are opened. */
+const shownLength = 200
 const path = 'api/v1/main/notifications'
 
 const notifications = v.object({
@@ -31,34 +37,38 @@ type Notification = v.InferOutput<typeof notifications>['notifications'][number]
 
 /** What the system and operators tell the operators. */
 export class NotificationList extends LightElement {
-  static override properties = { maySettle: { attribute: false } }
+  static override properties = {
+    maySettle: { attribute: false },
+    rows: { state: true },
+    opened: { state: true }
+  }
   declare maySettle: boolean
+  declare rows: number
+  /** The ids of those that are shown whole. */
+  declare opened: ReadonlySet<string>
 
   readonly #notifications = readFor(this, {
     schema: notifications,
-    path: () => `${path}?per_page=${rows}`,
+    path: () => `${path}?per_page=${this.rows}`,
     everyMs
   })
   readonly #acting = actFor(this)
 
+  constructor() {
+    super()
+    this.rows = rowsAtFirst
+    this.opened = new Set()
+  }
+
   protected override render() {
     const { value } = this.#notifications
     const hasRead = value?.notifications.some(each => each.is_read) ?? false
+    const hasUnread = value?.notifications.some(each => !each.is_read) ?? false
     return html`<section class="panel" aria-labelledby="notifications">
       <header class="panel-head">
         <h2 class="heading" id="notifications">Notifications</h2>
-        ${
-          hasRead && this.maySettle
-            ? html`<button
-                type="button"
-                class="link"
-                ?disabled=${this.#acting.underWay !== null}
-                @click=${() => void this.#deleteRead()}
-              >
-                Delete those that were read
-              </button>`
-            : nothing
-        }
+        ${hasUnread ? this.#settleView('Mark all as read', () => this.#markAll()) : nothing}
+        ${hasRead ? this.#settleView('Delete those that were read', () => this.#deleteRead()) : nothing}
       </header>
       ${troubleView(this.#notifications)}
       ${value?.total === 0 ? html`<p class="quiet">There is nothing to report.</p>` : nothing}
@@ -69,21 +79,51 @@ export class NotificationList extends LightElement {
           each => this.#rowView(each)
         )}
       </ul>
-      ${value && value.total > rows ? html`<p class="quiet">and ${value.total - rows} older ones</p>` : nothing}
+      ${
+        value !== null && value.total > value.notifications.length && this.rows < rowsAtMost
+          ? html`<button type="button" class="button" @click=${() => (this.rows += rowsMore)}>
+              Show older of ${number(value.total)}
+            </button>`
+          : nothing
+      }
     </section>`
   }
 
+  #settleView(text: string, settle: () => Promise<void>) {
+    if (!this.maySettle) return nothing
+    return html`<button
+      type="button"
+      class="link"
+      ?disabled=${this.#acting.underWay !== null}
+      @click=${() => void settle()}
+    >
+      ${text}
+    </button>`
+  }
+
   #rowView(notification: Notification) {
-    const { title, body, type, is_read: isRead, created_at: at } = notification
-    return html`<li class="notification" data-type=${type} ?data-read=${isRead}>
+    const { notification_id: id, title, body, type, is_read: isRead, created_at: at } = notification
+    const isCut = title.length + body.length > shownLength && !this.opened.has(id)
+    return html`<li class="notification" data-type=${type} ?data-read=${isRead} ?data-cut=${isCut}>
       <p class="notification-title">
         <span class="only-heard">${types[type] ?? type}${isRead ? '' : ', not read'}: </span>${title}
       </p>
       ${body === '' ? nothing : html`<p class="notification-body">${body}</p>`}
       <p class="notification-foot quiet">
-        ${agoText(at)} ${this.maySettle ? this.#buttonsView(notification) : nothing}
+        ${agoText(at)} ${isCut ? this.#moreView(notification) : nothing}
+        ${this.maySettle ? this.#buttonsView(notification) : nothing}
       </p>
     </li>`
+  }
+
+  #moreView({ notification_id: id, title }: Notification) {
+    return html`<button
+      type="button"
+      class="link"
+      @click=${() => (this.opened = new Set([...this.opened, id]))}
+    >
+      More<span class="only-heard">: ${title.slice(0, shownLength)}</span>
+    </button>`
   }
 
   #buttonsView(notification: Notification) {
@@ -109,8 +149,21 @@ export class NotificationList extends LightElement {
   }
 
   async #delete({ notification_id: id, title }: Notification): Promise<void> {
-    const isMeant = await confirmed({ title: 'Delete this notification?', text: title, verb: 'Delete' })
+    const isMeant = await confirmed({
+      title: 'Delete this notification?',
+      text: isolated(title),
+      verb: 'Delete'
+    })
     if (isMeant) await this.#change(() => ask(v.unknown(), `${path}/${id}`, { method: 'DELETE' }))
+  }
+
+  /** One after the other: there is no word for all of them. */
+  #markAll(): Promise<void> {
+    return this.#change(async () => {
+      const unread = await ask(notifications, `${path}?is_read=false&per_page=${rowsAtMost}`)
+      for (const { notification_id: id } of unread.notifications)
+        await ask(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: true } })
+    })
   }
 
   async #deleteRead(): Promise<void> {

@@ -9,24 +9,38 @@ import { actFor } from './acting.ts'
 import { ask, done, server } from './ask.ts'
 import { confirmed } from './confirm.ts'
 import { counted } from './counted.ts'
+import { isolated } from './isolated.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
+import { notify } from './notice.ts'
 import { titleOf } from './song-title.ts'
 import { zoneTime } from './zone-time.ts'
 
 /** What a station plays now, and the button that ends it. */
 export class OnAir extends LightElement {
-  static override properties = { station: { attribute: false }, maySkip: { attribute: false } }
+  static override properties = {
+    station: { attribute: false },
+    maySkip: { attribute: false },
+    isOld: { attribute: false }
+  }
   declare station: string
   declare maySkip: boolean
+  /** Whether the server does not answer. */
+  declare isOld: boolean
 
-  readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: keyOfTab() }))
+  readonly #followed = followFor(
+    this,
+    () => ({ server, station: this.station, apiKey: keyOfTab() }),
+    ({ np }) => this.#watch(np)
+  )
   readonly #acting = actFor(this)
+  /** While it is asked whether a play is to be skipped: which, and what ends the question. */
+  #question: { readonly shId: number; readonly aborter: AbortController } | null = null
 
   protected override render() {
     const { snapshot } = this.#followed
     const { np, status } = snapshot
-    const { kind, text } = sayingOf(snapshot)
+    const { kind, text } = sayingOf(snapshot, zoneTime(np?.station.timezone ?? 'UTC').time)
     const state = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
     if (np === null) return html`<section class="panel on-air" aria-label="On the air">${state}</section>`
     const { song, sh_id: shId, playlist, is_request: isRequest } = np.now_playing
@@ -47,20 +61,20 @@ export class OnAir extends LightElement {
         ${np.is_online ? progressView(this.#followed.progress()) : nothing}
         <div class="on-air-foot">
           <p><strong>${counted(np.listeners.total, 'listener')}</strong>, ${np.listeners.unique} different</p>
-          ${this.maySkip && np.is_online ? this.#skipView(np) : nothing}
+          ${this.maySkip && np.is_online ? this.#skipView(np, status === 'live' && !this.isOld) : nothing}
         </div>
         ${nextView(np)}
       </div>
     </section>`
   }
 
-  #skipView(np: NowPlaying) {
+  #skipView(np: NowPlaying, isTrue: boolean) {
     const isUnderWay = this.#acting.underWay !== null
     return html`<button
       type="button"
       class="button"
       aria-busy=${isUnderWay}
-      ?disabled=${isUnderWay}
+      ?disabled=${isUnderWay || !isTrue}
       @click=${() => void this.#skip(np)}
     >
       ${isUnderWay ? 'Skipping…' : 'Skip'}
@@ -69,19 +83,33 @@ export class OnAir extends LightElement {
 
   async #skip(np: NowPlaying): Promise<void> {
     const next = np.playing_next
-    const isMeant = await confirmed({
-      title: `Skip “${titleOf(np)}”?`,
+    const shId = np.now_playing.sh_id
+    const aborter = new AbortController()
+    this.#question = { shId, aborter }
+    const choice = {
+      title: `Skip “${isolated(titleOf(np))}”?`,
       text:
         next === null
           ? 'The next song follows at once.'
-          : `“${next.song.title || next.song.text}” follows at once.`,
+          : `“${isolated(next.song.title || next.song.text)}” follows at once.`,
       verb: 'Skip'
-    })
+    }
+    const isMeant = await confirmed(choice, aborter.signal)
+    this.#question = null
     if (!isMeant) return
     await this.#acting.act('skip', async () => {
       const path = `api/station/${encodeURIComponent(this.station)}/backend/skip`
-      return (await ask(done, path, { method: 'POST' })).message
+      // Another song may begin while this is on its way. A jingle has no number.
+      const body = shId === 0 ? {} : { sh_id: shId }
+      return (await ask(done, path, { method: 'POST', body })).message
     })
+  }
+
+  /** What has ended needs no skipping, and nobody meant the song after it. */
+  #watch(np: NowPlaying | null): void {
+    if (this.#question === null || np === null || np.now_playing.sh_id === this.#question.shId) return
+    this.#question.aborter.abort()
+    notify(this, { text: 'The song has ended by itself.', isBad: false })
   }
 }
 

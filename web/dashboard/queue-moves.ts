@@ -2,14 +2,13 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { ask, done } from './ask.ts'
 import { moved } from './drop-place.ts'
-import { notify } from './notice.ts'
-import { asRefusal } from './refusal.ts'
+import { notify, refusalNotice } from './notice.ts'
 
 export interface QueueMoves {
   /** The rows as they will be once all moves are done. */
   readonly ordered: <Row extends { readonly id: string }>(rows: readonly Row[]) => readonly Row[]
-  /** Moves one of the rows, which are those that may change places, in the order that is shown. */
-  readonly move: (rows: readonly { readonly id: string }[], from: number, to: number) => void
+  /** Moves one of the rows, in the order that is shown; there are `places` places for them, more than rows perhaps. */
+  readonly move: (rows: readonly { readonly id: string }[], from: number, to: number, places: number) => void
 }
 
 /**
@@ -30,11 +29,13 @@ export function movesFor(
     try {
       await ask(done, path, { method: 'PUT', body: { position } })
     } catch (error) {
-      notify(host, { text: asRefusal(error).message, isBad: true })
+      notify(host, refusalNotice(error))
     }
     left--
     if (left > 0) return
     await readAgain()
+    // Another move may have begun meanwhile.
+    if (left > 0) return
     order = null
     host.requestUpdate()
   }
@@ -46,9 +47,9 @@ export function movesFor(
       const placeOf = ({ id }: { readonly id: string }) => places.get(id) ?? Infinity
       return rows.toSorted((one, other) => placeOf(one) - placeOf(other))
     },
-    move: (rows, from, to) => {
+    move: (rows, from, to, places) => {
       const row = rows[from]
-      if (row === undefined || from === to || to < 0 || to >= rows.length) return
+      if (row === undefined || from === to || to < 0 || to >= places) return
       order = moved(rows, from, to).map(({ id }) => id)
       left++
       last = last.then(() => tell(row.id, to + 1))

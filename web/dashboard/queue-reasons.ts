@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 
+import { isolated } from './isolated.ts'
+
 /*
  * Why a song is in the queue, as sentences. The log of a row is made for programs as well; what is not known here is
  * left out.
@@ -51,7 +53,7 @@ function sentence(said: Entry, { nameOf, timeOf }: Wording): string {
     case 'requests':
       return `No request: ${requestReasons[said.why] ?? 'none fitted'}.`
     case 'playlist':
-      return `“${said.name}” was passed over: ${hindrances[said.why] ?? 'it was not due'}.`
+      return `“${isolated(said.name)}” was passed over: ${hindrances[said.why] ?? 'it was not due'}.`
     case 'bucket':
       return `${bucketText(said.bucket)}${orderText(said.order.map(({ id }) => named(nameOf(id), id)))}.`
     case 'tracks':
@@ -118,7 +120,7 @@ function bucketText(bucket: string): string {
 const orderText = (names: readonly string[]) =>
   names.length === 1 ? `: only ${names[0]}` : `, drawn by weight in this order: ${names.join(', ')}`
 
-const named = (name: string | null, id: number) => (name === null ? `playlist ${id}` : `“${name}”`)
+const named = (name: string | null, id: number) => (name === null ? `playlist ${id}` : `“${isolated(name)}”`)
 const songs = (amount: number) => (amount === 1 ? '1 song' : `${amount} songs`)
 
 function skippedText({ song, title, artist }: { song: number; title: number; artist: number }): string {

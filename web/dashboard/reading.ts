@@ -3,10 +3,14 @@ import type * as v from 'valibot'
 
 import { ask } from './ask.ts'
 import { asRefusal, type Refusal } from './refusal.ts'
+import { onServerTurn } from './server-turn.ts'
 
 export interface Wish<Schema extends v.GenericSchema> {
   readonly schema: Schema
-  /** What to read, `api/stats`; null: nothing now. Asked anew at every drawing. */
+  /**
+   * What to read, `api/stats`; null: nothing now. Asked anew at every drawing. Where only the query becomes another one,
+   * what is known stays until the answer is there.
+   */
   readonly path: () => string | null
   /** How long it is believed in, while the page is looked at. */
   readonly everyMs: number
@@ -14,6 +18,8 @@ export interface Wish<Schema extends v.GenericSchema> {
   readonly occasion?: () => unknown
   /** What is known before it is read for the first time. */
   readonly known?: v.InferOutput<Schema> | null
+  /** How long an answer is waited for. */
+  readonly patienceMs?: number
 }
 
 /** Something of the API, as an element sees it. */
@@ -32,6 +38,8 @@ export interface Reading<Value> {
 const soonMs = 250
 /** What follows of an occasion may take a moment: it is read once more. */
 const laterMs = 2_000
+/** What is older is read at once when the page is looked at again. */
+const freshMs = 2_000
 
 /**
  * Reads something of the API for an element: while it is in a page, every so often while somebody looks, and when there
@@ -48,8 +56,10 @@ export function readFor<Schema extends v.GenericSchema>(
   let trouble: Refusal | null = null
   let aborter = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let isOverdue = false
+  let stopHearing = nothing
   let hasMore = false
+
+  const patience = wish.patienceMs === undefined ? {} : { patienceMs: wish.patienceMs }
 
   async function read(): Promise<void> {
     stop()
@@ -57,7 +67,7 @@ export function readFor<Schema extends v.GenericSchema>(
     aborter = new AbortController()
     const { signal } = aborter
     try {
-      const answer = await ask(wish.schema, path, { signal })
+      const answer = await ask(wish.schema, path, { signal, ...patience })
       if (signal.aborted) return
       value = answer
       readAtMs = Date.now()
@@ -75,24 +85,34 @@ export function readFor<Schema extends v.GenericSchema>(
   function plan(afterMs: number): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      if (document.hidden) isOverdue = true
-      else void read()
+      if (!document.hidden) void read()
     }, afterMs)
   }
 
   function stop(): void {
     clearTimeout(timer)
-    isOverdue = false
     aborter.abort()
   }
 
   function look(): void {
-    if (!document.hidden && isOverdue) void read()
+    if (!document.hidden && Date.now() - readAtMs > freshMs) readUnlessRefused()
+  }
+
+  /** Nobody has to wait for an answer that does not come. */
+  function turn(isThere: boolean): void {
+    if (isThere) return readUnlessRefused()
+    if (path === null || trouble?.status === 403) return
+    trouble = asRefusal(null)
+    host.requestUpdate()
+  }
+
+  function readUnlessRefused(): void {
+    if (trouble?.status !== 403) void read()
   }
 
   function turnTo(next: string | null): void {
-    // What was known is of the first path.
-    if (path !== null) value = null
+    // What was known without a path is of the first one.
+    if (path !== null && next?.split('?')[0] !== path.split('?')[0]) value = null
     path = next
     trouble = null
     occasion = wish.occasion?.()
@@ -102,10 +122,12 @@ export function readFor<Schema extends v.GenericSchema>(
   host.addController({
     hostConnected: () => {
       document.addEventListener('visibilitychange', look)
+      stopHearing = onServerTurn(turn)
       if (path !== null) void read()
     },
     hostDisconnected: () => {
       document.removeEventListener('visibilitychange', look)
+      stopHearing()
       stop()
     },
     hostUpdate: () => {
@@ -132,3 +154,5 @@ export function readFor<Schema extends v.GenericSchema>(
     again: read
   }
 }
+
+const nothing = () => {}

@@ -2,6 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 import * as v from 'valibot'
 
 import { ask, type Question } from './ask.ts'
+import { keyOfTab } from './key.ts'
 import { asRefusal } from './refusal.ts'
 
 /*
@@ -54,14 +55,11 @@ function rightsFor(host: ReactiveControllerHost, questions: Questions, below: ()
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function learn(): Promise<void> {
-    const asked = prefix
-    const held = Object.entries(questions).map(async ([right, [path, question]]) =>
-      (await isAllowed(`${asked}${path}`, question)) ? right : []
-    )
-    const found = await Promise.all(held).catch(() => null)
+    const asked = prefix ?? ''
+    const found = await rightsAt(asked, questions).catch(() => null)
     if (asked !== prefix) return
     if (found === null) timer = setTimeout(() => void learn(), againMs)
-    else known = new Set(found.flat())
+    else known = found
     host.requestUpdate()
   }
 
@@ -81,6 +79,33 @@ function rightsFor(host: ReactiveControllerHost, questions: Questions, below: ()
       return known !== null
     }
   }
+}
+
+interface Learned {
+  readonly atMs: number
+  readonly rights: Promise<ReadonlySet<string>>
+}
+
+/** What was learned of keys, by key and place. */
+const learned = new Map<string, Learned>()
+const believedMs = 60_000
+
+/** Asks once in a while, however many ask. Rejects where it could not be found out. */
+function rightsAt(prefix: string, questions: Questions): Promise<ReadonlySet<string>> {
+  const name = `${keyOfTab()} ${prefix}`
+  const before = learned.get(name)
+  if (before !== undefined && Date.now() - before.atMs < believedMs) return before.rights
+  const rights = askRights(prefix, questions)
+  learned.set(name, { atMs: Date.now(), rights })
+  rights.catch(() => learned.delete(name))
+  return rights
+}
+
+async function askRights(prefix: string, questions: Questions): Promise<ReadonlySet<string>> {
+  const held = Object.entries(questions).map(async ([right, [path, question]]) =>
+    (await isAllowed(`${prefix}${path}`, question)) ? right : []
+  )
+  return new Set((await Promise.all(held)).flat())
 }
 
 /** Throws where that could not be found out. */

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 
+import { clockText } from './clock-text.ts'
+
 /** When something is on, as the API has it: HHMM as numbers, ISO days (empty: all), dates or empty texts. */
 export const scheduleItem = v.object({
   start_time: v.number(),
@@ -11,7 +13,7 @@ export const scheduleItem = v.object({
 
 type ScheduleItem = v.InferOutput<typeof scheduleItem>
 
-/** A schedule in words: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
+/** A schedule in words, by the visitor's way to write times: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
 export function scheduleText({
   start_time: start,
   end_time: end,
@@ -19,12 +21,12 @@ export function scheduleText({
   end_date,
   days
 }: ScheduleItem): string {
-  const times = start === end ? `at ${timeText(start)}` : `${timeText(start)}–${timeText(end)}`
+  const from = timeText(start)
+  const times = start === end ? `at ${from}` : `${from}–${timeText(end)}`
   return `${daysText(days)} ${times}${datesText(start_date, end_date)}`
 }
 
-const timeText = (hhmm: number) =>
-  `${String(Math.floor(hhmm / 100)).padStart(2, '0')}:${String(hhmm % 100).padStart(2, '0')}`
+const timeText = (hhmm: number) => clockText(Math.floor(hhmm / 100) * 60 + (hhmm % 100))
 
 const names = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const nameOf = (day = 1) => names[day - 1] ?? ''

@@ -1,27 +1,33 @@
 import { html, nothing } from 'lit'
 
-import { timeOfDay } from '../elements/time-text.ts'
-import { chartFor, inkOf } from './chart.ts'
+import { chartFor, inkOf, stepped } from './chart.ts'
+import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { listenerSeries, summaryOf } from './listener-series.ts'
 import { readFor } from './reading.ts'
+import { isWorthAsking, noteAnswer } from './report-refusals.ts'
 import { seenFor } from './seen.ts'
+import { zoneTime } from './zone-time.ts'
 
 const everyMs = 300_000
-const stepSeconds = 900
+const stepSeconds = 300
 
 /** The listeners of a station's last day as one line; nothing for a key that may not know. */
 export class SparkLine extends LightElement {
-  static override properties = { station: { attribute: false } }
+  static override properties = { station: { attribute: false }, zone: { attribute: false } }
   declare station: number
+  declare zone: string
 
   readonly #seen = seenFor(this)
   #isWanted = false
+  #isAnswered = false
   readonly #series = readFor(this, {
     schema: listenerSeries,
     path: () => {
       this.#isWanted ||= this.#seen.isSeen
-      return this.#isWanted ? `api/station/${this.station}/listeners/series?step=${stepSeconds}` : null
+      return this.#isWanted && (this.#isAnswered || isWorthAsking(keyOfTab()))
+        ? `api/station/${this.station}/listeners/series?step=${stepSeconds}`
+        : null
     },
     everyMs
   })
@@ -29,7 +35,7 @@ export class SparkLine extends LightElement {
   constructor() {
     super()
     chartFor(this, {
-      points: () => this.#series.value?.points ?? null,
+      series: () => this.#series.value,
       options: () => ({
         height: 36,
         padding: [3, 0, 3, 0],
@@ -39,18 +45,29 @@ export class SparkLine extends LightElement {
         scales: { y: { range: (_, __, most) => [0, Math.max(4, most)] } },
         series: [
           {},
-          { show: false },
-          { show: false },
-          { stroke: inkOf(this, 'line'), fill: inkOf(this, 'area'), width: 1.5, points: { show: false } }
+          {
+            stroke: inkOf(this, 'line'),
+            fill: inkOf(this, 'area'),
+            width: 1.5,
+            ...stepped,
+            points: { show: false }
+          }
         ]
       })
     })
   }
 
+  protected override willUpdate(): void {
+    const { value, trouble } = this.#series
+    if (this.#isAnswered || (value === null && trouble?.status !== 403)) return
+    this.#isAnswered = true
+    noteAnswer(keyOfTab(), value === null)
+  }
+
   protected override render() {
     const { value, trouble } = this.#series
     if (trouble !== null && value === null) return nothing
-    const label = value === null ? 'Listeners' : summaryOf(value.points, seconds => timeOfDay(seconds))
+    const label = value === null ? 'Listeners' : summaryOf(value.points, zoneTime(this.zone).time)
     return html`<div class="chart" role="img" aria-label=${label}></div>
       <i class="ink-line"></i><i class="ink-area"></i>`
   }

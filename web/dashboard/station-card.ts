@@ -11,8 +11,9 @@ import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { listedProgress } from './listed.ts'
 import { stationAddress } from './route.ts'
-import { seenFor } from './seen.ts'
 import { titleOf } from './song-title.ts'
+import { turnFor } from './turn.ts'
+import { zoneTime } from './zone-time.ts'
 
 /** Tells that a station went on the air or off, that somebody goes live, or that there is no more news of it. */
 export const stationTurned = 'cuewire-station-turned'
@@ -35,12 +36,12 @@ export class StationCard extends LightElement {
   /** Whether somebody looks who may do more than listen. */
   declare isOperated: boolean
 
-  readonly #seen = seenFor(this)
+  readonly #following = turnFor(this)
   #turn = ''
   readonly #station = followFor(
     this,
     () =>
-      this.#seen.isSeen
+      this.#following.isOn
         ? {
             server,
             station: this.listed.station.id,
@@ -55,7 +56,7 @@ export class StationCard extends LightElement {
     const snapshot = this.#snapshot()
     const np = snapshot.np ?? this.listed
     const { station, now_playing: playing, listeners } = np
-    const { kind, text } = sayingOf(snapshot)
+    const { kind, text } = sayingOf(snapshot, zoneTime(station.timezone).time)
     const { song } = playing
     return html`<article class="card" data-kind=${kind}>
       <song-cover .address=${song.art} .isPrivate=${!station.is_public}></song-cover>
@@ -71,7 +72,7 @@ export class StationCard extends LightElement {
             <p class="card-artist">${song.artist}</p>`
         )}
         ${np.is_online ? progressView(this.#progress(np)) : nothing}
-        ${this.isOperated ? html`<spark-line .station=${station.id}></spark-line>` : nothing}
+        ${this.isOperated ? html`<spark-line .station=${station.id} .zone=${station.timezone}></spark-line>` : nothing}
       </div>
     </article>`
   }

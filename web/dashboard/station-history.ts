@@ -1,6 +1,8 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
+import { number } from './counted.ts'
+import { isolated } from './isolated.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
@@ -95,18 +97,18 @@ export class StationHistory extends LightElement {
         <p class="row-artist">${song.artist}</p>
       </td>
       <td class="wide quiet">${fromText(play)}</td>
-      <td class="count">${listeners}${deltaView(delta)}</td>
+      <td class="count">${number(listeners)}${deltaView(delta)}</td>
     </tr>`
   }
 }
 
 function fromText({ streamer, playlist, is_request: isRequest, is_visible: isVisible }: Play): string {
   const from = streamer || (isRequest ? 'Request' : playlist)
-  return isVisible ? from : `${from}, hidden`
+  return isVisible ? from : `${isolated(from)}, hidden`
 }
 
 function deltaView(delta: number) {
   if (delta === 0) return nothing
-  const text = delta > 0 ? `+${delta}` : `−${-delta}`
+  const text = delta > 0 ? `+${number(delta)}` : `−${number(-delta)}`
   return html` <span class="delta" data-kind=${delta > 0 ? 'more' : 'fewer'}>${text}</span>`
 }

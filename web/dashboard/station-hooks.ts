@@ -1,12 +1,13 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
+import { hookChanged } from './hook-card.ts'
 import { hooks } from './hook.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 
-const everyMs = 15_000
+const everyMs = 5_000
 
 /** The web hooks of a station. */
 export class StationHooks extends LightElement {
@@ -28,6 +29,11 @@ export class StationHooks extends LightElement {
     everyMs,
     occasion: () => this.occasion
   })
+
+  constructor() {
+    super()
+    this.addEventListener(hookChanged, () => void this.#hooks.again())
+  }
 
   protected override render() {
     const { value } = this.#hooks

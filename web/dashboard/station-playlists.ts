@@ -8,7 +8,7 @@ import { readFor } from './reading.ts'
 import { scheduleItem, scheduleText } from './schedule-words.ts'
 import { troubleView } from './trouble-view.ts'
 
-const everyMs = 60_000
+const everyMs = 10_000
 
 const playlists = v.array(
   v.object({

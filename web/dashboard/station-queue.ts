@@ -6,7 +6,9 @@ import { lengthText } from '../elements/time-text.ts'
 import { actFor } from './acting.ts'
 import { ask, done } from './ask.ts'
 import { confirmed } from './confirm.ts'
+import { counted, number } from './counted.ts'
 import { moveNow } from './drop-place.ts'
+import { isolated } from './isolated.ts'
 import { LightElement } from './light-element.ts'
 import { type QueueItem, queueItems, sourceOf } from './queue-item.ts'
 import { movesFor } from './queue-moves.ts'
@@ -16,7 +18,7 @@ import { rowDragFor, shiftOf } from './row-drag.ts'
 import { troubleView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
 
-const everyMs = 20_000
+const everyMs = 5_000
 const rowsAtMost = 100
 
 /** What will play and why, and in which order: rows are dragged by their grips, or moved with the arrow keys. */
@@ -37,7 +39,7 @@ export class StationQueue extends LightElement {
   declare occasion: string
   /** What those hear who move rows without seeing it. */
   declare said: string
-  /** The row that was moved with the keys, whose grip goes on having the focus. */
+  /** The row whose grip has the focus, and goes on having it. */
   #held = ''
 
   readonly #queue = readFor(this, {
@@ -79,6 +81,12 @@ export class StationQueue extends LightElement {
     return this.#drag.dragged === null ? this.#movable : this.#taken
   }
 
+  /** How many may change places, shown or not. */
+  get #places(): number {
+    const { value } = this.#queue
+    return value === null ? 0 : value.total - value.rows.filter(row => row.sent_to_autodj).length
+  }
+
   /** The rows that may change places. */
   get #movable(): readonly QueueItem[] {
     return this.#moves.ordered(this.#queue.value?.rows.filter(row => !row.sent_to_autodj) ?? [])
@@ -88,7 +96,21 @@ export class StationQueue extends LightElement {
     const { value } = this.#queue
     const sent = value?.rows.filter(row => row.sent_to_autodj) ?? []
     return html`<section class="panel" aria-labelledby="queue">
-      <h2 class="heading" id="queue">Queue</h2>
+      <header class="panel-head">
+        <h2 class="heading" id="queue">Queue</h2>
+        ${
+          this.maySteer && this.#places > 0
+            ? html`<button
+                type="button"
+                class="link"
+                ?disabled=${this.#acting.underWay !== null}
+                @click=${() => void this.#clear()}
+              >
+                Clear
+              </button>`
+            : nothing
+        }
+      </header>
       ${troubleView(this.#queue)}
       ${value?.total === 0 ? html`<p class="quiet">Nothing is planned.</p>` : nothing}
       <ol class="queue">
@@ -120,6 +142,7 @@ export class StationQueue extends LightElement {
       ?data-movable=${index !== null}
       ?data-dragged=${index !== null && dragged?.from === index}
       ?data-shifting=${dragged !== null}
+      data-place=${dragged !== null && dragged.from === index ? dragged.to + 1 : nothing}
       .style=${index === null ? '' : shiftOf(index, dragged)}
     >
       <time class="row-time">${zoneTime(this.zone).time(playedAt)}</time>
@@ -130,6 +153,7 @@ export class StationQueue extends LightElement {
         <details class="reasons">
           <summary>${isSent ? 'On its way' : sourceOf(row)}<span class="only-heard">: why</span></summary>
           <ul>
+            <li>${song.text || song.title}</li>
             ${this.#reasons(row).map(reason => html`<li>${reason}</li>`)}
           </ul>
         </details>
@@ -145,7 +169,7 @@ export class StationQueue extends LightElement {
       <button
         type="button"
         class="icon-button"
-        aria-label="Take “${name}” out of the queue"
+        aria-label="Take “${isolated(name)}” out of the queue"
         ?disabled=${this.#acting.underWay !== null}
         @click=${() => void this.#remove(row)}
       >
@@ -155,7 +179,7 @@ export class StationQueue extends LightElement {
         type="button"
         class="icon-button grip"
         data-id=${row.id}
-        aria-label="Move “${name}”, place ${index + 1} of ${this.#shown.length}"
+        aria-label="Move “${isolated(name)}”, place ${number(index + 1)} of ${number(this.#places)}"
         aria-describedby="grip-help"
         @pointerdown=${(event: PointerEvent) => this.#take(event, index)}
         @keydown=${(event: KeyboardEvent) => this.#moveByKey(event, row, index)}
@@ -177,12 +201,12 @@ export class StationQueue extends LightElement {
   #drop(from: number, to: number): void {
     const rows = this.#movable
     const move = moveNow(this.#taken, from, to, rows)
-    if (move !== null) this.#moves.move(rows, move.from, move.to)
+    if (move !== null) this.#moves.move(rows, move.from, move.to, this.#places)
   }
 
   #moveByKey(event: KeyboardEvent, row: QueueItem, from: number): void {
     const rows = this.#movable
-    const last = rows.length - 1
+    const last = this.#places - 1
     const places: Readonly<Record<string, number>> = {
       ArrowUp: Math.max(0, from - 1),
       ArrowDown: Math.min(last, from + 1),
@@ -193,22 +217,40 @@ export class StationQueue extends LightElement {
     if (to === undefined) return
     event.preventDefault()
     if (to === from) return
-    this.#held = row.id
-    this.said = `${row.song.title || row.song.text}: place ${to + 1} of ${rows.length}`
-    this.#moves.move(rows, from, to)
+    this.said = `${isolated(row.song.title || row.song.text)}: place ${number(to + 1)} of ${number(last + 1)}`
+    this.#moves.move(rows, from, to, last + 1)
+  }
+
+  protected override willUpdate(): void {
+    const { activeElement: focused } = document
+    const isGrip = focused instanceof HTMLElement && this.contains(focused) && focused.matches('.grip')
+    this.#held = isGrip ? (focused.dataset['id'] ?? '') : ''
   }
 
   protected override updated(): void {
     if (this.#held === '') return
     // An element that is moved loses the focus.
     const grip = this.querySelector(`.grip[data-id="${this.#held}"]`)
-    this.#held = ''
-    if (grip instanceof HTMLElement) grip.focus()
+    if (grip instanceof HTMLElement && grip !== document.activeElement) grip.focus()
+  }
+
+  async #clear(): Promise<void> {
+    const isMeant = await confirmed({
+      title: 'Clear the queue?',
+      text: `${counted(this.#places, 'song')} are taken out, also those that were put in by hand. The AutoDJ plans anew.`,
+      verb: 'Clear it'
+    })
+    if (!isMeant) return
+    await this.#acting.act('clear', async () => {
+      const { message } = await ask(done, `${this.#path}/clear`, { method: 'POST' })
+      await this.#queue.again()
+      return message
+    })
   }
 
   async #remove(row: QueueItem): Promise<void> {
     const isMeant = await confirmed({
-      title: `Take “${row.song.title || row.song.text}” out of the queue?`,
+      title: `Take “${isolated(row.song.title || row.song.text)}” out of the queue?`,
       text: 'The AutoDJ fills its place with another song.',
       verb: 'Take it out'
     })

@@ -2,13 +2,14 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { LightElement } from './light-element.ts'
+import { placeName } from './place-name.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 import { weekView } from './week-view.ts'
 import { dateAfter, mondayOf, weekOf } from './week.ts'
 import { zoneTime } from './zone-time.ts'
 
-const everyMs = 120_000
+const everyMs = 10_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const hues = 8
@@ -56,7 +57,7 @@ export class StationSchedule extends LightElement {
       <header class="panel-head">
         <div>
           <h2 class="heading" id="week">Week</h2>
-          <p class="quiet">${zone.replaceAll('_', ' ')}</p>
+          <p class="quiet">Times of ${placeName(zone)}</p>
         </div>
         <div class="button-row">
           <button type="button" class="button" aria-label="The week before" @click=${() => this.weeks--}>

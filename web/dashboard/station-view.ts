@@ -6,15 +6,24 @@ import { sayingOf } from '../elements/saying.ts'
 import { server } from './ask.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
+import { titlePage } from './page-title.ts'
+import { placeName } from './place-name.ts'
 import { stationRightsFor } from './rights.ts'
 import { type Section, stationAddress } from './route.ts'
+import { refusedView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
 
 /** A station for those who operate it: what plays, and everything about it that the key may see. */
 export class StationView extends LightElement {
-  static override properties = { station: { attribute: false }, section: { attribute: false } }
+  static override properties = {
+    station: { attribute: false },
+    section: { attribute: false },
+    isOld: { attribute: false }
+  }
   declare station: string
   declare section: Section
+  /** Whether the server does not answer. */
+  declare isOld: boolean
 
   readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: keyOfTab() }))
   readonly #rights = stationRightsFor(this, () => this.station)
@@ -30,6 +39,10 @@ export class StationView extends LightElement {
       </header>
       ${np === null ? nothing : this.#sectionView(np)}
     `
+  }
+
+  protected override updated(): void {
+    titlePage(this.#followed.snapshot.np?.station.name ?? this.station)
   }
 
   #tabsView() {
@@ -59,9 +72,14 @@ export class StationView extends LightElement {
       case 'schedule':
         return html`<div class="stack">
           <station-schedule .station=${this.station} .zone=${np.station.timezone}></station-schedule>
-          ${this.#rights.may('queue') ? html`<station-playlists .station=${this.station}></station-playlists>` : nothing}
+          ${
+            this.#rights.may('queue')
+              ? html`<station-playlists .station=${this.station}></station-playlists>`
+              : this.#refusedView()
+          }
         </div>`
       case 'hooks':
+        if (!this.#rights.may('hooks')) return this.#refusedView()
         return html`<station-hooks
           .station=${this.station}
           .zone=${np.station.timezone}
@@ -79,7 +97,7 @@ export class StationView extends LightElement {
     const { timezone, is_public: isPublic } = np.station
     const occasion = occasionOf(np)
     return html`<div class="columns">
-      <on-air .station=${this.station} .maySkip=${this.#rights.may('steering')}></on-air>
+      <on-air .station=${this.station} .maySkip=${this.#rights.may('steering')} .isOld=${this.isOld}></on-air>
       ${
         this.#rights.may('reports')
           ? html`<day-chart .station=${this.station} .zone=${timezone}></day-chart>`
@@ -108,7 +126,13 @@ export class StationView extends LightElement {
     </div>`
   }
 
+  /** Until the rights are known there is nothing to say. */
+  #refusedView() {
+    return this.#rights.isKnown ? refusedView : nothing
+  }
+
   #streamersView(np: NowPlaying) {
+    if (!this.#hasStreamers) return this.#refusedView()
     const { timezone } = np.station
     const occasion = occasionOf(np)
     return html`<div class="stack">
@@ -152,9 +176,8 @@ function missingView(snapshot: Snapshot) {
 
 function aboutView({ station: { timezone, shortcode, is_public: isPublic } }: NowPlaying) {
   const { time, zone } = zoneTime(timezone)
-  const place = zone.split('/').at(-1)?.replaceAll('_', ' ')
   return html`<p class="quiet station-about">
-    <span>${time(Date.now() / 1_000)} ${place}</span>
+    <span>${time(Date.now() / 1_000)}, times of ${placeName(zone)}</span>
     ${
       isPublic
         ? html`<a href="public/${encodeURIComponent(shortcode)}">Player page</a>`

@@ -2,9 +2,10 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../client/interface.ts'
-import { counted } from './counted.ts'
+import { counted, number } from './counted.ts'
 import { LightElement } from './light-element.ts'
 import { nowPlayingList, takeShown } from './listed.ts'
+import { titlePage } from './page-title.ts'
 import { readFor } from './reading.ts'
 import { stationAddress } from './route.ts'
 import { stationTurned } from './station-card.ts'
@@ -21,11 +22,13 @@ export class StationsView extends LightElement {
   static override properties = {
     isOperated: { attribute: false },
     sought: { state: true },
+    isOnlySilent: { state: true },
     shown: { state: true },
     turns: { state: true }
   }
   declare isOperated: boolean
   declare sought: string
+  declare isOnlySilent: boolean
   declare shown: number
   declare turns: number
 
@@ -41,6 +44,7 @@ export class StationsView extends LightElement {
     super()
     this.isOperated = false
     this.sought = ''
+    this.isOnlySilent = false
     this.shown = shownAtFirst
     this.turns = 0
     this.addEventListener(stationTurned, () => this.turns++)
@@ -51,7 +55,7 @@ export class StationsView extends LightElement {
     if (value === null)
       return html`<h1 class="headline" tabindex="-1">Stations</h1>
         ${troubleView(this.#stations)}`
-    const found = value.filter(np => isFound(np, this.sought))
+    const found = value.filter(np => isFound(np, this.sought) && !(this.isOnlySilent && np.is_online))
     return html`
       <header class="overview">
         <h1 class="headline" tabindex="-1">${headline(value)}</h1>
@@ -74,7 +78,7 @@ export class StationsView extends LightElement {
             </li>`
         )}
       </ul>
-      ${found.length === 0 && this.sought !== '' ? html`<p class="quiet">No station is called so.</p>` : nothing}
+      ${found.length === 0 && value.length > 0 ? html`<p class="quiet">${this.isOnlySilent ? 'No such station is silent.' : 'No station is called so.'}</p>` : nothing}
       ${
         found.length > this.shown
           ? html`<button type="button" class="button" @click=${() => (this.shown += shownAtFirst)}>
@@ -85,11 +89,26 @@ export class StationsView extends LightElement {
     `
   }
 
+  protected override updated(): void {
+    titlePage(this.#stations.value === null ? 'Stations' : headline(this.#stations.value))
+  }
+
   #silentView(stations: readonly NowPlaying[]) {
     const silent = stations.filter(np => !np.is_online)
-    if (silent.length === 0 || silent.length > 5) return nothing
+    if (silent.length === 0 && !this.isOnlySilent) return nothing
+    if (silent.length > 5 || this.isOnlySilent)
+      return html`<button
+          type="button"
+          class="link"
+          aria-pressed=${this.isOnlySilent}
+          @click=${() => (this.isOnlySilent = !this.isOnlySilent)}
+        >
+          Silent: ${number(silent.length)}</button
+        >${this.isOnlySilent ? ', only those are shown' : ''}. `
     const names = silent.map(({ station: { name, shortcode } }) =>
-      this.isOperated ? html`<a href=${stationAddress(shortcode)}>${name}</a>` : name
+      this.isOperated
+        ? html`<a href=${stationAddress(shortcode)}><bdi>${name}</bdi></a>`
+        : html`<bdi>${name}</bdi>`
     )
     return html`Silent: ${names.map((name, index) => html`${index === 0 ? '' : ', '}${name}`)}. `
   }

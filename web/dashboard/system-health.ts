@@ -5,21 +5,11 @@ import { chipView } from './chip-view.ts'
 import { durationText, number } from './counted.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
+import { type Health, lateText, type Queue } from './standing.ts'
 import { troubleView } from './trouble-view.ts'
 
-const everyMs = 15_000
+const everyMs = 30_000
 
-const health = v.object({
-  status: v.string(),
-  postgres: v.string(),
-  redis: v.string(),
-  live_state: v.string()
-})
-const queues = v.object({
-  queues: v.array(
-    v.object({ name: v.string(), workers: v.number(), waiting: v.number(), delayed: v.number() })
-  )
-})
 const stats = v.object({
   stations: v.number(),
   online: v.number(),
@@ -34,21 +24,22 @@ const stats = v.object({
 
 /** Whether the parts of the installation are there, and how much there is of everything. */
 export class SystemHealth extends LightElement {
-  readonly #health = readFor(this, { schema: health, path: () => 'api/health', everyMs })
-  readonly #queues = readFor(this, { schema: queues, path: () => 'api/queues', everyMs })
-  readonly #stats = readFor(this, { schema: stats, path: () => 'api/stats', everyMs: everyMs * 2 })
+  static override properties = { health: { attribute: false }, queues: { attribute: false } }
+  declare health: Health | null
+  declare queues: readonly Queue[] | null
+
+  readonly #stats = readFor(this, { schema: stats, path: () => 'api/stats', everyMs })
 
   protected override render() {
     return html`<section class="panel" aria-labelledby="system">
       <h2 class="heading" id="system">System</h2>
-      ${troubleView(this.#health)} ${this.#partsView()} ${this.#queuesView()} ${this.#countsView()}
+      ${this.#partsView()} ${this.#queuesView()} ${troubleView(this.#stats)} ${this.#countsView()}
     </section>`
   }
 
   #partsView() {
-    const { value } = this.#health
-    if (value === null) return ''
-    const { postgres, redis, live_state: live } = value
+    if (this.health === null) return ''
+    const { postgres, redis, live_state: live } = this.health
     return html`<p class="chips">
       ${partView('Postgres', postgres === 'up', 'is down')} ${partView('Redis', redis === 'up', 'is down')}
       ${partView('Live state', live === 'current', 'is old')}
@@ -56,8 +47,7 @@ export class SystemHealth extends LightElement {
   }
 
   #queuesView() {
-    const { value } = this.#queues
-    if (value === null) return ''
+    if (this.queues === null) return ''
     return html`<table class="table">
       <thead>
         <tr>
@@ -68,13 +58,13 @@ export class SystemHealth extends LightElement {
         </tr>
       </thead>
       <tbody>
-        ${value.queues.map(
-          ({ name, workers, waiting, delayed }) =>
+        ${this.queues.map(
+          queue =>
             html`<tr>
-              <th scope="row">${queueNames[name] ?? name}</th>
-              <td>${chipView(workersChip(workers))}</td>
-              <td class="count">${number(waiting)}</td>
-              <td class="count">${number(delayed)}</td>
+              <th scope="row">${queueNames[queue.name] ?? queue.name}</th>
+              <td>${chipView(workersChip(queue))}</td>
+              <td class="count">${number(queue.waiting + queue.overdue)}</td>
+              <td class="count">${number(Math.max(0, queue.delayed - queue.overdue))}</td>
             </tr>`
         )}
       </tbody>
@@ -111,7 +101,8 @@ const partView = (name: string, isUp: boolean, bad: string) =>
 const queueNames: Readonly<Record<string, string>> = { advance: 'Ends of songs', deliver: 'Web hooks' }
 
 /** Without a worker no song ends, and no hook is told. */
-const workersChip = (workers: number) =>
-  workers === 0
-    ? ({ text: 'None', mood: 'bad' } as const)
-    : ({ text: number(workers), mood: 'good' } as const)
+function workersChip({ workers, late_ms: lateMs }: Queue) {
+  if (workers === 0) return { text: 'None', mood: 'bad' } as const
+  if (lateMs > 0) return { text: `${number(workers)}, ${lateText(lateMs)}`, mood: 'bad' } as const
+  return { text: number(workers), mood: 'good' } as const
+}

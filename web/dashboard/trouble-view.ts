@@ -1,21 +1,23 @@
 import { html, nothing } from 'lit'
 
+import { agoText } from './counted.ts'
 import type { Reading } from './reading.ts'
 
 /** Stands where something is read: that it is not there yet, or why it is not, or that it is old. */
 export function troubleView({
   value,
   trouble,
+  readAtMs,
   again
-}: Pick<Reading<unknown>, 'value' | 'trouble' | 'again'>) {
+}: Pick<Reading<unknown>, 'value' | 'trouble' | 'readAtMs' | 'again'>) {
   if (trouble === null) return value === null ? html`<p class="quiet" aria-busy="true">…</p>` : nothing
-  const text = trouble.status === 403 ? 'This key may not see this.' : trouble.message
-  return html`<p class="trouble" role="status">
-    ${text}
-    ${
-      trouble.status === 403
-        ? nothing
-        : html`<button type="button" class="link" @click=${() => void again()}>Try again</button>`
-    }
+  if (trouble.status === 403) return refusedView
+  const age = value === null ? '' : ` This was read ${agoText(readAtMs / 1_000)}.`
+  return html`<p class="trouble">
+    ${trouble.message}${age}
+    <button type="button" class="link" @click=${() => void again()}>Try again</button>
   </p>`
 }
+
+/** Stands where a key has no right to look. */
+export const refusedView = html`<p class="trouble">This key may not see this.</p>`

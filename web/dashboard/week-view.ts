@@ -1,5 +1,6 @@
 import { html, nothing } from 'lit'
 
+import { clockText } from './clock-text.ts'
 import type { Day, Showing } from './week.ts'
 
 /** The moment a week is looked at, by the station's clock. */
@@ -18,7 +19,7 @@ const hours = [0, 6, 12, 18]
 export function weekView(days: readonly Day[], today: Today, hueOf: (name: string) => number) {
   return html`<div class="week">
     <div class="week-hours" aria-hidden="true">
-      ${hours.map(hour => html`<span .style=${at(hour * 60)}>${String(hour).padStart(2, '0')}:00</span>`)}
+      ${hours.map(hour => html`<span .style=${at(hour * 60)}>${clockText(hour * 60)}</span>`)}
     </div>
     ${days.map(day => dayView(day, today, hueOf))}
   </div>`
@@ -37,15 +38,15 @@ function dayView({ date, showings }: Day, today: Today, hueOf: (name: string) =>
 }
 
 function showingView(showing: Showing, hueOf: (name: string) => number) {
-  const { name, text, fromMinute, toMinute, lane, lanes } = showing
+  const { name, text, fromMinute, toMinute, lane, width, lanes } = showing
   const style = [
     at(fromMinute),
     `--height: ${percent((toMinute - fromMinute) / dayMinutes)}`,
     `--left: ${percent(lane / lanes)}`,
-    `--width: ${percent(1 / lanes)}`
+    `--width: ${percent(width / lanes)}`
   ].join('; ')
   return html`<li class="showing" data-hue=${hueOf(name)} title="${name}, ${text}" .style=${style}>
-    <span class="showing-time">${text}</span> <span class="showing-name">${name}</span>
+    <span class="showing-time">${text}</span> <bdi class="showing-name">${name}</bdi>
   </li>`
 }
 

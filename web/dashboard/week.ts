@@ -1,3 +1,5 @@
+import { clockText } from './clock-text.ts'
+
 /** An opening of a scheduled playlist; `start` and `end` are the station's clock, `2026-03-29T03:00:00+02:00`. */
 export interface Opening {
   readonly id: number
@@ -11,10 +13,11 @@ export interface Showing {
   readonly name: string
   readonly fromMinute: number
   readonly toMinute: number
-  /** As people write it: `22:00–02:00`, the same on each of its days. */
+  /** As people write it: `22:00–02:00`, and on the days after the first one `until 02:00`. */
   readonly text: string
-  /** Its place beside others, from 0. */
+  /** Its place beside others, from 0, and how many places it takes. */
   readonly lane: number
+  readonly width: number
   readonly lanes: number
 }
 
@@ -49,7 +52,7 @@ export function weekOf(openings: readonly Opening[], firstDate: string): Day[] {
   })
 }
 
-type Part = Omit<Showing, 'lane' | 'lanes'>
+type Part = Omit<Showing, 'lane' | 'width' | 'lanes'>
 
 function partOn({ name, start, end }: Opening, date: string): Part[] {
   const [startDate, endDate] = [start.slice(0, 10), end.slice(0, 10)]
@@ -60,17 +63,31 @@ function partOn({ name, start, end }: Opening, date: string): Part[] {
   if (to === 0 && date !== startDate) return []
   const fromMinute = Math.min(from, dayMinutes - leastMinutes)
   const toMinute = Math.max(to, fromMinute + leastMinutes)
-  return [{ name, fromMinute, toMinute, text: `${start.slice(11, 16)}–${end.slice(11, 16)}` }]
+  return [{ name, fromMinute, toMinute, text: partText(start, end, date) }]
 }
+
+function partText(start: string, end: string, date: string): string {
+  const endText = clockText(minuteOf(end))
+  if (date === start.slice(0, 10)) return `${clockText(minuteOf(start))}–${endText}`
+  return date === end.slice(0, 10) || isMidnightAfter(end, date) ? `until ${endText}` : 'all day'
+}
+
+const isMidnightAfter = (end: string, date: string) =>
+  minuteOf(end) === 0 && end.slice(0, 10) === dateAfter(date, 1)
 
 const minuteOf = (local: string) => Number(local.slice(11, 13)) * 60 + Number(local.slice(14, 16))
 
-/** Puts those that meet beside each other, each in the first lane that is free. */
+interface Placed {
+  readonly part: Part
+  readonly lane: number
+}
+
+/** Puts those that meet beside each other, each in the first lane that is free, and as wide as there is room. */
 function inLanes(parts: readonly Part[]): Showing[] {
   const sorted = parts.toSorted(
     (one, other) => one.fromMinute - other.fromMinute || other.toMinute - one.toMinute
   )
-  const groups: { readonly part: Part; readonly lane: number }[][] = []
+  const groups: Placed[][] = []
   let ends: number[] = []
   for (const part of sorted) {
     const isApart = ends.every(end => end <= part.fromMinute)
@@ -85,6 +102,14 @@ function inLanes(parts: readonly Part[]): Showing[] {
   }
   return groups.flatMap(group => {
     const lanes = Math.max(...group.map(({ lane }) => lane)) + 1
-    return group.map(({ part, lane }) => ({ ...part, lane, lanes }))
+    return group.map(({ part, lane }) => ({ ...part, lane, width: widthOf(part, lane, group, lanes), lanes }))
   })
+}
+
+/** Lanes beside that are free as long as it lasts are its own. */
+function widthOf(part: Part, lane: number, group: readonly Placed[], lanes: number): number {
+  const beside = group.filter(
+    each => each.lane > lane && each.part.fromMinute < part.toMinute && part.fromMinute < each.part.toMinute
+  )
+  return Math.min(lanes, ...beside.map(each => each.lane)) - lane
 }

@@ -2,6 +2,8 @@
  * Times as the clocks of a station show them: operators plan by these, wherever they are.
  */
 
+import { clockShape } from './clock-shape.ts'
+
 /** How times of one zone are written. */
 export interface ZoneTime {
   readonly zone: string
@@ -24,13 +26,9 @@ export function zoneTime(zone: string): ZoneTime {
 
 function make(zone: string): ZoneTime {
   const timeZone = isZone(zone) ? zone : 'UTC'
-  const time = new Intl.DateTimeFormat(undefined, { timeZone, hour: '2-digit', minute: '2-digit' })
-  const dayAndTime = new Intl.DateTimeFormat(undefined, {
-    timeZone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit'
-  })
+  const shape = { timeZone, ...clockShape() }
+  const time = new Intl.DateTimeFormat(undefined, shape)
+  const dayAndTime = new Intl.DateTimeFormat(undefined, { ...shape, weekday: 'short' })
   // Swedish is written as dates are sorted.
   const date = new Intl.DateTimeFormat('sv-SE', { timeZone })
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' })

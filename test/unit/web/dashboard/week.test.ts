@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { localTime } from '../../../../src/api/local-time.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
+import { clockText } from '../../../../web/dashboard/clock-text.ts'
 import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/week.ts'
 
 const opening = (name: string, start: string, end: string): Opening => ({ id: 1, name, start, end })
@@ -39,6 +40,31 @@ test('a night is on two days, and what meets stands beside each other', () => {
     ['Noon', 720, 735, 0, 1]
   ])
   expect(rest.flat()).toEqual([])
+})
+
+test('what has room beside it is as wide as that, and a night says on its second day until when', () => {
+  const [monday, tuesday] = weekOf(
+    [
+      opening('Long', '2026-11-16T10:00:00+01:00', '2026-11-16T20:00:00+01:00'),
+      opening('Early', '2026-11-16T10:00:00+01:00', '2026-11-16T12:00:00+01:00'),
+      opening('Too', '2026-11-16T11:00:00+01:00', '2026-11-16T12:00:00+01:00'),
+      opening('Late', '2026-11-16T18:00:00+01:00', '2026-11-16T19:00:00+01:00'),
+      opening('Night', '2026-11-16T22:00:00+01:00', '2026-11-17T06:00:00+01:00')
+    ],
+    '2026-11-16'
+  )
+  const places = monday?.showings.map(({ name, lane, width }) => [name, lane, width])
+  expect(places).toEqual([
+    ['Long', 0, 1],
+    ['Early', 1, 1],
+    ['Too', 2, 1],
+    ['Late', 1, 2],
+    ['Night', 0, 1]
+  ])
+  expect([monday?.showings.at(-1)?.text, tuesday?.showings[0]?.text]).toEqual([
+    `${clockText(1_320)}–${clockText(360)}`,
+    `until ${clockText(360)}`
+  ])
 })
 
 test('what is on when clocks go forth or back is still seen, at the times that clocks show', () => {
@@ -88,12 +114,14 @@ test('whatever is scheduled lies within its days, and nothing lies on anything e
           expect(one.fromMinute).toBeGreaterThanOrEqual(0)
           expect(one.toMinute).toBeLessThanOrEqual(1_440)
           expect(one.toMinute - one.fromMinute).toBeGreaterThanOrEqual(15)
-          expect(one.lane).toBeLessThan(one.lanes)
+          expect(one.width).toBeGreaterThan(0)
+          expect(one.lane + one.width).toBeLessThanOrEqual(one.lanes)
           const meeting = showings.filter(
             (other, at) => at !== index && other.fromMinute < one.toMinute && one.fromMinute < other.toMinute
           )
           for (const other of meeting) {
-            expect(other.lane).not.toBe(one.lane)
+            const isApart = other.lane + other.width <= one.lane || one.lane + one.width <= other.lane
+            expect(isApart).toBe(true)
             expect(other.lanes).toBe(one.lanes)
           }
         }

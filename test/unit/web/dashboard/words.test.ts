@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest'
 
+import { clockText } from '../../../../web/dashboard/clock-text.ts'
 import { agoText, counted, durationText } from '../../../../web/dashboard/counted.ts'
-import { answerText, deliveryChip, hookChip, triggersText } from '../../../../web/dashboard/hook-words.ts'
+import {
+  answerText,
+  attemptText,
+  deliveryChip,
+  hookChip,
+  triggersText
+} from '../../../../web/dashboard/hook-words.ts'
 import { summaryOf } from '../../../../web/dashboard/listener-series.ts'
+import { placeName } from '../../../../web/dashboard/place-name.ts'
 import { turnsText } from '../../../../web/dashboard/playlist-words.ts'
 import { asRefusal, Refusal, refusalOf } from '../../../../web/dashboard/refusal.ts'
 import { scheduleText } from '../../../../web/dashboard/schedule-words.ts'
@@ -10,13 +18,14 @@ import { scheduleText } from '../../../../web/dashboard/schedule-words.ts'
 const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', days: [] as number[] }
 
 test('a schedule is told in few words', () => {
-  expect(scheduleText(item)).toBe('Every day 09:00–17:30')
-  expect(scheduleText({ ...item, days: [1, 2, 3, 4, 5] })).toBe('Mon–Fri 09:00–17:30')
-  expect(scheduleText({ ...item, days: [7, 1, 2, 4] })).toBe('Mon, Tue, Thu, Sun 09:00–17:30')
-  expect(scheduleText({ ...item, end_time: 900 })).toBe('Every day at 09:00')
-  expect(scheduleText({ ...item, end_date: '2026-12-24' })).toBe('Every day 09:00–17:30, until 2026-12-24')
+  const day = `${clockText(540)}–${clockText(1_050)}`
+  expect(scheduleText(item)).toBe(`Every day ${day}`)
+  expect(scheduleText({ ...item, days: [1, 2, 3, 4, 5] })).toBe(`Mon–Fri ${day}`)
+  expect(scheduleText({ ...item, days: [7, 1, 2, 4] })).toBe(`Mon, Tue, Thu, Sun ${day}`)
+  expect(scheduleText({ ...item, end_time: 900 })).toBe(`Every day at ${clockText(540)}`)
+  expect(scheduleText({ ...item, end_date: '2026-12-24' })).toBe(`Every day ${day}, until 2026-12-24`)
   const oneDay = { ...item, start_date: '2026-12-24', end_date: '2026-12-24' }
-  expect(scheduleText(oneDay)).toBe('Every day 09:00–17:30 on 2026-12-24')
+  expect(scheduleText(oneDay)).toBe(`Every day ${day} on 2026-12-24`)
 })
 
 test('a playlist says when its turn is', () => {
@@ -52,11 +61,27 @@ test('a hook says how it is: what went wrong comes first', () => {
   expect(deliveryChip('unheard of', 1)).toEqual({ text: 'unheard of', mood: 'quiet' })
   expect(triggersText(['song_changed', 'station_offline'])).toBe('Song changes, station goes silent')
   expect(triggersText([])).toBe('Everything')
-  expect(answerText(502, 'http', 12)).toBe('502, not accepted, 12 ms')
+  expect(answerText(502, 'http', 12)).toBe('502, 12 ms')
+  expect(answerText(0, 'refused', 0)).toBe('connection refused')
   expect(answerText(0, '', 0)).toBe('')
 })
 
+test('an attempt that failed is told in a sentence', () => {
+  expect(attemptText({ status: 410, error: 'http', duration_ms: 7 })).toBe('The server answered 410.')
+  expect(attemptText({ status: 0, error: 'timeout', duration_ms: 10_012 })).toBe('No answer within 10 s.')
+  expect(attemptText({ status: 0, error: 'refused', duration_ms: 1 })).toBe('Connection refused.')
+  expect(attemptText({ status: 0, error: 'of tomorrow', duration_ms: 1 })).toBe('Of tomorrow.')
+})
+
+test('clocks have twelve hours or twenty-four, and zones the names of places', () => {
+  expect([0, 845].map(minutes => clockText(minutes, 'en-GB'))).toEqual(['00:00', '14:05'])
+  expect(clockText(845, 'en-US')).toMatch(/^2:05\sPM$/)
+  const zones = ['America/Argentina/ComodRivadavia', 'America/New_York', 'UTC', 'Antarctica/McMurdo']
+  expect(zones.map(placeName)).toEqual(['Comod Rivadavia', 'New York', 'UTC', 'McMurdo'])
+})
+
 test('counts and times are told as people do', () => {
+  expect(counted(2, 'delivery', 'deliveries')).toBe('2 deliveries')
   expect([counted(1, 'listener'), counted(0, 'listener')]).toEqual(['1 listener', '0 listeners'])
   expect([59, 61, 7_300, 200_000].map(durationText)).toEqual(['59 seconds', '1 minute', '2 hours', '2 days'])
   expect(agoText(Date.now() / 1_000 - 65)).toBe('1 minute ago')

@@ -1,0 +1,7 @@
+import { isolated } from './isolated.ts'
+
+/** Names the page by what it shows, for tabs and bookmarks. */
+export function titlePage(shown: string): void {
+  const title = `${isolated(shown)} · Cuewire`
+  if (document.title !== title) document.title = title
+}
