@@ -48,6 +48,8 @@ test('what is no frame is garbled, and nothing throws', () => {
 test('patches do what RFC 7396 says', () => {
   fc.assert(
     fc.property(fc.json(), fc.json(), (before, difference) => {
+      // The reference stumbles over it; below it is tried.
+      fc.pre(!`${before}${difference}`.includes('__proto__'))
       const target: Json = JSON.parse(before)
       const patch: Json = JSON.parse(difference)
       expect(mergePatch(target, patch)).toEqual(applyMergePatch(target, patch))
