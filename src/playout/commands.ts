@@ -40,8 +40,17 @@ export async function readCommands(
   return { seen: rows.at(-1)?.id ?? seen, commands: rows.map(({ command }) => command) }
 }
 
+/** The play that now playing shows: during a jingle, the song before it. */
+async function shownPlay(tx: Tx, stationId: number): Promise<number | null> {
+  const [play] = await tx<{ id: number }[]>`
+    select id from song_history where station_id = ${stationId} and is_visible
+    order by started_at_ms desc, id desc limit 1`
+  return play?.id ?? null
+}
+
 /**
- * Ends the song on air: the clock goes on at once, a playout is told to. With `meantShId` only that play. Throws 409 where nothing plays,
+ * Ends the song on air: the clock goes on at once, a playout is told to. With `meantShId` only that play, or the
+ * jingle during which it is shown. Throws 409 where nothing plays,
  * or another play than is meant, where a streamer is live, or nobody can be told.
  */
 export async function skipSong(
@@ -55,7 +64,7 @@ export async function skipSong(
     if (!station) throw new ApiError('not-found')
     const play = await readOpenPlay(tx, stationId)
     if (!play) throw new ApiError('conflict', 'Nothing is playing.')
-    if (meantShId !== null && play.id !== meantShId)
+    if (meantShId !== null && play.id !== meantShId && (await shownPlay(tx, stationId)) !== meantShId)
       throw new ApiError('conflict', 'Another song is playing by now.')
     if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
     if (station.isClocked) return play.id

@@ -232,6 +232,17 @@ describe('skip', () => {
     expect(plays).toHaveLength(2)
   })
 
+  test('of the song that is shown ends the jingle during which it is shown', async ({ program }) => {
+    const { id, document } = await playing(program)
+    await program.sql`update queue set is_visible = false where id = (
+      select min(id) from queue where station_id = ${id} and played_at_ms is null and skipped_at_ms is null)`
+    const path = `/api/station/${id}/backend/skip`
+    const meant = { body: { sh_id: document.now_playing.sh_id } }
+    expect((await program.ask('POST', path, meant)).status).toBe(200)
+    expect((await program.ask('POST', path, meant)).status).toBe(200)
+    expect((await program.ask('POST', path, meant)).status).toBe(409)
+  })
+
   test('of a silent station is refused', async ({ program }) => {
     const stationId = await seedStation(program.sql, { tracks: 0 })
     const { status, body } = await program.ask('POST', `/api/station/${stationId}/backend/skip`)
