@@ -122,6 +122,18 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
   })
 
+  test('when a station is renamed the address follows, so that it can be loaded again', async ({ stage }) => {
+    const station = await stage.put()
+    const page = await openPage(browser)
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}?theme=dark`)
+    await page.locator('.title').waitFor()
+    const { shortName } = stage.newName()
+    await station.change({ profile: { ...station.state().profile, shortName } })
+    await page.waitForURL(`${stage.baseUrl}/public/${shortName}?theme=dark`, { timeout: 5_000 })
+    await page.reload()
+    await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
+  })
+
   test('of a stream that came after the page, it says that it has to be loaded again', async ({ stage }) => {
     await using streams = await startStreams()
     const station = await stage.put({ profile: { mounts: [mount(1, '')] } })

@@ -90,7 +90,7 @@ export class DayChart extends LightElement {
         },
         {
           ...axis,
-          size: 36,
+          size: (_, ticks) => 12 + 7 * Math.max(3, ...(ticks ?? []).map(text => text.length)),
           space: 40,
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000],
           grid: { stroke: inkOf(this, 'grid'), width: 1 }

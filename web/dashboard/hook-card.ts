@@ -6,7 +6,7 @@ import { chipView } from './chip-view.ts'
 import { confirmed } from './confirm.ts'
 import { counted } from './counted.ts'
 import { answerText, attemptText, deliveryChip, hookChip, triggersText } from './hook-words.ts'
-import { deliveries, type Delivery, type Hook, testResult, type TestResult } from './hook.ts'
+import { deliveries, type Delivery, type Hook, lastAttempted, testResult, type TestResult } from './hook.ts'
 import { isolated } from './isolated.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
@@ -63,6 +63,7 @@ export class HookCard extends LightElement {
 
   protected override render() {
     const { id, name, type, triggers, state } = this.hook
+    const last = lastAttempted(this.#deliveries.value?.rows ?? [])
     const isTestable = this.mayTell && state !== 'draft' && state !== 'retired'
     return html`<section class="panel hook" aria-labelledby="hook-${id}">
       <header class="panel-head">
@@ -70,7 +71,7 @@ export class HookCard extends LightElement {
           <h3 class="hook-name" id="hook-${id}">${name || type}</h3>
           <p class="quiet">${type.replaceAll('_', ' ')} · ${triggersText(triggers)}</p>
         </div>
-        ${chipView(hookChip(this.hook))} ${isTestable ? this.#buttonsView() : nothing}
+        ${chipView(hookChip(this.hook, last?.state ?? null))} ${isTestable ? this.#buttonsView() : nothing}
       </header>
       <hook-trouble
         .station=${this.station}
@@ -124,7 +125,7 @@ export class HookCard extends LightElement {
               <th scope="col">When</th>
               <th scope="col" class="wide">News</th>
               <th scope="col">State</th>
-              <th scope="col">Answer</th>
+              <th scope="col" class="answer">Answer</th>
             </tr>
           </thead>
           <tbody>
@@ -157,7 +158,7 @@ export class HookCard extends LightElement {
       <td class="row-time">${zoneTime(this.zone).time(at)}</td>
       <td class="wide">${triggersText(triggers)}</td>
       <td>${chipView(deliveryChip(state, attempts))}</td>
-      <td>
+      <td class="answer">
         ${answerText(status, error, ms)}
         ${
           response === ''

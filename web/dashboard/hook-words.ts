@@ -15,14 +15,18 @@ export interface HookStanding {
   readonly lastSentAt: number
 }
 
-/** How a hook is, all in all. */
-export function hookChip({ is_enabled: isEnabled, state, failures, lastSentAt }: HookStanding): Chip {
+/** How a hook is, all in all. `lastState`: what became of the delivery that was tried last; null where that is not known. */
+export function hookChip(
+  { is_enabled: isEnabled, state, failures, lastSentAt }: HookStanding,
+  lastState: string | null
+): Chip {
   if (state === 'auto_disabled') return { text: 'Switched off after failures', mood: 'bad' }
   if (state === 'retired') return { text: 'Service is gone', mood: 'quiet' }
   if (state === 'draft') return { text: 'Draft', mood: 'quiet' }
   if (!isEnabled) return { text: 'Switched off', mood: 'quiet' }
   if (failures > 0) return { text: failures === 1 ? 'Failed' : `Failed ${failures} times`, mood: 'bad' }
-  return lastSentAt === 0 ? { text: 'Ready', mood: 'quiet' } : { text: 'Arriving', mood: 'good' }
+  const hasArrived = lastSentAt !== 0 && (lastState === null || lastState === 'delivered')
+  return hasArrived ? { text: 'Arriving', mood: 'good' } : { text: 'Ready', mood: 'quiet' }
 }
 
 const states: Readonly<Record<string, Chip>> = {

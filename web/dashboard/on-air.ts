@@ -8,7 +8,7 @@ import { sayingOf } from '../elements/saying.ts'
 import { actFor } from './acting.ts'
 import { ask, done, server } from './ask.ts'
 import { confirmed } from './confirm.ts'
-import { counted } from './counted.ts'
+import { counted, number } from './counted.ts'
 import { isolated } from './isolated.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
@@ -60,7 +60,10 @@ export class OnAir extends LightElement {
       <div class="on-air-rest">
         ${np.is_online ? progressView(this.#followed.progress()) : nothing}
         <div class="on-air-foot">
-          <p><strong>${counted(np.listeners.total, 'listener')}</strong>, ${np.listeners.unique} different</p>
+          <p>
+            <strong>${counted(np.listeners.total, 'listener')}</strong>, ${number(np.listeners.unique)}
+            different
+          </p>
           ${this.maySkip && np.is_online ? this.#skipView(np, status === 'live' && !this.isOld) : nothing}
         </div>
         ${nextView(np)}
@@ -99,7 +102,7 @@ export class OnAir extends LightElement {
     if (!isMeant) return
     await this.#acting.act('skip', async () => {
       const path = `api/station/${encodeURIComponent(this.station)}/backend/skip`
-      // Another song may begin while this is on its way. A jingle has no number.
+      // Another song may begin while this is on its way. What is silent has no number.
       const body = shId === 0 ? {} : { sh_id: shId }
       return (await ask(done, path, { method: 'POST', body })).message
     })
@@ -109,7 +112,7 @@ export class OnAir extends LightElement {
   #watch(np: NowPlaying | null): void {
     if (this.#question === null || np === null || np.now_playing.sh_id === this.#question.shId) return
     this.#question.aborter.abort()
-    notify(this, { text: 'The song has ended by itself.', isBad: false })
+    notify(this, { text: 'Another song has begun.', isBad: false })
   }
 }
 

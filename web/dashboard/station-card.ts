@@ -82,15 +82,18 @@ export class StationCard extends LightElement {
     return isPublic ? html`<a href=${`public/${encodeURIComponent(shortcode)}`}>${name}</a>` : name
   }
 
+  /** What the station's own connection says, also that it is in doubt; without one the list, or what is newer. */
   #snapshot(): Snapshot {
     const { snapshot } = this.#station
-    if (snapshot.status === 'live' || (snapshot.trueAtMs ?? 0) > this.listedAtMs) return snapshot
+    if (snapshot.np !== null && (snapshot.via !== null || (snapshot.trueAtMs ?? 0) > this.listedAtMs))
+      return snapshot
     const status = this.isDoubted ? 'stale' : 'live'
     return { status, reason: null, via: null, np: this.listed, trueAtMs: this.listedAtMs }
   }
 
   #progress(np: NowPlaying) {
-    return this.#station.progress() ?? (this.isDoubted ? null : listedProgress(np, this.listedAtMs))
+    const isListed = this.#station.snapshot.via === null && !this.isDoubted
+    return this.#station.progress() ?? (isListed ? listedProgress(np, this.listedAtMs) : null)
   }
 
   #watch({ np, status }: Snapshot): void {

@@ -230,7 +230,9 @@ export class StationQueue extends LightElement {
   protected override updated(): void {
     if (this.#held === '') return
     // An element that is moved loses the focus.
-    const grip = this.querySelector(`.grip[data-id="${this.#held}"]`)
+    // One that went beyond what is shown leaves the focus where it went out of sight.
+    const grip =
+      this.querySelector(`.grip[data-id="${this.#held}"]`) ?? [...this.querySelectorAll('.grip')].at(-1)
     if (grip instanceof HTMLElement && grip !== document.activeElement) grip.focus()
   }
 

@@ -1,4 +1,4 @@
-import { html, nothing } from 'lit'
+import { html, nothing, type PropertyValues } from 'lit'
 
 import type { NowPlaying, Snapshot } from '../client/interface.ts'
 import { followFor } from '../elements/followed-station.ts'
@@ -26,6 +26,8 @@ export class StationView extends LightElement {
   declare isOld: boolean
 
   readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: keyOfTab() }))
+  /** Whether the tab of the section was brought in sight, once the tabs are there. */
+  #isTabSeen = false
   readonly #rights = stationRightsFor(this, () => this.station)
 
   protected override render() {
@@ -41,7 +43,12 @@ export class StationView extends LightElement {
     `
   }
 
-  protected override updated(): void {
+  protected override updated(changed: PropertyValues<this>): void {
+    const tab = this.querySelector('.tabs [aria-current=page]')
+    if (tab !== null && (changed.has('section') || !this.#isTabSeen)) {
+      tab.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+      this.#isTabSeen = true
+    }
     titlePage(this.#followed.snapshot.np?.station.name ?? this.station)
   }
 

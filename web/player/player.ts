@@ -94,6 +94,11 @@ export class CuewirePlayer extends LitElement {
     `
   }
 
+  protected override updated(): void {
+    const { np } = this.#station.snapshot
+    if (np !== null) this.#followName(np)
+  }
+
   #songView(np: NowPlaying, saying: Saying) {
     const { song, sh_id: shId } = np.now_playing
     const art = this.#artOf(song.art)
@@ -149,6 +154,13 @@ export class CuewirePlayer extends LitElement {
   #linksView(np: NowPlaying) {
     if (!this.querySelector('.links:focus-within')) this.#historyLength = np.song_history.length
     return keyed(this.#historyLength, this.#footerView(np))
+  }
+
+  /** A station may be renamed while its page is open: the address has to lead here still. */
+  #followName({ station: { shortcode } }: NowPlaying): void {
+    const [, before, rest = ''] = /^(.*\/public\/)([^/]+)$/.exec(location.pathname) ?? []
+    if (before === undefined || /^\d+$/.test(rest) || rest === shortcode) return
+    history.replaceState(null, '', `${before}${encodeURIComponent(shortcode)}${location.search}`)
   }
 
   #footerView({ station }: NowPlaying) {

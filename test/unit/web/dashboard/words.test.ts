@@ -51,11 +51,13 @@ test('a playlist says when its turn is', () => {
 
 test('a hook says how it is: what went wrong comes first', () => {
   const hook = { is_enabled: true, state: 'active', failures: 0, lastSentAt: 5 }
-  expect(hookChip(hook)).toEqual({ text: 'Arriving', mood: 'good' })
-  expect(hookChip({ ...hook, lastSentAt: 0 }).text).toBe('Ready')
-  expect(hookChip({ ...hook, failures: 3 })).toEqual({ text: 'Failed 3 times', mood: 'bad' })
-  expect(hookChip({ ...hook, failures: 3, is_enabled: false }).text).toBe('Switched off')
-  expect(hookChip({ ...hook, is_enabled: false, state: 'auto_disabled' }).mood).toBe('bad')
+  expect(hookChip(hook, null)).toEqual({ text: 'Arriving', mood: 'good' })
+  expect(hookChip(hook, 'delivered').text).toBe('Arriving')
+  expect(hookChip(hook, 'cancelled').text).toBe('Ready')
+  expect(hookChip({ ...hook, lastSentAt: 0 }, null).text).toBe('Ready')
+  expect(hookChip({ ...hook, failures: 3 }, null)).toEqual({ text: 'Failed 3 times', mood: 'bad' })
+  expect(hookChip({ ...hook, failures: 3, is_enabled: false }, null).text).toBe('Switched off')
+  expect(hookChip({ ...hook, is_enabled: false, state: 'auto_disabled' }, null).mood).toBe('bad')
   expect(deliveryChip('pending', 0).text).toBe('Waiting')
   expect(deliveryChip('pending', 2)).toEqual({ text: 'Failed, tried again', mood: 'bad' })
   expect(deliveryChip('unheard of', 1)).toEqual({ text: 'unheard of', mood: 'quiet' })
