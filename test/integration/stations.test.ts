@@ -390,9 +390,8 @@ test('a deleted station leaves nothing behind, and its neighbours alone', async 
   const neighbour = await playing(program)
   await program.sql`insert into sftp_users (station_id, username) values (${id}, ${`user${id}`})`
   await program.sql`insert into webhooks (station_id, type) values (${id}, 'generic')`
-  const { connect: _connect, ...client } = await subscribeLive(socketOf(program), {
-    subs: { [`station:${id}`]: { recover: true }, [`station:${neighbour}`]: { recover: true } }
-  })
+  const subs = { [`station:${id}`]: { recover: true }, [`station:${neighbour}`]: { recover: true } }
+  const witness = await subscribeLive(socketOf(program), { subs })
   const { status } = await program.ask('DELETE', `/api/admin/station/${id}`)
   expect(status).toBe(200)
   for (const path of [`/api/nowplaying/${id}`, `/api/station/${id}`, `/api/station/${id}/queue`])
@@ -407,7 +406,9 @@ test('a deleted station leaves nothing behind, and its neighbours alone', async 
     const [left] = await program.sql`select count(*) from ${program.sql(name)} where station_id = ${id}`
     expect([name, left?.['count']]).toEqual([name, 0])
   }
-  // The session lives on; of the deleted station it hears nothing.
+  // Who comes back hears nothing of the deleted station.
+  expect(await witness.until(isDisconnect)).toMatchObject({ disconnect: { code: 3010 } })
+  const { connect: _connect, ...client } = await subscribeLive(socketOf(program), { subs })
   await program.ask('POST', `/api/station/${neighbour}/backend/skip`)
   const isSkipped = (frame: unknown): frame is Publication =>
     isPub(frame) && frame.pub.data.triggers.includes('song_changed')
