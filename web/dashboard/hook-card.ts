@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 
 import { actFor } from './acting.ts'
+import { againView } from './again-view.ts'
 import { ask, done } from './ask.ts'
 import { chipView } from './chip-view.ts'
 import { confirmed } from './confirm.ts'
@@ -170,14 +171,7 @@ export class HookCard extends LightElement {
         }
         ${
           this.mayTell && this.hook.is_enabled && sentAgain.has(state)
-            ? html`<button
-                type="button"
-                class="link"
-                ?disabled=${this.#acting.underWay !== null}
-                @click=${() => void this.#sendAgain(id)}
-              >
-                Send again
-              </button>`
+            ? againView(this.#acting, `${this.#path}/delivery/${id}`, () => this.#deliveries.again())
             : nothing
         }
       </td>
@@ -206,14 +200,6 @@ export class HookCard extends LightElement {
     await this.#acting.act('toggle', async () => {
       const { message } = await ask(done, `${this.#path}/toggle`, { method: 'PUT' })
       this.dispatchEvent(new Event(hookChanged, { bubbles: true }))
-      await this.#deliveries.again()
-      return message
-    })
-  }
-
-  async #sendAgain(id: number): Promise<void> {
-    await this.#acting.act('send again', async () => {
-      const { message } = await ask(done, `${this.#path}/delivery/${id}/redeliver`, { method: 'POST' })
       await this.#deliveries.again()
       return message
     })

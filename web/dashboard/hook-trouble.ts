@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
 import { actFor } from './acting.ts'
-import { ask, done } from './ask.ts'
+import { againView } from './again-view.ts'
 import { attemptText } from './hook-words.ts'
 import { deliveries, type Hook, lastAttempted, oldestPage } from './hook.ts'
 import { LightElement } from './light-element.ts'
@@ -62,25 +62,12 @@ export class HookTrouble extends LightElement {
         ${state === 'pending' && next > 0 ? `It is tried again ${time(next)}.` : nothing}
         ${
           state === 'failed' && this.mayTell && this.hook.is_enabled
-            ? html`<button
-                type="button"
-                class="link"
-                ?disabled=${this.#acting.underWay !== null}
-                @click=${() => void this.#sendAgain(id)}
-              >
-                Send again
-              </button>`
+            ? againView(this.#acting, `${this.#path}/delivery/${id}`, () =>
+                Promise.all([this.#pending.again(), this.#failed.again()])
+              )
             : nothing
         }
       </p>
     </div>`
-  }
-
-  async #sendAgain(id: number): Promise<void> {
-    await this.#acting.act('send again', async () => {
-      const { message } = await ask(done, `${this.#path}/delivery/${id}/redeliver`, { method: 'POST' })
-      await Promise.all([this.#pending.again(), this.#failed.again()])
-      return message
-    })
   }
 }
