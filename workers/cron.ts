@@ -1,6 +1,7 @@
-import { schedule } from 'node-cron'
+import { type Logger as CronLogger, schedule } from 'node-cron'
 
 import { tidyPolls } from '../src/broadcast/poll-rows.ts'
+import type { Logger } from '../src/log.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests } from '../src/playout/requests.ts'
@@ -100,8 +101,15 @@ const tasks: readonly Task[] = [
 
 /** Starts what runs by the clock. Every process may run it: each task can be repeated at any time. */
 export function startCron(services: PlayoutServices): { stop: () => Promise<void> } {
+  const logger = cronLogger(services.log)
   const started = tasks.map(({ name, at, maxRandomDelay, run }) =>
-    schedule(at, logged(name, run, services), { name, timezone: 'UTC', noOverlap: true, maxRandomDelay })
+    schedule(at, logged(name, run, services), {
+      name,
+      timezone: 'UTC',
+      noOverlap: true,
+      maxRandomDelay,
+      logger
+    })
   )
   return {
     stop: async () => {
@@ -109,6 +117,14 @@ export function startCron(services: PlayoutServices): { stop: () => Promise<void
     }
   }
 }
+
+/** What node-cron itself has to say, as of a task that was due while the process stood still, goes where all lines go. */
+const cronLogger = (log: Logger): CronLogger => ({
+  info: message => log.info(message),
+  warn: message => log.warn(message),
+  error: (message, error) => log.error({ err: error ?? message }, 'a task failed to run'),
+  debug: () => {}
+})
 
 /** One line when there was something to do, one when it begins to fail. */
 function logged(name: string, run: Task['run'], services: PlayoutServices): () => Promise<void> {
