@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 
 import { startBrowser } from '../support/browser.ts'
+import { aPlay } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { openPage, seriousFindings } from '../support/open-page.ts'
@@ -98,6 +99,47 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     })
     await card.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 30_000 })
   }, 90_000)
+
+  test('without WebSockets the seconds of the list go on, and none are made up where the length is not known', async ({
+    stage
+  }) => {
+    const startedAtMs = Date.now() - 20_000
+    const known = await stage.put({ shown: aPlay({ startedAtMs }) })
+    const unknown = await stage.put({ shown: aPlay({ startedAtMs, durationMs: 0 }) })
+    const page = await openPage(browser)
+    await page.routeWebSocket(/.*/, socket => void socket.close())
+    await page.goto(stage.baseUrl)
+    const cardOf = ({ shortName }: { shortName: string }) =>
+      page.locator('.card').filter({ has: page.locator(`a[href="public/${shortName}"]`) })
+    const times = cardOf(known).locator('.times')
+    await times.filter({ hasText: /0:2[3-6]/ }).waitFor({ timeout: 10_000 })
+    await times.filter({ hasText: /0:2[7-9]/ }).waitFor({ timeout: 5_000 })
+    expect(await cardOf(unknown).textContent()).not.toContain('0:00')
+  })
+
+  test('a page that was hidden reads again when it is looked at, also if the clock was set back meanwhile', async ({
+    stage
+  }) => {
+    const page = await openPage(browser)
+    await page.clock.install()
+    await page.goto(stage.baseUrl)
+    await page.locator('.topbar').waitFor()
+    let readings = 0
+    page.on('request', request => {
+      if (request.url().endsWith('/api/health/ready')) readings++
+    })
+    const show = async (isHidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await show(true)
+    await page.clock.setSystemTime(Date.now() - 3_600_000)
+    // The next reading falls due within five seconds, and nobody looks.
+    await page.clock.runFor(6_000)
+    const before = readings
+    await show(false)
+    await waitFor(() => readings > before, { deadlineMs: 2_000, what: 'a reading' })
+  })
 
   test('without scripts there are the stations, what they play, and the ways to them', async ({ stage }) => {
     const station = await stage.put({ profile: { name: nasty } })
@@ -435,15 +477,14 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const page = await openPage(browser)
     const { name } = await openStation(page, program)
     expect(await page.title()).toContain(name)
+    const history = page.locator('.panel', { hasText: 'History' })
+    await history.locator('.row-title').first().waitFor()
     await page.locator('.queue-row').first().waitFor()
     const banner = page.locator('.standing')
     program.server.kill('SIGSTOP')
     try {
       await banner.getByText('The server cannot be reached.').waitFor({ timeout: 20_000 })
-      await page
-        .locator('.panel', { hasText: 'History' })
-        .getByText('This was read')
-        .waitFor({ timeout: 5_000 })
+      await history.getByText('This was read').waitFor({ timeout: 5_000 })
       await page.locator('.view[data-old]').waitFor()
       expect(await page.getByRole('button', { name: 'Skip' }).isDisabled()).toBe(true)
     } finally {

@@ -122,6 +122,59 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
   })
 
+  test('each second of a song is shown as it begins, though timers are early and drawing takes its time', async ({
+    stage
+  }) => {
+    const station = await stage.put()
+    const page = await openPage(browser)
+    await page.addInitScript(() => {
+      const later = globalThis.setTimeout
+      const steadily = performance.now.bind(performance)
+      let looks = 0
+      const early = (act: () => void) => () => {
+        looks = 0
+        act()
+      }
+      Object.assign(globalThis, { setTimeout: (act: () => void, ms = 0) => later(early(act), ms - 5) })
+      performance.now = () => steadily() + 10 * looks++
+    })
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    await page.locator('.times span').first().waitFor()
+    await page.evaluate(`
+      shown = []
+      new MutationObserver(() => {
+        const text = document.querySelector('.times span').textContent
+        if (shown.at(-1)?.text !== text) shown.push({ text, atMs: Date.now() })
+      }).observe(document, { subtree: true, childList: true, characterData: true })
+    `)
+    const { shown: play } = await station.play('Second by second')
+    const beganMs = Math.floor((play?.startedAtMs ?? NaN) / 1_000) * 1_000
+    await page.locator('.times', { hasText: '0:04' }).waitFor({ timeout: 10_000 })
+    const seconds = await page.evaluate<{ text: string; atMs: number }[]>('shown')
+    const lateMs = seconds.slice(-4).map(({ atMs }, at) => atMs - beganMs - (at + 1) * 1_000)
+    expect(seconds.slice(-4).map(({ text }) => text)).toEqual(['0:01', '0:02', '0:03', '0:04'])
+    // One that was missed would be shown a second late.
+    expect(Math.max(...lateMs)).toBeLessThan(800)
+  })
+
+  test('the time stays true when the clock of the visitor is set', async ({ stage }) => {
+    const station = await stage.put()
+    const page = await openPage(browser)
+    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    await page.locator('.eyebrow[data-kind=plain]').waitFor()
+    await page.evaluate('trueNow = Date.now')
+    for (const byMs of [700, 1_300, -3_600_000, 3_600_000]) {
+      await page.evaluate(`Date.now = () => trueNow.call(Date) + ${byMs}`)
+      await page.locator('.times', { hasText: '0:00' }).waitFor({ state: 'detached', timeout: 10_000 })
+      const { shown: play } = await station.play(`Set by ${byMs}`)
+      await page.locator('.title', { hasText: `Set by ${byMs}` }).waitFor()
+      await page.locator('.times', { hasText: '0:02' }).waitFor({ timeout: 10_000 })
+      const lateMs = Date.now() - Math.floor((play?.startedAtMs ?? NaN) / 1_000) * 1_000 - 2_000
+      expect([byMs, lateMs > -100 && lateMs < 700]).toEqual([byMs, true])
+      await page.locator('.eyebrow[data-kind=plain]').waitFor()
+    }
+  })
+
   test('when a station is renamed the address follows, so that it can be loaded again', async ({ stage }) => {
     const station = await stage.put()
     const page = await openPage(browser)

@@ -35,7 +35,7 @@ export const followStation: typeof Declared = options => {
     WebSocket: options.WebSocket ?? around.WebSocket,
     fetch: options.fetch ?? around.fetch?.bind(globalThis)
   }
-  const now = openLocalTime()
+  const now = openLocalTime(byMs => take({ type: 'jumped', byMs }))
   const listeners = openListeners()
   const staleAfterMs = options.staleAfterMs ?? defaultStaleAfterMs
   let course: Course = startCourse(transports, now(), { staleAfterMs, known })

@@ -29,3 +29,11 @@ export function noteTime(
   if (bound > aheadMs - doubtMs) return { aheadMs, isDoubted: false }
   return isDoubted ? { aheadMs: bound + 500, isDoubted: false } : { aheadMs, isDoubted: true }
 }
+
+/**
+ * After our time jumped forward. If our clock was set, the server's is ahead by that much less; if the machine slept, this
+ * is too low until the server tells the time: a lower bound in both cases.
+ */
+export function afterJump({ aheadMs, isDoubted }: Clock, byMs: number): Clock {
+  return { aheadMs: aheadMs === null ? null : aheadMs - byMs, isDoubted }
+}

@@ -1,11 +1,13 @@
-/** No timer is so late that this would be taken for sleep, and a shorter sleep does not matter. */
-const sleepMs = 500
+/** What is less is rounding, or a clock that is being corrected: it must not add up. */
+const leastJumpMs = 500
 
 /**
  * A clock that only goes forward, in milliseconds from `Date.now()` on. It goes on while the machine sleeps, as
- * `performance.now()` does not, and does not go back when the clock is set, as `Date.now()` does.
+ * `performance.now()` does not, and does not go back when the clock is set, as `Date.now()` does. When the machine slept
+ * or its clock was set forward, which look the same, `onJump` is called before the first time that is later by that.
  */
 export function openLocalTime(
+  onJump: (byMs: number) => void,
   date: () => number = () => Date.now(),
   steady: () => number = () => performance.now()
 ): () => number {
@@ -14,9 +16,12 @@ export function openLocalTime(
   return () => {
     const steadyMs = steady()
     const nextLead = date() - steadyMs
-    // Anything less is rounding, or a clock that is being corrected: it must not add up.
-    if (nextLead - lead >= sleepMs) base += nextLead - lead
+    const jumpMs = nextLead - lead
     lead = nextLead
+    if (jumpMs >= leastJumpMs) {
+      base += jumpMs
+      onJump(jumpMs)
+    }
     return base + steadyMs
   }
 }

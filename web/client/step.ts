@@ -1,3 +1,4 @@
+import { afterJump } from './clock.ts'
 import type { Course } from './course.ts'
 import { hear } from './hear.ts'
 import type { Message } from './message.ts'
@@ -12,6 +13,8 @@ export type Input =
   | { readonly type: 'timer' }
   /** The page is looked at again, or the network is back. */
   | { readonly type: 'woken' }
+  /** The machine slept, or its clock was set forward. */
+  | { readonly type: 'jumped'; readonly byMs: number }
   /** There is no network. */
   | { readonly type: 'cut' }
   | { readonly type: 'closed' }
@@ -36,6 +39,10 @@ export function step(course: Course, input: Input, atMs: number, chance: number)
       if (phase.type === 'waiting') return open(course, phase.order, atMs)
       // A connection seldom survives the sleep of a machine.
       return isDue && phase.type === 'open' ? open(course, course.ways, atMs) : stay(course)
+    case 'jumped': {
+      const clock = afterJump(course.clock, input.byMs)
+      return open({ ...course, clock }, phase.type === 'waiting' ? phase.order : course.ways, atMs)
+    }
     case 'cut':
       return phase.type === 'open' ? lose(course, atMs, chance) : stay(course)
     case 'closed':

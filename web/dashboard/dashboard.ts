@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
+import { wakeFollowers } from '../elements/shared-follower.ts'
 import { keyRefused } from './ask.ts'
 import { forgetKey, keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
@@ -110,6 +111,7 @@ export class CuewireDashboard extends LightElement {
     if (isThere === this.#isThere) return
     this.#isThere = isThere
     tellServerTurn(isThere)
+    if (isThere) wakeFollowers()
   }
 
   protected override updated(): void {

@@ -7,9 +7,13 @@ import { progressAt } from '../client/progress.ts'
 /** The list of all stations that may be seen, `api/nowplaying`. */
 export const nowPlayingList = v.array(v.custom<NowPlaying>(np => isData({ np })))
 
-/** Where the song of a listed station is, by the time that has passed since the list was read. */
+/**
+ * Where the song of a listed station is, by the time that has passed since the list was read; null where its length is
+ * not known, since nothing is said to have elapsed of it.
+ */
 export function listedProgress(np: NowPlaying, listedAtMs: number): Progress | null {
-  const { played_at: playedAt, elapsed } = np.now_playing
+  const { played_at: playedAt, elapsed, duration } = np.now_playing
+  if (duration === 0) return null
   return progressAt(np, (playedAt + elapsed) * 1_000 + Date.now() - listedAtMs)
 }
 

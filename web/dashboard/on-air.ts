@@ -58,7 +58,7 @@ export class OnAir extends LightElement {
         )}
       </div>
       <div class="on-air-rest">
-        ${np.is_online ? progressView(this.#followed.progress()) : nothing}
+        ${np.is_online ? progressView(this.#followed.progress) : nothing}
         <div class="on-air-foot">
           <p>
             <strong>${counted(np.listeners.total, 'listener')}</strong>, ${number(np.listeners.unique)}

@@ -38,6 +38,8 @@ export interface Reading<Value> {
 const soonMs = 250
 /** What follows of an occasion may take a moment: it is read once more. */
 const laterMs = 2_000
+/** What could not be read is tried again after about this long, if not sooner. */
+const againMs = 8_000
 /** What is older is read at once when the page is looked at again. */
 const freshMs = 2_000
 
@@ -58,11 +60,14 @@ export function readFor<Schema extends v.GenericSchema>(
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopHearing = nothing
   let hasMore = false
+  /** Its time came while nobody looked. */
+  let isDue = false
 
   const patience = wish.patienceMs === undefined ? {} : { patienceMs: wish.patienceMs }
 
   async function read(): Promise<void> {
     stop()
+    isDue = false
     if (path === null) return
     aborter = new AbortController()
     const { signal } = aborter
@@ -77,15 +82,21 @@ export function readFor<Schema extends v.GenericSchema>(
       trouble = asRefusal(error)
     }
     // What a key may not see it will not see in a minute.
-    if (trouble?.status !== 403) plan(hasMore ? laterMs : wish.everyMs)
+    if (trouble?.status !== 403) plan(nextMs())
     hasMore = false
     host.requestUpdate()
+  }
+
+  function nextMs(): number {
+    const plannedMs = hasMore ? laterMs : wish.everyMs
+    return trouble === null ? plannedMs : Math.min(plannedMs, againMs * (0.75 + Math.random() / 2))
   }
 
   function plan(afterMs: number): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      if (!document.hidden) void read()
+      if (document.hidden) isDue = true
+      else void read()
     }, afterMs)
   }
 
@@ -95,7 +106,7 @@ export function readFor<Schema extends v.GenericSchema>(
   }
 
   function look(): void {
-    if (!document.hidden && Date.now() - readAtMs > freshMs) readUnlessRefused()
+    if (!document.hidden && (isDue || Date.now() - readAtMs > freshMs)) readUnlessRefused()
   }
 
   /** Nobody has to wait for an answer that does not come. */

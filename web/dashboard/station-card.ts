@@ -38,6 +38,7 @@ export class StationCard extends LightElement {
 
   readonly #following = turnFor(this)
   #turn = ''
+  #timer: ReturnType<typeof setTimeout> | undefined
   readonly #station = followFor(
     this,
     () =>
@@ -51,6 +52,18 @@ export class StationCard extends LightElement {
         : null,
     snapshot => this.#watch(snapshot)
   )
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    clearTimeout(this.#timer)
+  }
+
+  /** Where it cannot be followed, nobody else draws its seconds. */
+  protected override updated(): void {
+    clearTimeout(this.#timer)
+    const isAlone = this.#following.isOn && this.#station.progress === null && !this.isDoubted
+    if (isAlone && !document.hidden) this.#timer = setTimeout(() => this.requestUpdate(), 1_000)
+  }
 
   protected override render() {
     const snapshot = this.#snapshot()
@@ -93,7 +106,7 @@ export class StationCard extends LightElement {
 
   #progress(np: NowPlaying) {
     const isListed = this.#station.snapshot.via === null && !this.isDoubted
-    return this.#station.progress() ?? (isListed ? listedProgress(np, this.listedAtMs) : null)
+    return this.#station.progress ?? (isListed ? listedProgress(np, this.listedAtMs) : null)
   }
 
   #watch({ np, status }: Snapshot): void {

@@ -37,7 +37,8 @@ export class StationView extends LightElement {
       <header class="station-head">
         <a class="back" href="#/">All stations</a>
         <h1 class="headline" tabindex="-1">${np?.station.name ?? this.station}</h1>
-        ${np === null ? missingView(snapshot) : aboutView(np)} ${np === null ? nothing : this.#tabsView()}
+        ${np === null ? missingView(snapshot) : aboutView(np, this.#followed.serverTimeMs())}
+        ${np === null ? nothing : this.#tabsView()}
       </header>
       ${np === null ? nothing : this.#sectionView(np)}
     `
@@ -181,10 +182,10 @@ function missingView(snapshot: Snapshot) {
   return html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
 }
 
-function aboutView({ station: { timezone, shortcode, is_public: isPublic } }: NowPlaying) {
+function aboutView({ station: { timezone, shortcode, is_public: isPublic } }: NowPlaying, nowMs: number) {
   const { time, zone } = zoneTime(timezone)
   return html`<p class="quiet station-about">
-    <span>${time(Date.now() / 1_000)}, times of ${placeName(zone)}</span>
+    <span>${time(nowMs / 1_000)}, times of ${placeName(zone)}</span>
     ${
       isPublic
         ? html`<a href="public/${encodeURIComponent(shortcode)}">Player page</a>`

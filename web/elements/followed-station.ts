@@ -6,8 +6,8 @@ import { type Lease, leaseFollower } from './shared-follower.ts'
 /** A station as an element sees it. */
 export interface FollowedStation {
   readonly snapshot: Snapshot
-  /** Where the song is; null while that is not known for certain. */
-  readonly progress: () => Progress | null
+  /** Where the song is as this drawing began; null while that is not known for certain. */
+  readonly progress: Progress | null
   /** The server's clock: the visitor's may be wrong. */
   readonly serverTimeMs: () => number
 }
@@ -15,6 +15,9 @@ export interface FollowedStation {
 const unknown: Snapshot = { status: 'connecting', reason: null, via: null, np: null, trueAtMs: null }
 
 const nothing = () => {}
+
+/** Timers come up to a millisecond early: a drawing at 1.9995 s would show the wrong second until the next. */
+const timerLeadMs = 3
 
 /**
  * Follows a station as long as an element is in the page: draws the element at every change, and every second while a
@@ -28,6 +31,7 @@ export function followFor(
   let lease: Lease | null = null
   let wished: FollowOptions | null = null
   let stopListening: () => void = nothing
+  let drawn: Progress | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let isConnected = false
 
@@ -46,14 +50,16 @@ export function followFor(
     if (lease?.follower.snapshot.np) onChange(lease.follower.snapshot)
   }
 
-  const progress = () => (lease?.follower.snapshot.status === 'live' ? lease.follower.progress() : null)
+  function update(): void {
+    follow()
+    drawn = lease?.follower.snapshot.status === 'live' ? lease.follower.progress() : null
+  }
 
-  /** Draws again when the next second of the song begins. */
+  /** Draws again when the second after the drawn one begins, which may have been while it was drawn. */
   function tick(): void {
     clearTimeout(timer)
-    const at = progress()
-    if (at === null || at.remainingMs === 0 || document.hidden) return
-    timer = setTimeout(() => host.requestUpdate(), 1_000 - (at.elapsedMs % 1_000))
+    if (drawn === null || drawn.remainingMs === 0 || document.hidden) return
+    timer = setTimeout(() => host.requestUpdate(), 1_000 - (drawn.elapsedMs % 1_000) + timerLeadMs)
   }
 
   const look = () => host.requestUpdate()
@@ -69,14 +75,16 @@ export function followFor(
       clearTimeout(timer)
       follow()
     },
-    hostUpdate: follow,
+    hostUpdate: update,
     hostUpdated: tick
   })
   return {
     get snapshot() {
       return lease?.follower.snapshot ?? unknown
     },
-    progress,
+    get progress() {
+      return drawn
+    },
     serverTimeMs: () => lease?.follower.serverTimeMs() ?? Date.now()
   }
 }

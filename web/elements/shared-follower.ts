@@ -15,6 +15,11 @@ export interface Lease {
   readonly release: () => void
 }
 
+/** Whoever waits to connect again does so now: the server is known to be there. */
+export function wakeFollowers(): void {
+  for (const { follower } of followers.values()) follower.wake()
+}
+
 /** Follows a station, over the connection that is there if another element of the page follows it already. */
 export function leaseFollower(options: FollowOptions): Lease {
   const { server, station, apiKey = '', transports = [] } = options

@@ -123,7 +123,7 @@ export class CuewirePlayer extends LitElement {
             <p class="album" dir="auto">${song.album}</p>
           </div>`
         )}
-        ${np.is_online ? keyed(shId, progressView(this.#station.progress())) : nothing}
+        ${np.is_online ? keyed(shId, progressView(this.#station.progress)) : nothing}
         ${this.#controlsView(np)}
       </div>
     `

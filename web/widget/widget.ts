@@ -74,7 +74,7 @@ export class CuewireNowPlaying extends LitElement {
       np,
       saying: this.#wish() === null ? useless(this.station) : sayingOf(snapshot),
       isDoubtful: snapshot.status === 'stale' || snapshot.status === 'offline',
-      progress: this.#station.progress(),
+      progress: this.#station.progress,
       nowMs: this.#station.serverTimeMs(),
       artOf: address => (np === null ? '' : this.#artOf(address, np)),
       sound: this.#listening.sound,

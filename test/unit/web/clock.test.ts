@@ -39,7 +39,9 @@ test('one late time is a slow network; two mean that our clock was set', () => {
 
 test('local time goes on through sleep, and does not go back with the clock', () => {
   const given = { date: 1_000_000, steady: 0 }
+  const jumps: number[] = []
   const now = openLocalTime(
+    byMs => jumps.push(byMs),
     () => given.date,
     () => given.steady
   )
@@ -49,11 +51,15 @@ test('local time goes on through sleep, and does not go back with the clock', ()
   expect(now()).toBe(1_061_000)
   Object.assign(given, { date: 500_000, steady: 3_000 })
   expect(now()).toBe(1_063_000)
+  Object.assign(given, { date: 500_400, steady: 3_000 })
+  expect(now()).toBe(1_063_000)
+  expect(jumps).toEqual([60_000])
 })
 
 test('local time does not run ahead, however often it is asked for', () => {
   let trueMs = 0
   const now = openLocalTime(
+    byMs => expect.fail(`a jump by ${byMs} ms`),
     () => 1_000_000 + Math.floor(trueMs),
     () => Math.floor(trueMs * 10) / 10
   )

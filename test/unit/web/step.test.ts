@@ -209,6 +209,21 @@ test('waking up tries at once what waits, and leaves alone what works', () => {
   expect(course.take({ type: 'woken' }, 20_001)).toEqual(opened('websocket'))
 })
 
+test('after a jump of the clock the time is true at once if it was set, and as soon as the server tells it after sleep', () => {
+  const course = live()
+  course.hear({ type: 'timed', timeMs: 50_000 }, 10_000)
+  expect(course.take({ type: 'jumped', byMs: 700 }, 10_700)).toEqual(opened('websocket'))
+  expect(course.course.clock.aheadMs).toBe(40_000 - 700)
+  expect(course.status(10_700)).toBe('live')
+  course.end(10_700)
+  course.end(10_700)
+  course.end(10_700)
+  expect(course.take({ type: 'jumped', byMs: 3_600_000 }, 3_610_700)).toEqual(opened('websocket'))
+  expect(course.status(3_610_700)).not.toBe('live')
+  course.hear({ type: 'connected', epoch: 'e1', upTo: 7, timeMs: 9_000_000 }, 3_610_800)
+  expect(course.course.clock).toEqual({ aheadMs: 9_000_000 - 3_610_800, isDoubted: false })
+})
+
 test('polling gives way to push at the next interruption', () => {
   const course = openCourse()
   course.take({ type: 'timer' }, 0)
@@ -244,14 +259,19 @@ const inputs = fc.record({
   act: fc.oneof(
     { weight: 6, arbitrary: messages.map(message => ({ type: 'message' as const, message })) },
     { weight: 2, arbitrary: fc.constant({ type: 'ended' as const }) },
-    { weight: 1, arbitrary: fc.constant({ type: 'woken' as const }) }
+    { weight: 1, arbitrary: fc.constant({ type: 'woken' as const }) },
+    { weight: 1, arbitrary: fc.nat(100_000).map(byMs => ({ type: 'jumped' as const, byMs })) }
   )
 })
 
-type Act = { readonly type: 'message'; readonly message: Message } | { readonly type: 'ended' | 'woken' }
+type Act =
+  | { readonly type: 'message'; readonly message: Message }
+  | { readonly type: 'ended' }
+  | { readonly type: 'woken' }
+  | { readonly type: 'jumped'; readonly byMs: number }
 
 const inputOf = (act: Act, { connection }: Course): Input =>
-  act.type === 'woken' ? { type: 'woken' } : { ...act, connection }
+  act.type === 'woken' || act.type === 'jumped' ? act : { ...act, connection }
 
 /** What must never be true after a step from `before` to `course`. */
 function brokenAt(before: Course, course: Course, atMs: number): string[] {
