@@ -7,6 +7,8 @@ export interface Decision {
   readonly tracks: readonly [Picked, ...Picked[]]
   /** How well it suits what was heard; null for a request, which nobody chose for that. */
   readonly tier: Tier | null
+  /** Nothing was left but what was just heard, what an operator has just removed, or a stream that has no time of its own. */
+  readonly isForced: boolean
   readonly log: readonly LogEntry[]
 }
 

@@ -1,7 +1,7 @@
 import { rankOf } from './buckets.ts'
 import { dueAt, lastPlay } from './due.ts'
 import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
-import { nextHourlyTarget, nextOpening } from './schedule.ts'
+import { nextHourlyTarget, nextOpening, windowAt } from './schedule.ts'
 
 /** How many openings of one playlist are looked at within one track. */
 const looksAtMost = 24
@@ -81,6 +81,9 @@ function nextMoment(playlist: Playlist, slot: Slot, toMs: number): number | null
   if (schedule.length > 0) {
     const openingMs = nextOpening(zone, schedule, slot.atMs, toMs - slot.atMs)
     if (openingMs !== null) moments.push(openingMs)
+    // What did not fit into this window may fit into another one that it has covered.
+    const closingMs = schedule.length > 1 ? windowAt(zone, schedule, slot.atMs)?.endMs : undefined
+    if (closingMs !== undefined) moments.push(closingMs)
   }
   return moments.length === 0 ? null : Math.min(...moments)
 }

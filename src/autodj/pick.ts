@@ -66,20 +66,20 @@ export function pickFrom(
           track.song.song !== last?.song.song || (isSequence(playlist) && last.playlistId === playlist.id)
         )
       })
-      if (found) return decisionOf(found, [...known, drawn(bucket, entries)])
+      if (found) return decisionOf(found, false, [...known, drawn(bucket, entries)])
     }
   }
   if (!mayRepeat) return null
   for (const { bucket, entries } of ordered) {
     const found = firstOffer(offersOf(entries, { ...choosing, mayRepeat }), 3, () => true)
-    if (found) return decisionOf(found, [...known, drawn(bucket, entries)])
+    if (found) return decisionOf(found, true, [...known, drawn(bucket, entries)])
   }
   const fallbacks = drawOrder(
     due.filter(({ playlist }) => isFallback(playlist)),
     random
   )
   const stream = firstOffer(offersOf(fallbacks, { ...choosing, mayRepeat }), 1, () => true)
-  return stream && decisionOf(stream, known)
+  return stream && decisionOf(stream, true, known)
 }
 
 interface Entry {
@@ -110,13 +110,14 @@ function firstOffer(
   return null
 }
 
-function decisionOf({ playlist, candidate }: Found, log: readonly LogEntry[]): Decision {
+function decisionOf({ playlist, candidate }: Found, isForced: boolean, log: readonly LogEntry[]): Decision {
   const { tracks, tier, overrunMs } = candidate
   const [{ mediaId: media, pass }] = tracks
   const overrun = Math.ceil(overrunMs / 1_000)
   return {
     tracks,
     tier,
+    isForced,
     log: shortened([
       ...log,
       ...candidate.log,

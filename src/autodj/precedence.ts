@@ -23,17 +23,27 @@ import {
 
 /** Places what cuts in and is due at the next slot, if anything; gives whether it did. */
 export function placeInterrupt(walk: Walk): boolean {
-  const [next] = walk.left
   if (isClosed(walk)) return false
   const slot = slotOf(walk)
-  const due = dueInterrupts(slot).filter(
-    playlist => !next || !isBegun(walk, next) || splits(walk, playlist, next)
-  )
+  const begun = begunBatch(walk)
+  const due = dueInterrupts(slot).filter(playlist => !begun || splits(walk, playlist, begun))
   if (due.length === 0) return false
   const log = [slotEntry(walk, 'interrupt')]
   const decision = pickFrom(slot, { playlists: due, buckets, mayRepeat: true }, randomFor(walk), log)
   if (decision) placeFirst(walk, decision, 'window_open')
   return decision !== null
+}
+
+/** What comes next of a batch that has begun, if only rows that cut in stand before it: they split it. */
+function begunBatch(walk: Walk): Row | null {
+  let batch: number | null = null
+  for (const row of walk.left) {
+    if (row.batch !== null && row.batch === batch) continue
+    if (isBegun(walk, row)) return row
+    if (!row.isInterrupt) return null
+    batch = row.batch
+  }
+  return null
 }
 
 /** Jingles do not split a batch that has begun, and a batch that has cut in only gives way to what is picked before it. */
@@ -73,7 +83,7 @@ function betterThan(walk: Walk, row: Row): { decision: Decision; why: Moved } | 
 function placeFirst(walk: Walk, decision: Decision, why: Moved): void {
   const [track] = decision.tracks
   const rank = rankOfPlay(walk, track)
-  const mayRepeat = track.song.song === lastBefore(slotOf(walk))?.song.song
+  const mayRepeat = decision.isForced || track.song.song === lastBefore(slotOf(walk))?.song.song
   const waiting = walk.left.find(
     row =>
       rank !== null &&

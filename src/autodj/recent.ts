@@ -14,19 +14,24 @@ export interface Recent {
 }
 
 /**
- * What a slot must not repeat: plays that began within the range before it, the play before it, all rows of the queue, and
- * requests that will be due within the range after it. Nothing where the range is 0.
+ * What a slot must not repeat: what began or will have begun within the range before it, the play before it, all rows behind
+ * it, and requests that will be due within the range after it. Nothing where the range is 0. A row of the queue counts as it will
+ * when it has been played, so that no choice becomes a bad one by the passing of time alone.
  */
-export function recentAt({ library, ahead, behind, atMs }: Slot): Recent {
+export function recentAt(slot: Slot): Recent {
+  const { library, ahead, behind, atMs } = slot
   const { duplicateRangeMs } = library.rules
   const { plays } = library.past
   const near = nothingHeard()
   if (duplicateRangeMs === 0) return near
-  for (const { song, startsAtMs } of [...plays.slice(-1), ...ahead, ...behind]) note(near, song, startsAtMs)
+  const sinceMs = atMs - duplicateRangeMs
+  const last = lastBefore(slot)
+  for (const play of [...ahead, ...behind])
+    if (play.startsAtMs > sinceMs) note(near, play.song, play.startsAtMs)
+  if (last) note(near, last.song, last.startsAtMs)
   for (const { song, dueAtMs } of library.requests)
     if (dueAtMs < atMs + duplicateRangeMs) note(near, song, Math.max(dueAtMs, atMs))
   const aired = heardIn(plays)
-  const sinceMs = atMs - duplicateRangeMs
   return {
     songs: timesOf(near.songs, aired.songs, sinceMs),
     titles: timesOf(near.titles, aired.titles, sinceMs),

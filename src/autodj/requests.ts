@@ -57,5 +57,10 @@ export function requested(request: PendingRequest, log: readonly LogEntry[]): De
     durationMs: request.durationMs,
     uri: ''
   }
-  return { tracks: [track], tier: null, log: shortened([...log, { step: 'picked', request: request.id }]) }
+  return {
+    tracks: [track],
+    tier: null,
+    isForced: false,
+    log: shortened([...log, { step: 'picked', request: request.id }])
+  }
 }

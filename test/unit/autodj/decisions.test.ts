@@ -180,10 +180,11 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
   }
   const { tracks } = playlist
   const { past, rules } = slot.library
-  const aired = past.plays.filter(
-    (play, index) => play.startsAtMs > slot.atMs - rules.duplicateRangeMs || index === past.plays.length - 1
+  const before = [...past.plays, ...slot.ahead]
+  const near = before.filter(
+    (play, index) => play.startsAtMs > slot.atMs - rules.duplicateRangeMs || index === before.length - 1
   )
-  const others = rules.duplicateRangeMs === 0 ? [] : [...aired, ...slot.ahead]
+  const others = rules.duplicateRangeMs === 0 ? [] : near
   const longestMs = longestAt(playlist, slot, window)
   const tiers = poolsOf(playlist, slot, window, 0).flatMap(pool =>
     [...tracks.ids.keys()].flatMap(index => {

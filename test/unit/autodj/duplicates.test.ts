@@ -196,14 +196,23 @@ describe('what counts as recent', () => {
     ).toBe('X-a, tier 1')
   })
 
-  test('what is on air, however long ago it began', () => {
+  test('what is heard before the slot, however long ago it began', () => {
     expect(picked({ list: two, others: [['X-c', 300]] })).toBe('Z-b, tier 1')
+    const ahead = [aPlay(1, noonMs - minuteMs, { song: songOf('Z-c') })]
+    expect(picked({ list: two, others: [['X-c', 300]], ahead })).toBe('X-a, tier 1')
   })
 
-  test('all rows ahead', () => {
-    const others = [['V-v', 1]] as const
-    const ahead = [aPlay(1, noonMs, { song: songOf('X-c') })]
-    expect(picked({ list: two, others, ahead })).toBe('Z-b, tier 1')
+  test('rows ahead, as they will when they have been played', () => {
+    const rowAt = (name: string, minutes: number) =>
+      aPlay(1, noonMs + minutes * minuteMs, { song: songOf(name) })
+    expect(picked({ list: two, ahead: [rowAt('X-c', -119), rowAt('V-v', -1)] })).toBe('Z-b, tier 1')
+    expect(
+      picked({
+        list: two,
+        ahead: [rowAt('Z-c', -130), rowAt('X-c', -120), rowAt('Z-d', -119), rowAt('V-v', -1)]
+      })
+    ).toBe('X-a, tier 1')
+    expect(picked({ list: two, ahead: [rowAt('X-c', -300)] })).toBe('Z-b, tier 1')
   })
 
   test('requests that are due within the range to come', () => {

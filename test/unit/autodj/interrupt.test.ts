@@ -7,6 +7,7 @@ import {
   aPlay,
   aPlaylist,
   aRequest,
+  aSong,
   aTrack,
   type LibraryParts,
   minuteMs,
@@ -59,6 +60,13 @@ describe('what runs is cut at the exact second', () => {
   test('at which a window opens', () => {
     const news = cutting(2, { schedule: [anItem(1204, 1300)], options: ['interrupt', 'single_track'] })
     expect(heardTo(stationWith([music, news]), '12:20')).toBe('11:55 1, 12:04 2, 12:07 1, 12:17 1')
+  })
+
+  test('at which a window closes that has covered a longer one', () => {
+    const tracks = [201, 202].map(id => aTrack(id, { durationMs: 8 * minuteMs }))
+    const show = cutting(2, { schedule: [anItem(1100, 1400), anItem(1130, 1201)], tracks })
+    const past = { rules: { overrunMs: 0 }, plays: [aPlay(201, timeOf('11:40'), { playlistId: 2 })] }
+    expect(heardTo(stationWith([music, show], past), '12:10')).toBe('11:55 1, 12:01 2, 12:09 2')
   })
 
   test('at which so many minutes have passed', () => {
@@ -167,6 +175,24 @@ describe('of several', () => {
     expect(heardTo(stationWith([music, long, hourly(3, 0)]), '12:10')).toBe(
       '11:55 1, 11:55 2, 12:00 3, 12:03 2'
     )
+  })
+
+  test('one that splits a batch keeps its place when the rest of the batch waits behind it', () => {
+    const tracks = [1, 2].map(song => aTrack(200 + song, { ...aSong(song), durationMs: minuteMs }))
+    const schedule = [anItem(1100, 1400)]
+    const batches = cutting(2, { options: ['interrupt', 'merge'], schedule, tracks })
+    const jingle = hourly(3, 0, { schedule, tracks: [aTrack(301, { ...aSong(1), durationMs: minuteMs })] })
+    const station = stationWith([music, batches, jingle])
+    station.runTo(timeOf('11:59') + 43 * secondMs)
+    const before = station.queue
+    expect(before.map(({ playlistId, trackId }) => `${playlistId} ${trackId}`)).toEqual([
+      '3 301',
+      '2 202',
+      '2 201',
+      '2 202'
+    ])
+    station.top()
+    expect(station.queue).toEqual(before)
   })
 
   test('none makes the others wait for ever', () => {
