@@ -2,13 +2,13 @@ import { choose, type Tier } from './choose.ts'
 import type { Due } from './due.ts'
 import { airtimeMs } from './estimate.ts'
 import { longestAt, overrunAt } from './fits.ts'
-import { interrupts, isPlayable, lastBefore, type Play, type Playlist, type Slot } from './library.ts'
+import { lastBefore, type Play, type Playlist, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { batchAt } from './merge.ts'
 import { firstOf, type Pool, poolsOf } from './pools.ts'
 import { shuffledPlace } from './random.ts'
 import type { Recent } from './recent.ts'
-import { nextOpening } from './schedule.ts'
+import { streamLengthAt } from './stream.ts'
 import { at, keysAt } from './tracks.ts'
 
 /** A track that may be played in a slot, as a play that has no time yet. */
@@ -41,9 +41,6 @@ export interface Choosing {
 
 /** Gives the candidate of a playlist for each tier; null where it has none. */
 export type CandidateOf = (tier: Tier) => Candidate | null
-
-/** A stream without a schedule is looked at again after this time, at the latest. */
-const streamMs = 600_000
 
 /** Prepares a playlist that is due; what the tiers share is found once, when it is first asked for. */
 export function candidates(playlist: Playlist, due: Due, choosing: Choosing): CandidateOf {
@@ -131,21 +128,10 @@ function mergedOf(playlist: Playlist, due: Due, { slot }: Choosing): Candidate |
   return { tracks: [first, ...others], tier: 1, overrunMs: overrunAt(slot, due.window, heldMs), log: [] }
 }
 
-/** One address from the slot to the end of its window, or until something with a schedule may play. */
+/** One address, until it is time for something else. */
 function stream(playlist: Playlist, due: Due, { slot }: Choosing): Candidate {
-  const durationMs = due.window ? due.window.endMs - slot.atMs : untilOpening(slot)
-  const track = { ...chosenAt(playlist, due, 0, null), durationMs }
+  const track = { ...chosenAt(playlist, due, 0, null), durationMs: streamLengthAt(slot, due.window) }
   return { tracks: [track], tier: 1, overrunMs: 0, log: [] }
-}
-
-function untilOpening({ library, atMs }: Slot): number {
-  const { zone } = library.rules
-  const openings = library.playlists
-    .filter(playlist => isPlayable(playlist) && !interrupts(playlist))
-    .flatMap(({ schedule }) =>
-      schedule.length === 0 ? [] : (nextOpening(zone, schedule, atMs, streamMs) ?? [])
-    )
-  return Math.min(streamMs, ...openings.map(openingMs => openingMs - atMs))
 }
 
 function chosenAt(playlist: Playlist, due: Due, index: number, pass: number | null): Chosen {

@@ -5,6 +5,7 @@ import type { Play, Playlist, Slot } from './library.ts'
 import { type Random, randomOf } from './random.ts'
 import type { NewRow, QueuedRow, Situation } from './refill.ts'
 import { windowAt } from './schedule.ts'
+import { streamLengthAt } from './stream.ts'
 
 /** A row of the queue, or one that is added to it and has no id yet. */
 export type Row = QueuedRow | FreshRow
@@ -99,13 +100,15 @@ export function place(walk: Walk, row: Row): void {
   if (placed.length === 1) walk.firstEndsMs = walk.atMs
 }
 
-/** A stream with a schedule plays to the end of its window, whenever it begins. */
+/** A stream plays until it is time for something else, whenever it begins. */
 function lengthAt(walk: Walk, row: Row): number {
   const { atMs, situation } = walk
   const playlist = playlistOf(walk, row)
-  if (playlist?.source !== 'stream' || playlist.schedule.length === 0) return row.durationMs
-  const window = windowAt(situation.library.rules.zone, playlist.schedule, atMs)
-  return window ? window.endMs - atMs : row.durationMs
+  if (playlist?.source !== 'stream') return row.durationMs
+  const { schedule } = playlist
+  const window = schedule.length === 0 ? null : windowAt(situation.library.rules.zone, schedule, atMs)
+  if (schedule.length > 0 && window === null) return row.durationMs
+  return streamLengthAt(slotOf(walk), window)
 }
 
 /** Gives what was decided the next place; what belongs to it is left to follow. */

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/sql.ts'
 import { endPlay, goSilent, startQueued } from './plays.ts'
-import { type LiveRow, naturalEndMs, type OpenPlay } from './rows.ts'
+import { type LiveRow, followedAtMs, type OpenPlay } from './rows.ts'
 import type { HeldStation } from './situation.ts'
 
 /** A report may be late by this much before the clock goes on without it. Milliseconds. */
@@ -50,7 +50,7 @@ export async function bridge(
 /** The end of a song, or the time when a play of unknown length should have been followed by another. */
 function endOf(play: OpenPlay, overlapMs: number): number {
   const endMs =
-    play.durationMs > 0 ? naturalEndMs(play) - overlapMs : (play.dueAtMs ?? Infinity) - bridgeAfterMs
+    play.durationMs > 0 ? followedAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - bridgeAfterMs
   return Math.max(endMs, play.startedAtMs)
 }
 

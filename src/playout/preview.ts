@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { simulate, type SimulatedPlay } from '../autodj/simulate.ts'
 import type { Sql } from '../db/sql.ts'
-import { naturalEndMs } from './rows.ts'
+import { followedAtMs } from './rows.ts'
 import { type HeldStation, readStation } from './situation.ts'
 
 export interface PreviewLimits {
@@ -41,7 +41,7 @@ async function collect(
   { untilMs, playsAtMost, isWanted }: PreviewLimits
 ): Promise<SimulatedPlay[]> {
   const endsAtMs =
-    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? naturalEndMs(play) - station.overlapMs)
+    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? followedAtMs(play, station.overlapMs))
   const plays: SimulatedPlay[] = []
   const beganMs = performance.now()
   let sliceBeganMs = beganMs

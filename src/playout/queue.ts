@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { type Libraries, librariesOf } from './libraries.ts'
 import { isEmptyPlan, markQueue, planStatements } from './plan-statements.ts'
 import { publishEventually, publishMany } from './publish.ts'
-import { type LiveRow, type LockedStation, naturalEndMs } from './rows.ts'
+import { followedAtMs, type LiveRow, type LockedStation, naturalEndMs } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { type HeldStation, holdStation, holdStations } from './situation.ts'
 
@@ -176,7 +176,7 @@ function planOf(
   nowMs: number,
   rejected: ReadonlySet<number>
 ): Plan {
-  const endsAtMs = Math.max(nowMs, play ? naturalEndMs(play) - station.overlapMs : nowMs)
+  const endsAtMs = Math.max(nowMs, play ? followedAtMs(play, station.overlapMs) : nowMs)
   return refill({
     library,
     running: {

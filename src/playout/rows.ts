@@ -1,4 +1,4 @@
-import { airtimeMs } from '../autodj/estimate.ts'
+import { airtimeMs, nextStartMs } from '../autodj/estimate.ts'
 import type { PendingRequest, Refused, Rules } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/refill.ts'
 import { openZone } from '../autodj/zone.ts'
@@ -133,6 +133,11 @@ export async function readOpenPlay(tx: Tx, stationId: number): Promise<OpenPlay 
 /** When a play ends by itself. */
 export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
   return startedAtMs + airtimeMs(durationMs)
+}
+
+/** When the next play begins if nothing cuts this one, since a playout fades one into the other. */
+export function followedAtMs({ startedAtMs, durationMs }: OpenPlay, overlapMs: number): number {
+  return nextStartMs(startedAtMs, durationMs, overlapMs)
 }
 
 export interface LiveRow extends QueuedRow {

@@ -4,7 +4,7 @@ import { OperatorError } from '../errors.ts'
 import { readLibraries } from '../playout/libraries.ts'
 import { pastOf } from '../playout/past.ts'
 import {
-  naturalEndMs,
+  followedAtMs,
   readOpenPlay,
   readQueues,
   readRefused,
@@ -58,7 +58,7 @@ async function read(tx: Tx, name: string, nowMs: number, wishes: Wishes): Promis
   const rules = { ...own, zone, seed: wishes.seed ?? own.seed }
   const play = await readOpenPlay(tx, station.id)
   const isNow = wishes.fromDay === null
-  const endsAtMs = play ? (play.dueAtMs ?? naturalEndMs(play) - rules.overlapMs) : nowMs
+  const endsAtMs = play ? (play.dueAtMs ?? followedAtMs(play, rules.overlapMs)) : nowMs
   const fromMs =
     wishes.fromDay === null ? Math.max(nowMs, endsAtMs) : zone.instant(wishes.fromDay, 0, 'first')
   const libraries = await readLibraries(tx, [station], Math.min(nowMs, fromMs), null)

@@ -1,5 +1,5 @@
 import { applyPlan } from '../../../src/autodj/apply.ts'
-import { airtimeMs } from '../../../src/autodj/estimate.ts'
+import { nextStartMs } from '../../../src/autodj/estimate.ts'
 import {
   isCounted,
   type Library,
@@ -135,7 +135,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     everything.push(play)
     endPass(row)
     setState(row.requestId, 'aired')
-    const naturalMs = nowMs + airtimeMs(row.durationMs) - library.rules.overlapMs
+    const naturalMs = nextStartMs(nowMs, row.durationMs, library.rules.overlapMs)
     on = {
       play: { ...row, startsAtMs: nowMs, untilMs: 0, log: logs.get(id) ?? [] },
       naturalMs,

@@ -30,8 +30,8 @@ test('time alone changes nothing that was planned', () => {
       const seenMs = (seen.at(-1)?.situation.nowMs ?? 0) + 6 * hourMs
       if (!station.on) continue
       station.top()
-      const changes = seen.slice(-1).flatMap(changesOf)
-      expect(changes.filter(({ startsAtMs }) => startsAtMs < seenMs)).toEqual([])
+      const made = seen.slice(-1).flatMap(changesOf)
+      expect(made.filter(({ startsAtMs }) => startsAtMs < seenMs)).toEqual([])
     }
   })
   fc.assert(property, { numRuns })
