@@ -4,6 +4,7 @@ import { Cluster, Redis, type Result } from 'ioredis'
 
 import type { RedisPlace } from './place.ts'
 import { paceRefreshes } from './refresh-pace.ts'
+import { settleConnects } from './settled-connect.ts'
 import { limitWaiting } from './waiting-limit.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
@@ -60,7 +61,20 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
     // A certificate is made out to a name: names stay names.
     dnsLookup: (host, done) => done(null, host)
   })
+  return steadied(cluster)
+}
+
+/** Corrects what ioredis does while nodes are away, also in copies: a BullMQ worker makes one for its blocking reads. */
+function steadied(cluster: Cluster): Cluster {
+  const duplicate = cluster.duplicate.bind(cluster)
+  cluster.duplicate = (...parts) => {
+    const copy = steadied(duplicate(...parts))
+    // Away and back is reported by the process's own connection.
+    copy.on('error', () => {})
+    return copy
+  }
   paceRefreshes(cluster)
+  settleConnects(cluster)
   return cluster
 }
 

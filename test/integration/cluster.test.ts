@@ -1,3 +1,4 @@
+import { Cluster } from 'ioredis'
 import { pino } from 'pino'
 import { expect, onTestFinished } from 'vitest'
 
@@ -7,7 +8,7 @@ import { withDeadline } from '../../src/deadline.ts'
 import { advanceQueueName } from '../../src/jobs.ts'
 import { advance } from '../../src/playout/advance.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
-import { openRedis } from '../../src/redis/connection.ts'
+import { openBlocking, openRedis } from '../../src/redis/connection.ts'
 import { shards } from '../../src/redis/keys.ts'
 import { commitState, readStates } from '../../src/redis/station-store.ts'
 import { openServices } from '../../src/services.ts'
@@ -117,6 +118,7 @@ test(
     for (const state of oneOfEach(16)) await commitState(redis, null, state, [])
     await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
 
+    const place = await checkRedis(cluster.url)
     const node = await cluster.nodeOf(`bull:${advanceQueueName}:wait`)
     let faults = 0
     subscriber.on('error', () => faults++)
@@ -126,6 +128,12 @@ test(
     await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
     // A client that tries again at once fails a hundred times a second.
     expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
+    // A worker that waited for its copy for ever would take no more jobs.
+    const blocking = openBlocking(place, 'test')
+    const copy = blocking instanceof Cluster ? blocking.duplicate() : expect.unreachable('one Redis')
+    onTestFinished(() => copy.disconnect())
+    const connecting = withDeadline(5_000, 'an end of the attempt', async () => copy.connect())
+    await expect(connecting).rejects.toThrow('Connection is closed.')
 
     await node.start()
     await cluster.ready()
@@ -133,7 +141,9 @@ test(
     await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
     for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
     await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
-    await playsOn(engine)
+    await waitFor(() => copy.status === 'ready', soon)
+    // What BullMQ waited for when the node died it gives up after six seconds at most.
+    await playsOn(engine, { ...soon, deadlineMs: 15_000 })
   }
 )
 
@@ -153,10 +163,10 @@ async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices &
 }
 
 /** Starts a station, and waits for the end of its first song. */
-async function playsOn(engine: PlayoutServices): Promise<void> {
+async function playsOn(engine: PlayoutServices, limit = soon): Promise<void> {
   const stationId = await seedStation(engine.sql, { songMs: 400 })
   await advance(engine, { stationId, endedShId: 0, cause: 'wake' })
-  await waitFor(async () => (await readHistory(engine.sql, stationId)).length > 1, soon)
+  await waitFor(async () => (await readHistory(engine.sql, stationId)).length > 1, limit)
 }
 
 const faultOf = (work: Promise<unknown>): Promise<string> => work.then(() => '', String)
