@@ -1,6 +1,6 @@
 import { lastPlay } from './due.ts'
 import { isPlayable, type Library } from './library.ts'
-import { isGivenUp } from './requests.ts'
+import { isGivenUp } from './patience.ts'
 import { nextHourlyTarget, nextOpening } from './schedule.ts'
 
 const lookAheadMs = 32 * 86_400_000

@@ -3,8 +3,9 @@ import type { Decision } from './decision.ts'
 import { dueInterrupts } from './interrupt.ts'
 import { interrupts, lastBefore, type Play, type Playlist } from './library.ts'
 import type { LogEntry, SlotReason } from './log-entry.ts'
+import { isGivenUp } from './patience.ts'
 import { pick, pickFrom } from './pick.ts'
-import { dueRequest, isGivenUp, isRunFull, requested } from './requests.ts'
+import { dueRequest, isRunFull, requested } from './requests.ts'
 import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {
   isClosed,

@@ -1,5 +1,6 @@
 import { heardIn, note, nothingHeard } from './heard.ts'
 import { lastBefore, type PendingRequest, type Play, type Slot } from './library.ts'
+import { isGivenUp } from './patience.ts'
 import type { SongKeys } from './song-keys.ts'
 
 /** When something was or will be heard last, Unix milliseconds, within the range of the station. */
@@ -29,8 +30,9 @@ export function recentAt(slot: Slot): Recent {
   for (const play of [...ahead, ...behind])
     if (play.startsAtMs > sinceMs) note(near, play.song, play.startsAtMs)
   if (last) note(near, last.song, last.startsAtMs)
-  for (const { song, dueAtMs } of library.requests)
-    if (dueAtMs < atMs + duplicateRangeMs) note(near, song, Math.max(dueAtMs, atMs))
+  for (const request of library.requests)
+    if (request.dueAtMs < atMs + duplicateRangeMs && !isGivenUp(request, slot))
+      note(near, request.song, Math.max(request.dueAtMs, atMs))
   const aired = heardIn(plays)
   return {
     songs: timesOf(near.songs, aired.songs, sinceMs),

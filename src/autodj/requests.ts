@@ -2,10 +2,8 @@ import type { Decision, Picked } from './decision.ts'
 import { dueAt } from './due.ts'
 import { isPlayable, type PendingRequest, type Slot } from './library.ts'
 import { type LogEntry, shortened } from './log-entry.ts'
+import { isGivenUp } from './patience.ts'
 import { isTooRecent } from './recent.ts'
-
-/** A request that is due for so long is not played any more. Milliseconds. */
-export const patienceMs = 180 * 60_000
 
 /** The request that plays in a slot, or why there is none. */
 export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: LogEntry[] } {
@@ -28,11 +26,6 @@ export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: Lo
   const ordered = due.toSorted((a, b) => Number(b.skipsDelay) - Number(a.skipsDelay) || a.id - b.id)
   const picked = ordered.find(request => !isTooRecent(request, slot))
   return picked ? { picked, log: [] } : none('too_recent')
-}
-
-/** Whether nobody waits for a request any more when its slot comes. */
-export function isGivenUp({ dueAtMs }: PendingRequest, { atMs }: Slot): boolean {
-  return atMs - dueAtMs >= patienceMs
 }
 
 /** Whether the rows directly before a slot are as many requests as may follow each other. */

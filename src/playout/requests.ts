@@ -1,4 +1,4 @@
-import { patienceMs } from '../autodj/requests.ts'
+import { patienceMs } from '../autodj/patience.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
 import { markQueue } from './plan-statements.ts'

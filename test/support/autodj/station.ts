@@ -9,8 +9,8 @@ import {
   type Refused
 } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
+import { patienceMs } from '../../../src/autodj/patience.ts'
 import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
-import { patienceMs } from '../../../src/autodj/requests.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
 import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/past.ts'

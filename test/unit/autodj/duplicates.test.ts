@@ -215,18 +215,24 @@ describe('what counts as recent', () => {
     expect(picked({ list: two, ahead: [rowAt('X-c', -300)] })).toBe('Z-b, tier 1')
   })
 
+  /** How many songs come into question while one by X is requested. */
+  const pickWith = (dueInMinutes: number) => {
+    const requests = [aRequest(1, { song: songOf('X-c'), dueAtMs: noonMs + dueInMinutes * minuteMs })]
+    const tracks = two.map(([name], index) => aTrack(index + 1, songOf(name)))
+    const library = aLibrary({ playlists: [aPlaylist({ tracks })], requests })
+    const found = Array.from({ length: 25 }, (_, seed) =>
+      pick(aSlot({ ...library, rules: { ...library.rules, seed } }), randomOf(seed, 1))
+    )
+    return new Set(found.map(decision => decision?.tracks[0].trackId)).size
+  }
+
   test('requests that are due within the range to come', () => {
-    const pickWith = (dueInMinutes: number) => {
-      const requests = [aRequest(1, { song: songOf('X-c'), dueAtMs: noonMs + dueInMinutes * minuteMs })]
-      const tracks = two.map(([name], index) => aTrack(index + 1, songOf(name)))
-      const library = aLibrary({ playlists: [aPlaylist({ tracks })], requests })
-      const found = Array.from({ length: 25 }, (_, seed) =>
-        pick(aSlot({ ...library, rules: { ...library.rules, seed } }), randomOf(seed, 1))
-      )
-      return new Set(found.map(decision => decision?.tracks[0].trackId)).size
-    }
     expect(pickWith(119)).toBe(1)
     expect(pickWith(120)).toBe(2)
+  })
+
+  test('no request that is given up by then', () => {
+    expect(pickWith(-180)).toBe(2)
   })
 
   test('with a range of 0 only the song just heard', () => {
