@@ -4,6 +4,7 @@ import * as v from 'valibot'
 
 import { OperatorError } from './errors.ts'
 import { isNetwork } from './networks.ts'
+import { parsedUrl } from './parsed-url.ts'
 import { urlsOf } from './redis/place.ts'
 
 const port = v.pipe(
@@ -25,14 +26,14 @@ const urlOf = (protocols: string[]) =>
   v.pipe(
     v.string(),
     v.check(
-      text => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      text => protocols.includes(parsedUrl(text)?.protocol ?? ''),
       `is not a URL that begins with ${protocols.map(name => `${name}//`).join(' or ')}`
     )
   )
-const isRedisUrl = (text: string) =>
-  URL.canParse(text) &&
-  ['redis:', 'rediss:'].includes(new URL(text).protocol) &&
-  !new URL(text).hostname.includes(',')
+function isRedisUrl(text: string): boolean {
+  const url = parsedUrl(text)
+  return url !== null && ['redis:', 'rediss:'].includes(url.protocol) && !url.hostname.includes(',')
+}
 
 const accessOf = (url: string) => {
   const { protocol, username, password } = new URL(url)

@@ -1,5 +1,6 @@
 import type { FieldError } from '../errors.ts'
 import { networkList } from '../networks.ts'
+import { parsedUrl } from '../parsed-url.ts'
 import { checkTarget } from '../webhooks/look-up.ts'
 import type { ApiServices } from './services.ts'
 
@@ -14,7 +15,7 @@ export async function targetProblems(
   const allowed = networkList(config.WEBHOOK_ALLOWED_NETWORKS)
   const found = await Promise.all(
     targets.map(async ({ field, url }) => {
-      const refused = URL.canParse(url) ? await checkTarget(url, allowed) : null
+      const refused = parsedUrl(url) ? await checkTarget(url, allowed) : null
       return refused ? [{ field, code: refused.code, message: `${field} ${refused.sentence}` }] : []
     })
   )

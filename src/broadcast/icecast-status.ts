@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { parsedUrl } from '../parsed-url.ts'
 import { AnswerFault } from './answer-fault.ts'
 import { signsOfSource } from './icecast-stats.ts'
 import { parseLooseJson } from './loose-json.ts'
@@ -48,9 +49,9 @@ function streamOf(fields: Readonly<Record<string, string>>): Stream[] {
 }
 
 /** The path of an address as it is written in a mount's name; null where it has none. */
-export function pathOf(url: string): string | null {
-  if (!URL.canParse(url)) return null
-  const { pathname } = new URL(url)
+export function pathOf(address: string): string | null {
+  const pathname = parsedUrl(address)?.pathname
+  if (pathname === undefined) return null
   try {
     return decodeURIComponent(pathname)
   } catch {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 
+import { parsedUrl } from '../parsed-url.ts'
 import { type EncodedMount, renderMount } from './liquidsoap-encoder.ts'
 import { liquidsoapFloat, liquidsoapText } from './liquidsoap-text.ts'
 
@@ -42,9 +43,10 @@ export function renderScript(station: ScriptStation, baseUrl: string): string {
   return fill(fill(template, 'The station', settings), 'The mounts', outputs)
 }
 
-function icecastOf(url: string): { host: string; port: string } {
-  if (!URL.canParse(url)) return { host: '127.0.0.1', port: '8000' }
-  const { hostname, port } = new URL(url)
+function icecastOf(address: string): { host: string; port: string } {
+  const url = parsedUrl(address)
+  if (!url) return { host: '127.0.0.1', port: '8000' }
+  const { hostname, port } = url
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port || '8000' }
 }
 

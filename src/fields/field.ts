@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 
+import { parsedUrl } from '../parsed-url.ts'
+
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -188,8 +190,9 @@ export function choice<const Option extends string>(
 
 /** Whether a text is an http or https address without user and password. */
 export function isWebAddress(value: string): boolean {
-  if (!URL.canParse(value) || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
-  const { protocol, hostname, username, password } = new URL(value)
+  const url = parsedUrl(value)
+  if (!url || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
+  const { protocol, hostname, username, password } = url
   return ['http:', 'https:'].includes(protocol) && hostname !== '' && username === '' && password === ''
 }
 

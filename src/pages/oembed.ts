@@ -1,6 +1,7 @@
 import { type ApiRequest, json, type Route } from '../api/route.ts'
 import type { ApiServices } from '../api/services.ts'
 import { ApiError } from '../errors.ts'
+import { parsedUrl } from '../parsed-url.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { frameCode, widgetSizes } from './widget-code.ts'
 
@@ -67,7 +68,7 @@ function stationNamed(address: string, bases: readonly string[]): string {
   }
 }
 
-const plainly = (address: string) => (URL.canParse(address) ? new URL(address).href : '')
+const plainly = (address: string) => parsedUrl(address)?.href ?? ''
 
 /** A size of the query in pixels, borders and all; infinite where none was given. */
 function sizeOf(query: ApiRequest['query'], name: string): number {

@@ -1,5 +1,7 @@
 import { posix } from 'node:path'
 
+import { parsedUrl } from '../parsed-url.ts'
+
 /** A path or URL in the form in which a library keeps it, or a sentence on what is wrong with it. */
 export type LibraryPath = { readonly path: string } | { readonly problem: string }
 
@@ -26,8 +28,9 @@ export function libraryPath(text: string, mediaFolder: string | null): LibraryPa
 }
 
 function webPath(text: string): LibraryPath {
-  if (!URL.canParse(text)) return { problem: 'is not a valid address.' }
-  const { href, username, password } = new URL(text)
+  const url = parsedUrl(text)
+  if (!url) return { problem: 'is not a valid address.' }
+  const { href, username, password } = url
   if (username !== '' || password !== '') return { problem: 'must not hold a user name or password.' }
   if (Buffer.byteLength(href) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }
   return { path: href }

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { parsedUrl } from '../parsed-url.ts'
+
 /** Where a playlist entry points: a URL, or the paths under which the file may be found, best first. */
 export type Location =
   | { type: 'remote'; url: string }
@@ -13,8 +15,8 @@ export type Location =
  */
 export function resolveLocation(location: string, folder: string): Location {
   if (/^https?:\/\//i.test(location)) {
-    if (!URL.canParse(location)) return { type: 'unusable', reason: 'it is not a valid URL' }
-    return { type: 'remote', url: new URL(location).href }
+    const url = parsedUrl(location)
+    return url ? { type: 'remote', url: url.href } : { type: 'unusable', reason: 'it is not a valid URL' }
   }
   if (/^file:/i.test(location)) return ofFileUrl(location, folder)
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]

@@ -1,3 +1,4 @@
+import { parsedUrl } from '../parsed-url.ts'
 import { libraryPath } from './library-path.ts'
 import { parsePlaylist } from './playlist-file.ts'
 import { remoteSong } from './remote-song.ts'
@@ -28,7 +29,7 @@ export function readRemoteList(bytes: Uint8Array, address: string): RemoteList {
 }
 
 function resolve(location: string, base: string): string | null {
-  if (!URL.canParse(location, base)) return null
-  const found = libraryPath(new URL(location, base).href, null)
-  return 'path' in found ? found.path : null
+  const url = parsedUrl(location, base)
+  const found = url && libraryPath(url.href, null)
+  return found && 'path' in found ? found.path : null
 }

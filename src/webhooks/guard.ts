@@ -1,6 +1,7 @@
 import { type BlockList, isIP } from 'node:net'
 
 import { isWithin, networkList } from '../networks.ts'
+import { parsedUrl } from '../parsed-url.ts'
 
 /**
  * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast, reserved,
@@ -70,8 +71,9 @@ export const forbiddenAddress = unsafe('must not lead to a private or special ad
  * 1024 and above, and an address if there is one in place of a name, however it is written (decimal, octal, hex).
  */
 export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
-  if (!URL.canParse(text)) return { code: 'invalid_url', sentence: 'must be an address (URL).' }
-  const { protocol, username, password, port } = new URL(text)
+  const url = parsedUrl(text)
+  if (!url) return { code: 'invalid_url', sentence: 'must be an address (URL).' }
+  const { protocol, username, password, port } = url
   if (protocol !== 'http:' && protocol !== 'https:') return unsafe('must begin with http:// or https://.')
   if (username !== '' || password !== '') return unsafe('must hold no user and password.')
   if (port !== '' && port !== '80' && port !== '443' && Number(port) < 1024)

@@ -1,5 +1,6 @@
 import type { FieldError } from '../errors.ts'
 import type { NamedChange } from '../fields/field.ts'
+import { parsedUrl } from '../parsed-url.ts'
 import { type Config, isSecret, openedConfig, type Seals } from './config.ts'
 import type { HookType } from './hook-type.ts'
 
@@ -53,4 +54,4 @@ function opened(type: HookType, config: Config, seals: Pick<Seals, 'open'>): unk
   }
 }
 
-const originOf = (value: unknown) => (URL.canParse(String(value)) ? new URL(String(value)).origin : '')
+const originOf = (value: unknown) => parsedUrl(String(value))?.origin ?? ''

@@ -1,3 +1,5 @@
+import { parsedUrl } from '../parsed-url.ts'
+
 /** An address in a text, from and to so many bytes of its UTF-8. */
 export interface Link {
   readonly address: string
@@ -12,6 +14,6 @@ export function linksIn(text: string): Link[] {
     const ends = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
     const address = found.replace(ends, '')
     const from = Buffer.byteLength(text.slice(0, index))
-    return URL.canParse(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
+    return parsedUrl(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
   })
 }

@@ -1,3 +1,4 @@
+import { parsedUrl } from '../parsed-url.ts'
 import type { HookRequest } from './sending.ts'
 
 const mark = '…'
@@ -15,9 +16,10 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 
 function formsOf(secret: string): string[] {
   const written = [secret, encodeURI(secret), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
-  if (!/^https?:/i.test(secret) || !URL.canParse(secret)) return written
+  const url = /^https?:/i.test(secret) ? parsedUrl(secret) : null
+  if (!url) return written
   // Of an address that is a secret its path is what nobody may know.
-  const { pathname, search } = new URL(secret)
+  const { pathname, search } = url
   return [...written, pathname + search, pathname, pathname.split('/').at(-1) ?? '']
 }
 
