@@ -23,6 +23,10 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/support/services.ts'],
+          setupFiles: ['test/support/cpu-profile.ts'],
+          // Files of a worker share its modules and services; see test/support/fixtures.ts.
+          isolate: false,
+          unstubEnvs: true,
           server: { deps: { inline: ['openapi-typescript'] } },
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { test } from '../support/fixtures.ts'
+import { isolatedTest as test } from '../support/fixtures.ts'
 import { connectLive, isDisconnect, isPub, subscribeLive } from '../support/live-client.ts'
 import type { RunningProgram } from '../support/program.ts'
 import { seedStation, type Shape } from '../support/stations.ts'

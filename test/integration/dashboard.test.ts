@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 
 import { startBrowser } from '../support/browser.ts'
 import { aPlay } from '../support/builders.ts'
-import { test as base } from '../support/fixtures.ts'
+import { isolatedTest as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { openPage, seriousFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { deliverQueueName } from '../../src/jobs.ts'
-import { test } from '../support/fixtures.ts'
+import { isolatedTest as test } from '../support/fixtures.ts'
 
 test('what nobody does in time is told', async ({ stage }) => {
   const dueAtMs = Date.now() - 12_000

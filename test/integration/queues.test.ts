@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { test } from '../support/fixtures.ts'
+import { isolatedTest as test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 
 test('the queues tell who works on them, and what will have to be done', async ({ program }) => {

@@ -7,20 +7,13 @@ import { test as base, inject } from 'vitest'
 import { openSql } from '../../src/db/sql.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
-import { openStage } from './live-stage.ts'
-import { startProgram, startServer } from './program.ts'
+import { openStage, type Stage } from './live-stage.ts'
+import { type RunningProgram, startProgram, startServer } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'
 
-/**
- * The `test` of integration tests. A test gets only what it names in its first argument:
- *
- * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
- * - `redisUrl`, `redis`: the Redis of its file, emptied before the test, and a client on it
- * - `program`: a server and workers that the tests of a file share, on a database and a Redis of their own; a file may give its
- *   server more variables by another `serverVariables`
- * - `stage`: a server without workers that the tests of a file share, and stations they put into its Redis
- */
-export const test = base
+type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
+
+const withStores = base
   // Vitest finds out what a fixture needs by reading the pattern of its first argument, so there must be one.
   // oxlint-disable-next-line no-empty-pattern
   .extend('databaseUrl', async ({}, { onCleanup }) => {
@@ -34,52 +27,114 @@ export const test = base
     return sql
   })
   // oxlint-disable-next-line no-empty-pattern
-  .extend('redisOfFile', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const folder = await openTempFolder()
-    const service = await startRedis(folder.path)
-    onCleanup(async () => {
-      await service.stop()
-      await folder[Symbol.asyncDispose]()
-    })
-    return service.url
-  })
-  .extend('redisUrl', async ({ redisOfFile }) => {
-    const redis = new Redis(redisOfFile)
+  .extend('redisOfWorker', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedRedis(onCleanup))
+  .extend('redisUrl', async ({ redisOfWorker }) => {
+    const redis = new Redis(redisOfWorker)
     await redis.flushall()
     await redis.quit()
-    return redisOfFile
+    return redisOfWorker
   })
   .extend('redis', async ({ redisUrl }, { onCleanup }) => {
     const redis = new Redis(redisUrl)
     onCleanup(() => redis.disconnect())
     return redis
   })
+
+/**
+ * The `test` of integration tests. A test gets only what it names in its first argument:
+ *
+ * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
+ * - `redisUrl`, `redis`: a Redis that is emptied before each test, and a client on it
+ * - `program`: a server and workers on a database and a Redis of their own
+ * - `stage`: a server without workers, and stations that are put into its Redis
+ *
+ * The files that a worker of Vitest runs one after another share the program and the stage: a test makes stations and keys of
+ * its own, expects those of other tests beside them, and ends no process. `isolatedTest` is for tests that cannot.
+ */
+export const test = withStores
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('program', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedProgram(onCleanup))
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('stage', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedStage(onCleanup))
+
+/**
+ * Like `test`, with a program and a stage that only the tests of one file share. A file may override `serverVariables`, further
+ * environment variables of the program's server.
+ */
+export const isolatedTest = withStores
   // oxlint-disable-next-line no-empty-pattern
   .extend('serverVariables', { scope: 'file' }, async ({}): Promise<Record<string, string>> => ({}))
-  .extend('program', { scope: 'file' }, async ({ redisOfFile, serverVariables }, { onCleanup }) => {
-    const database = await copyTemplate()
-    const folder = await openTempFolder()
-    const program = await startProgram(database.url, redisOfFile, folder.path, serverVariables)
-    onCleanup(async () => {
-      await program[Symbol.asyncDispose]()
-      await folder[Symbol.asyncDispose]()
-      await database.drop()
-    })
-    return program
-  })
-  .extend('stage', { scope: 'file' }, async ({ redisOfFile }, { onCleanup }) => {
-    const database = await copyTemplate()
-    const folder = await openTempFolder()
-    const PORT = String(await freePort())
-    const start = () => startServer(database.url, redisOfFile, folder.path, { PORT })
-    const stage = openStage(await start(), redisOfFile, start)
-    onCleanup(async () => {
-      stage[Symbol.dispose]()
-      await folder[Symbol.asyncDispose]()
-      await database.drop()
-    })
-    return stage
-  })
+  .extend('program', { scope: 'file' }, async ({ serverVariables }, { onCleanup }) =>
+    use(openProgram(serverVariables), onCleanup)
+  )
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('stage', { scope: 'file' }, async ({}, { onCleanup }) => use(openStageWithServer(), onCleanup))
+
+/** Something that a fixture opened, and how it is closed. */
+interface Opened<T> {
+  readonly value: T
+  readonly close: () => Promise<void>
+}
+
+async function openRedisServer(): Promise<Opened<string>> {
+  const folder = await openTempFolder()
+  const service = await startRedis(folder.path)
+  const close = async () => {
+    await service.stop()
+    await folder[Symbol.asyncDispose]()
+  }
+  return { value: service.url, close }
+}
+
+async function openProgram(variables: Readonly<Record<string, string>>): Promise<Opened<RunningProgram>> {
+  const redis = await openRedisServer()
+  const database = await copyTemplate()
+  const folder = await openTempFolder()
+  const program = await startProgram(database.url, redis.value, folder.path, variables)
+  const close = async () => {
+    await program[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+    await database.drop()
+    await redis.close()
+  }
+  return { value: program, close }
+}
+
+async function openStageWithServer(): Promise<Opened<Stage>> {
+  const redis = await openRedisServer()
+  const database = await copyTemplate()
+  const folder = await openTempFolder()
+  const PORT = String(await freePort())
+  const start = () => startServer(database.url, redis.value, folder.path, { PORT })
+  const stage = openStage(await start(), redis.value, start)
+  const close = async () => {
+    stage[Symbol.dispose]()
+    await folder[Symbol.asyncDispose]()
+    await database.drop()
+    await redis.close()
+  }
+  return { value: stage, close }
+}
+
+/** Opens something for one fixture. */
+async function use<T>(opening: Promise<Opened<T>>, onCleanup: OnCleanup): Promise<T> {
+  const { value, close } = await opening
+  onCleanup(close)
+  return value
+}
+
+/**
+ * Opens at the first call and returns the same from then on: `test.extend` gives each file worker fixtures of its own, and these
+ * share what the first of them opened. Vitest closes it when the worker ends.
+ */
+function oncePerWorker<T>(open: () => Promise<Opened<T>>): (onCleanup: OnCleanup) => Promise<T> {
+  let opened: Promise<T> | undefined
+  return onCleanup => (opened ??= use(open(), onCleanup))
+}
+
+const useSharedRedis = oncePerWorker(openRedisServer)
+const useSharedProgram = oncePerWorker(async () => openProgram({}))
+const useSharedStage = oncePerWorker(openStageWithServer)
 
 /** A migrated, empty database under a name of its own. */
 async function copyTemplate() {

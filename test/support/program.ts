@@ -62,11 +62,7 @@ export async function startServer(
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
-  let isReady = false
-  child.once('message', () => (isReady = true))
-  const isUp = () => child.exitCode !== null || isReady
-  await waitFor(isUp, { deadlineMs: 20_000, what: 'the server' })
-  if (child.exitCode !== null) throw new Error(`the server ended with code ${child.exitCode}`)
+  await untilReady(child, 'the server')
   return {
     baseUrl,
     process: child,
@@ -82,9 +78,12 @@ export async function startProgram(
   dataDir: string,
   variables: Readonly<Record<string, string>> = {}
 ): Promise<RunningProgram> {
-  const server = await startServer(databaseUrl, redisUrl, dataDir, variables)
   const workers = startWorkers(databaseUrl, redisUrl, { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' })
   workers.stderr?.pipe(process.stderr)
+  const [server] = await Promise.all([
+    startServer(databaseUrl, redisUrl, dataDir, variables),
+    untilReady(workers, 'the workers')
+  ])
   const sql = openSql(databaseUrl, { max: 3, name: 'test' })
   return {
     baseUrl: server.baseUrl,
@@ -98,6 +97,14 @@ export async function startProgram(
       await sql.end({ timeout: 5 })
     }
   }
+}
+
+/** Waits for the message that a process of the program sends when it is ready. */
+async function untilReady(child: ChildProcess, what: string): Promise<void> {
+  let isReady = false
+  child.once('message', () => (isReady = true))
+  await waitFor(() => child.exitCode !== null || isReady, { deadlineMs: 20_000, what })
+  if (child.exitCode !== null) throw new Error(`${what} ended with code ${child.exitCode}`)
 }
 
 function askAt(baseUrl: string): Ask {

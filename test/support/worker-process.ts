@@ -25,6 +25,7 @@ export function startWorkers(
       LOG_LEVEL: 'fatal',
       ...variables
     },
-    stdio: ['ignore', 'inherit', 'pipe']
+    // With a channel they end when this process does, however that happens.
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc']
   })
 }
