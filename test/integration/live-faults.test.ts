@@ -22,6 +22,7 @@ import { type RunningServer, startServer } from '../support/program.ts'
 import { handshake, openRaw } from '../support/raw-websocket.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
@@ -46,6 +47,17 @@ async function expectConverged(crowd: Crowd, newest: () => Position | Promise<Po
   expect(crowd.faults).toEqual([])
 }
 
+/** A crowd of so many clients, by kind. */
+const crowdOf = (clients: number) => ({
+  sockets: 0.5 * clients,
+  streams: 0.3 * clients,
+  pollers: 0.1 * clients,
+  longPollers: 0.1 * clients
+})
+
+/** How many of these hold a connection. */
+const connectionsOf = (clients: number) => crowdOf(clients).sockets + crowdOf(clients).streams
+
 const positionOf = ({ epoch, version }: { epoch: string; version: number }) => ({ epoch, offset: version })
 
 async function stopServer({ process }: RunningServer, signal: NodeJS.Signals): Promise<number | null> {
@@ -59,14 +71,12 @@ test(
   'a server that is killed and started again gets its clients back',
   { timeout: 60_000 },
   async ({ stage }) => {
+    const clients = sized({ quick: 60, deep: 300 })
     const station = await stage.put()
     using crowd = openCrowd({
       baseUrl: stage.baseUrl,
       shortName: station.shortName,
-      sockets: 150,
-      streams: 100,
-      pollers: 25,
-      longPollers: 25
+      ...crowdOf(clients)
     })
     await crowd.settle(10_000)
     await station.play('Before')
@@ -78,7 +88,7 @@ test(
     await station.play('After')
     await expectConverged(crowd, () => positionOf(station.state()))
     expect(crowd.epochs).toEqual(new Set(['e1']))
-    expect(crowd.counts.connects).toBe(2 * 250)
+    expect(crowd.counts.connects).toBe(2 * connectionsOf(clients))
     const message = { subs: { [station.channel]: { recover: true } } }
     for (const way of transports) {
       const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
@@ -91,6 +101,7 @@ test(
   'Redis stands still for ten seconds, and is emptied',
   { timeout: 90_000 },
   async ({ databaseUrl, sql }) => {
+    const clients = sized({ quick: 50, deep: 200 })
     await using folder = await openTempFolder()
     await using service = await startRedis(folder.path)
     using server = await startServer(databaseUrl, service.url, folder.path)
@@ -116,10 +127,7 @@ test(
     using crowd = openCrowd({
       baseUrl: server.baseUrl,
       shortName,
-      sockets: 100,
-      streams: 60,
-      pollers: 20,
-      longPollers: 20
+      ...crowdOf(clients)
     })
     await crowd.settle(10_000)
     const before = await newest()
@@ -133,8 +141,8 @@ test(
     }
     // Nobody lost the connection, and every request was answered.
     expect(crowd.faults).toEqual([])
-    expect(crowd.counts.connects).toBe(160)
-    expect(crowd.counts.gets - gets).toBeGreaterThan(20 * 8)
+    expect(crowd.counts.connects).toBe(connectionsOf(clients))
+    expect(crowd.counts.gets - gets).toBeGreaterThan(crowdOf(clients).pollers * 8)
     await waitFor(async () => (await newest()).offset > before.offset, soon)
     await expectConverged(crowd, newest)
     expect(crowd.epochs.size).toBe(1)
@@ -143,7 +151,7 @@ test(
     await waitFor(async () => (await newest()).epoch !== before.epoch, { ...soon, deadlineMs: 10_000 })
     await expectConverged(crowd, newest)
     expect(crowd.epochs.size).toBe(2)
-    expect(crowd.counts.ends).toEqual({ 3010: 160 })
+    expect(crowd.counts.ends).toEqual({ 3010: connectionsOf(clients) })
     expect(workers.exitCode).toBe(null)
     expect(server.process.exitCode).toBe(null)
   }
@@ -209,9 +217,10 @@ test(
 )
 
 test(
-  'a rolling restart of two servers on one port, under 2,000 clients',
+  'a rolling restart of two servers on one port, under many clients',
   { timeout: 120_000 },
   async ({ databaseUrl, redisUrl }) => {
+    const clients = sized({ quick: 200, deep: 2_000 })
     await using folder = await openTempFolder()
     const PORT = String(await freePort())
     const start = () =>
@@ -225,11 +234,8 @@ test(
     using crowd = openCrowd({
       baseUrl: stage.baseUrl,
       shortName: station.shortName,
-      sockets: 1_000,
-      streams: 600,
-      pollers: 200,
-      longPollers: 200,
-      frozen: 20
+      ...crowdOf(clients),
+      frozen: clients / 100
     })
     await crowd.settle(20_000)
     const life = new AbortController()
@@ -253,9 +259,9 @@ test(
     await music
     await expectConverged(crowd, () => positionOf(station.state()))
     expect(crowd.epochs).toEqual(new Set(['e1']))
-    // Each of the 1,600 was told, and came back.
-    expect(crowd.counts.ends['3001']).toBeGreaterThanOrEqual(1_600)
-    expect(crowd.counts.connects).toBeGreaterThanOrEqual(2 * 1_600)
+    // Each connection was told, and came back.
+    expect(crowd.counts.ends['3001']).toBeGreaterThanOrEqual(connectionsOf(clients))
+    expect(crowd.counts.connects).toBeGreaterThanOrEqual(2 * connectionsOf(clients))
     expect(Object.keys(crowd.counts.ends)).toEqual(['3001'])
     expect([three.process.exitCode, four.process.exitCode]).toEqual([null, null])
     // The drain asked clients to close their connections, so that none ended under a client.
