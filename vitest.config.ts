@@ -22,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/support/services.ts'],
+          globalSetup: ['test/support/build.ts', 'test/support/services.ts'],
           setupFiles: ['test/support/cpu-profile.ts'],
           // Files of a worker share its modules and services; see test/support/fixtures.ts.
           isolate: false,

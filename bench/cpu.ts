@@ -70,7 +70,7 @@ const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(')') + 2).split('
 
 function roleOf(command: string): string {
   if (command.includes('workers/main')) return 'workers'
-  if (command.includes('server.ts')) return 'server'
+  if (command.includes('src/server')) return 'server'
   if (/redis-server|valkey-server/.test(command)) return 'redis'
   if (command.includes('postgres')) return 'postgres'
   return 'other'

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { builtFile } from '../src/program-files.ts'
 import { endWithUs } from './children.ts'
 import { pidOf } from './cpu.ts'
 import { pinned } from './pin.ts'
@@ -35,8 +36,7 @@ export interface ProgramOptions {
 /** Starts the whole program, embedded services included, on an empty folder, and waits until it answers. */
 export async function startProgram(port: number, { core, env = {} }: ProgramOptions = {}): Promise<Program> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-  const words: [string, ...string[]] = [process.execPath, '--import', 'tsx', main]
+  const words = wordsFor('src/main.js')
   const [command, ...args] = core === undefined ? words : pinned(core, words)
   const child = spawn(command, args, {
     env: {
@@ -62,8 +62,7 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
     redisUrl: services.redisUrl,
     serverPid: () => pidOf(child.pid ?? 0, 'server'),
     addServer: async (otherPort, otherCore) => {
-      const script = fileURLToPath(new URL('../src/server.ts', import.meta.url))
-      const [otherCommand, ...otherArgs] = pinned(otherCore, [process.execPath, '--import', 'tsx', script])
+      const [otherCommand, ...otherArgs] = pinned(otherCore, wordsFor('src/server.js'))
       const other = spawn(otherCommand, otherArgs, {
         env: {
           ...process.env,
@@ -88,6 +87,11 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
       await rm(dataDir, { recursive: true, force: true })
     }
   }
+}
+
+/** The command line that runs a program of the build, like `src/server.js`. */
+export function wordsFor(file: string): [string, ...string[]] {
+  return [process.execPath, '--enable-source-maps', fileURLToPath(builtFile(file))]
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -9,7 +9,7 @@
  * Runs after every install and before every start; does nothing where it has been. Remove it once a release has
  * the corrections; the test `a lost connection costs its transaction and nothing else` tells.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -93,4 +93,5 @@ export function patchPostgres() {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) patchPostgres()
+// Without the packages for development it is not there.
+if (process.argv[1] === fileURLToPath(import.meta.url) && existsSync(root)) patchPostgres()

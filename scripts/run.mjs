@@ -1,10 +1,11 @@
 /**
- * Runs a TypeScript entry file, or the tests, on a clone in any state:
+ * Runs a program, a TypeScript file beside it (`bench`, `test`), or the tests, on a clone in any state:
  *
  *     node scripts/run.mjs FILE [args...]
  *     node scripts/run.mjs --vitest [args...]
  *
- * Installs the npm packages first where they are missing or do not match package-lock.json, then stands aside: the
+ * Installs the npm packages first where they are missing or do not match package-lock.json, and builds `dist` where that
+ * is out of date: programs (`src`, `workers`) run from there. Then it stands aside: the
  * child has our stdio and works in the project folder, gets SIGTERM, SIGINT and SIGHUP once each time they are
  * sent, and its exit code (128 + n for a signal) becomes ours. Uses nothing but Node.
  *
@@ -19,6 +20,7 @@ import { constants } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+import { buildIfStale, isStale } from './build.mjs'
 import { patchPostgres } from './patch-postgres.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -33,24 +35,36 @@ if (target === undefined) fail('usage: node scripts/run.mjs FILE [args...] or --
 if (major < 20 || (major === 20 && minor < 19)) {
   fail(`Node ${process.versions.node} is too old: Cuewire needs Node 20.19 or newer`)
 }
-// Containers install without the packages for development, which the program itself does without.
 const isProgram = /^(\.\/)?(src|workers)\//.test(target)
-const missing = whatIsMissing(!isProgram)
+// An image holds the build without sources, and only the packages that the build loads.
+const hasSources = existsSync(join(root, 'src'))
+// The embedded Postgres that `npm start` may need is one of the packages for development, as is the compiler.
+const withDevelopment = hasSources && (!isProgram || /\bsrc\/main\.ts$/.test(target) || isStale())
+const missing = whatIsMissing()
 if (missing !== undefined) install(missing)
-try {
-  patchPostgres()
-} catch (error) {
-  fail(`the package postgres cannot be corrected: ${error.message}; run npm ci`)
+if (withDevelopment) {
+  try {
+    patchPostgres()
+  } catch (error) {
+    fail(`the package postgres cannot be corrected: ${error.message}; run npm ci`)
+  }
 }
-run(
-  target === '--vitest'
-    ? [vitest, 'run', ...args]
-    : ['--import', pathToFileURL(tsx).href, resolve(root, target), ...args]
-)
+// Tests see to it themselves, whoever starts them.
+if (target !== '--vitest') {
+  await buildIfStale().catch(error => fail(`the build failed: ${error.message}`))
+}
+run(nodeArguments())
+
+/** What follows `node` on the command line. */
+function nodeArguments() {
+  if (target === '--vitest') return [vitest, 'run', ...args]
+  if (!isProgram) return ['--import', pathToFileURL(tsx).href, resolve(root, target), ...args]
+  return ['--enable-source-maps', join(root, 'dist', target.replace(/\.ts$/, '.js')), ...args]
+}
 
 /** Why the packages have to be installed, or undefined. */
-function whatIsMissing(withDevelopment) {
-  if (!existsSync(tsx) || (withDevelopment && !existsSync(vitest))) return 'packages are missing'
+function whatIsMissing() {
+  if (withDevelopment && (!existsSync(tsx) || !existsSync(vitest))) return 'packages are missing'
   if (read(join(modules, '.cuewire-lock')) === stamp()) return undefined
   const wanted = packagesIn(join(root, 'package-lock.json'))
   // npm's own record of what it put there.
@@ -99,7 +113,7 @@ function install(reason) {
   console.error(`cuewire: ${reason}; running npm ci`)
   const npm = process.env.npm_execpath
   const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js'
-  const words = ['ci', '--no-audit', '--no-fund', ...(isProgram ? [] : ['--include=dev'])]
+  const words = ['ci', '--no-audit', '--no-fund', ...(withDevelopment ? ['--include=dev'] : [])]
   const [program, ...rest] = isNpm ? [process.execPath, npm, ...words] : ['npm', ...words]
   const result = spawnSync(program, rest, { cwd: root, stdio: 'inherit' })
   if (result.error) fail(`cannot run npm: ${result.error.message}`)

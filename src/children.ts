@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 
 import { OperatorError, ToldError } from './errors.ts'
 import type { Logger } from './log.ts'
+import { builtFile } from './program-files.ts'
 
 const restartAtLeastMs = 500
 const restartAtMostMs = 10_000
@@ -23,10 +23,11 @@ export interface ChildOptions {
 
 /**
  * Keeps a process of this program running: one that ends unasked is started again, soon at first and later if it
- * keeps ending. It is told to stop by closing its channel, which also happens when this process is killed.
+ * keeps ending. `file` is its path in the build, like `src/server.js`. It is told to stop by closing its channel,
+ * which also happens when this process is killed.
  */
 export function keepRunning(name: string, file: string, { env, log, stopMs }: ChildOptions): Child {
-  const path = fileURLToPath(new URL(file, import.meta.url))
+  const program = builtFile(file)
   let child: ChildProcess
   let isReady = false
   let isStopping = false
@@ -38,7 +39,7 @@ export function keepRunning(name: string, file: string, { env, log, stopMs }: Ch
     const start = () => {
       const startedAtMs = Date.now()
       isReady = false
-      child = fork(path, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+      child = fork(program, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
       child.on('message', () => {
         isReady = true
         wasReady = true

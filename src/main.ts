@@ -52,9 +52,9 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   const stopMs = childStopMs + config.DRAIN_SECONDS * 1_000
   const options = { env, log, stopMs }
-  const processes = [keepRunning('workers', '../workers/main.ts', options)]
+  const processes = [keepRunning('workers', 'workers/main.js', options)]
   for (let index = 0; index < config.SERVER_PROCESSES; index++)
-    processes.push(keepRunning('server', './server.ts', options))
+    processes.push(keepRunning('server', 'src/server.js', options))
   opened.defer('processes', () => Promise.all(processes.map(child => child.stop())), stopMs + 500)
   await Promise.race([Promise.all(processes.map(child => child.ready)), once(signal, 'abort')])
   signal.throwIfAborted()

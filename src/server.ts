@@ -1,9 +1,4 @@
-// Must come before uWebSockets.js is loaded.
-// oxlint-disable-next-line import/no-unassigned-import
-import './http/header-size.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-
-import { App } from 'uWebSockets.js'
 
 import { ensureAdminKey } from './admin-key.ts'
 import { mayListenTo } from './api/access.ts'
@@ -21,6 +16,7 @@ import { serveHotGets } from './http/hot-gets.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
 import type { UnderWay } from './http/under-way.ts'
+import { App } from './http/uws.ts'
 import { openKeptSecrets } from './kept-secrets.ts'
 import { openAdmission, placeIn } from './live/admission.ts'
 import { openAudience } from './live/audience.ts'

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 
-const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+import { programFile } from './program-files.ts'
+
+const text = readFileSync(programFile('package.json'), 'utf8')
 const manifest: { readonly version: string } = JSON.parse(text)
 
 /** The version of this program. */

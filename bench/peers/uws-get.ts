@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { App, us_listen_socket_close } from 'uWebSockets.js'
+import { App, us_listen_socket_close } from '../../src/http/uws.ts'
 
 /**
  * A bare uWebSockets.js handler: `uws-get.ts PORT FILE...`, where a file holds `{ path, lines, body }`. Every path

@@ -1,4 +1,4 @@
-import { App } from 'uWebSockets.js'
+import { App } from '../../src/http/uws.ts'
 
 /** Bare uWebSockets.js: `uws-push.ts PORT`. Every socket subscribes to one topic; what is posted is published. */
 const topic = 'station'

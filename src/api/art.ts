@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 
 import type { Sql } from '../db/sql.ts'
+import { programFile } from '../program-files.ts'
 import { imageTypes } from '../songs/image-type.ts'
 import { genericArtPath } from '../station/now-playing.ts'
 import { mayListenTo } from './access.ts'
 import type { ApiRequest, ApiRoute, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-const generic = readFileSync(new URL('../../assets/generic_song.jpg', import.meta.url))
+const generic = readFileSync(programFile('assets/generic_song.jpg'))
 
 const image = (contentType: string, maxAgeSeconds: number) => ({
   'Content-Type': contentType,

@@ -1,15 +1,22 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { readFile } from 'node:fs/promises'
 
+import { builtFile, programFile } from '../program-files.ts'
 import type { Route } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-const { resolve } = createRequire(import.meta.url)
+/** Reads a file at the first call and keeps it in memory. A call after a failure reads again. */
+function readOnce(file: URL): () => Promise<Uint8Array> {
+  let bytes: Promise<Uint8Array> | null = null
+  return () => {
+    bytes ??= readFile(file).catch((error: unknown) => {
+      bytes = null
+      throw error
+    })
+    return bytes
+  }
+}
 
-const page = readFileSync(new URL('../../assets/docs.html', import.meta.url))
-const start = readFileSync(new URL('../../assets/docs.js', import.meta.url))
-const script = readFileSync(resolve('swagger-ui-dist/swagger-ui-bundle.js'))
-const styles = readFileSync(resolve('swagger-ui-dist/swagger-ui.css'))
+const page = readOnce(programFile('assets/docs.html'))
 
 /**
  * What the page may load: files of this server, and pictures inside its style sheet. Requests that a reader tries
@@ -32,8 +39,8 @@ const docs: Route<ApiServices> = {
   method: 'GET',
   path: '/api/docs',
   access: 'public',
-  handle: (_, { config }) => ({
-    body: page,
+  handle: async (_, { config }) => ({
+    body: await page(),
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-cache',
@@ -44,12 +51,12 @@ const docs: Route<ApiServices> = {
   })
 }
 
-const file = (name: string, contentType: string, body: Uint8Array): Route<ApiServices> => ({
+const file = (name: string, contentType: string, body: () => Promise<Uint8Array>): Route<ApiServices> => ({
   method: 'GET',
   path: `/api/docs/${name}`,
   access: 'public',
-  handle: () => ({
-    body,
+  handle: async () => ({
+    body: await body(),
     headers: {
       'Content-Type': `${contentType}; charset=utf-8`,
       'Cache-Control': 'public, max-age=3600',
@@ -60,7 +67,7 @@ const file = (name: string, contentType: string, body: Uint8Array): Route<ApiSer
 
 export const docsRoutes = [
   docs,
-  file('start.js', 'text/javascript', start),
-  file('swagger-ui-bundle.js', 'text/javascript', script),
-  file('swagger-ui.css', 'text/css', styles)
+  file('start.js', 'text/javascript', readOnce(programFile('assets/docs.js'))),
+  file('swagger-ui-bundle.js', 'text/javascript', readOnce(builtFile('web/swagger-ui-bundle.js'))),
+  file('swagger-ui.css', 'text/css', readOnce(builtFile('web/swagger-ui.css')))
 ]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 import { parsedUrl } from '../parsed-url.ts'
+import { programFile } from '../program-files.ts'
 import { type EncodedMount, renderMount } from './liquidsoap-encoder.ts'
 import { liquidsoapFloat, liquidsoapText } from './liquidsoap-text.ts'
 
@@ -18,7 +19,7 @@ export interface ScriptStation {
   readonly mounts: readonly EncodedMount[]
 }
 
-const template = readFileSync(new URL('../../assets/radio/station.liq', import.meta.url), 'utf8')
+const template = readFileSync(programFile('assets/radio/station.liq'), 'utf8')
 
 /**
  * The Liquidsoap script that plays a station, which calls Cuewire at `baseUrl` unless its environment names another

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+import { programFile } from '../program-files.ts'
 import { fillClashKeys } from './clash-keys.ts'
 import type { Sql } from './sql.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
+const folder = programFile('src/db/migrations/')
 
 /**
  * Brings the schema up to date: every `NNNN_name.sql` not yet recorded runs, in order, in one transaction.

@@ -1,12 +1,8 @@
-import {
-  us_listen_socket_close,
-  us_socket_local_port,
-  type TemplatedApp,
-  type us_listen_socket
-} from 'uWebSockets.js'
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
 import { OperatorError } from '../errors.ts'
 import { assertPortIsFree } from './port.ts'
+import { us_listen_socket_close, us_socket_local_port } from './uws.ts'
 
 /** An open port. `close` takes no new connections; those that are open go on. */
 export interface Listening {

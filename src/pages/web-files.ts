@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip } from 'node:zlib'
 
-import type * as Esbuild from 'esbuild'
+import * as v from 'valibot'
 
 import type { HeldDocument } from '../api/route.ts'
+import { builtFile } from '../program-files.ts'
 
 /*
- * What browsers load is bundled from `web/` by the server itself, in memory, when it is first asked for: 80 ms, once
- * for each server process. So there is no build step that can be forgotten, nothing on disk that can be old, and a
- * start costs nothing. The same sources give the same bytes and names on every server.
+ * What browsers load is bundled and compressed by the build (`scripts/build.mjs`). A server process reads it when the
+ * first page is requested and keeps it in memory.
  */
 
 /** A file for browsers, in all codings. `name` changes with its content: `player-A7KLSN7G.js`. */
@@ -28,67 +24,23 @@ export interface WebFiles {
   readonly hashed: (name: string) => WebFile | undefined
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-
-/** What is bundled, by the name it gets. */
-const entries = {
-  client: 'web/client/client.ts',
-  player: 'web/player/player-page.ts',
-  widget: 'web/widget/widget.ts',
-  'player-style': 'web/player/player.css',
-  gallery: 'web/gallery/gallery-page.ts',
-  'gallery-style': 'web/gallery/gallery.css',
-  dashboard: 'web/dashboard/dashboard-page.ts',
-  'dashboard-style': 'web/dashboard/dashboard.css',
-  embed: 'web/embed/embed.css',
-  message: 'web/message/message.css',
-  icon: 'web/design/icon.svg'
-}
-
-/** Browsers of the last two years and a half; in style sheets, what these do not know is written out for them. */
-const target = ['chrome123', 'edge123', 'firefox121', 'safari17.5']
-
-/** Gives the files, which are made at the first call. Whoever comes after a failure tries again. */
+/** Returns the files, which are read at the first call. A call after a failure reads again. */
 export function openWebFiles(): () => Promise<WebFiles> {
-  let made: Promise<WebFiles> | null = null
+  let files: Promise<WebFiles> | null = null
   return () => {
-    made ??= makeWebFiles().catch((error: unknown) => {
-      made = null
+    files ??= readWebFiles().catch((error: unknown) => {
+      files = null
       throw error
     })
-    return made
+    return files
   }
 }
 
-async function makeWebFiles(): Promise<WebFiles> {
-  // Takes a while to load, and servers that show no pages do without.
-  const esbuild = await import('esbuild')
-  const { outputFiles } = await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: entries,
-    outdir: '/assets',
-    entryNames: '[name]-[hash]',
-    assetNames: '[name]-[hash]',
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    target,
-    loader: { '.woff2': 'file', '.svg': 'copy' },
-    plugins: [styleTexts(esbuild)],
-    // Licences ask for their notices to travel along.
-    legalComments: 'eof',
-    // The configuration is for checking; in an image it may be missing.
-    tsconfigRaw: {},
-    logLevel: 'silent'
-  })
-  // Its helper process is not needed again.
-  await esbuild.stop()
-  const declarations = await readFile(join(root, 'web/client/interface.ts'))
-  const files = await Promise.all([
-    ...outputFiles.map(({ path, contents }) => fileOf(path.slice('/assets/'.length), contents)),
-    fileOf('client.d.ts', declarations)
-  ])
+const fileNames = v.array(v.string())
+
+async function readWebFiles(): Promise<WebFiles> {
+  const names = v.parse(fileNames, JSON.parse(await readFile(builtFile('web/files.json'), 'utf8')))
+  const files = await Promise.all(names.map(readWebFile))
   const byName = new Map(files.map(file => [plainName(file.name), file]))
   return {
     named: name => {
@@ -111,40 +63,18 @@ const contentTypes: Readonly<Record<string, string>> = {
   ts: 'text/plain; charset=utf-8'
 }
 
-const asBrotli = promisify(brotliCompress)
-const asGzip = promisify(gzip)
-
-async function fileOf(name: string, contents: Uint8Array): Promise<WebFile> {
+async function readWebFile(name: string): Promise<WebFile> {
   const extension = name.slice(name.lastIndexOf('.') + 1)
-  // Fonts are compressed in themselves. The levels are the highest, since this is done once.
-  const prepared =
-    extension === 'woff2' ? {} : { br: await asBrotli(contents), gzip: await asGzip(contents, { level: 9 }) }
+  const read = async (suffix: string) => readFile(builtFile(`web/${name}${suffix}`))
+  const body = await read('')
+  // Fonts are compressed in themselves.
+  const prepared = extension === 'woff2' ? {} : { br: await read('.br'), gzip: await read('.gz') }
   return {
     name,
     contentType: contentTypes[extension] ?? 'application/octet-stream',
-    body: contents,
-    etag: `W/"${createHash('sha1').update(contents).digest('base64url').slice(0, 16)}"`,
+    body,
+    etag: `W/"${createHash('sha1').update(body).digest('base64url').slice(0, 16)}"`,
     position: null,
     prepared
-  }
-}
-
-/** A script that imports a style sheet gets its minified text: elements with a shadow bring their own. */
-function styleTexts(esbuild: typeof Esbuild): Esbuild.Plugin {
-  return {
-    name: 'style texts',
-    setup: build => {
-      build.onLoad({ filter: /\.css$/ }, async ({ path, with: { type } }) => {
-        if (type !== 'text') return undefined
-        const { outputFiles } = await esbuild.build({
-          entryPoints: [path],
-          bundle: true,
-          minify: true,
-          write: false,
-          target
-        })
-        return { contents: outputFiles[0]?.text ?? '', loader: 'text' }
-      })
-    }
   }
 }

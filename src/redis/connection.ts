@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { Cluster, Redis, type Result } from 'ioredis'
 
+import { programFile } from '../program-files.ts'
 import type { RedisPlace } from './place.ts'
 import { paceRefreshes } from './refresh-pace.ts'
 import { settleConnects } from './settled-connect.ts'
@@ -17,7 +18,7 @@ export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, { commandTimeout, maxRetriesPerRequest: 2 })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   for (const command of ['commitStation', 'forgetStation']) {
-    const lua = readFileSync(new URL(`./lua/${command}-3.lua`, import.meta.url), 'utf8')
+    const lua = readFileSync(programFile(`src/redis/lua/${command}-3.lua`), 'utf8')
     redis.defineCommand(command, { numberOfKeys: 3, lua })
   }
   return redis

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
+import { builtFile } from '../program-files.ts'
 import { StorageFault, type StorageFaultWord } from './fault.ts'
 import type { StorageLocation } from './location.ts'
 import { checkLocation, measureLocation } from './measure.ts'
@@ -16,12 +17,6 @@ export interface RemoteTask {
 export type RemoteAnswer =
   | { readonly usage: Usage | null }
   | { readonly fault: { readonly word: StorageFaultWord; readonly code: string } }
-
-/** A thread of Node 20 does not inherit the loader of TypeScript, so it has to register its own. */
-const threadCode = `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => {
-  register()
-  return import(${JSON.stringify(import.meta.resolve('./remote-thread.ts'))})
-})`
 
 /** What a thread takes to start and to end, beside its task. */
 const slackMs = 5_000
@@ -42,7 +37,7 @@ export async function reach(task: RemoteTask, signal: AbortSignal): Promise<Usag
 
 async function reachInThread(task: RemoteTask, signal: AbortSignal): Promise<Usage | null> {
   signal.throwIfAborted()
-  const thread = new Worker(threadCode, { eval: true, workerData: task })
+  const thread = new Worker(builtFile('src/storage/remote-thread.js'), { workerData: task })
   try {
     const answer = await new Promise<RemoteAnswer>((resolve, reject) => {
       const timer = setTimeout(() => reject(new StorageFault('timed_out')), task.patienceMs + slackMs)

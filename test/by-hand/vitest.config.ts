@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/by-hand/*.ts'],
     exclude: ['test/by-hand/vitest.config.ts'],
-    globalSetup: ['test/support/services.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/services.ts'],
     testTimeout: 7_200_000,
     hookTimeout: 60_000
   }

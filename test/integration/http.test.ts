@@ -2,7 +2,6 @@ import net from 'node:net'
 import { Writable } from 'node:stream'
 
 import { pino } from 'pino'
-import { App } from 'uWebSockets.js'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { type ApiRequest, type Caller, json, type Route } from '../../src/api/route.ts'
@@ -10,6 +9,7 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { ApiError, OperatorError } from '../../src/errors.ts'
 import { listen } from '../../src/http/listen.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
+import { App } from '../../src/http/uws.ts'
 
 interface Services {
   readonly seen: ApiRequest[]

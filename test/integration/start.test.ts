@@ -130,7 +130,7 @@ describe.concurrent('a start that cannot work', () => {
   })
 })
 
-for (const name of ['src/server.ts', 'workers/main.ts', 'postgres/data', 'redis.conf']) {
+for (const name of ['src/server.js', 'workers/main.js', 'postgres/data', 'redis.conf']) {
   test(`${name} is started again when it is killed, and the music goes on`, async () => {
     const before = await services()
     const [main, first] = [await program.mainPid(), await theOne(name)]
@@ -162,7 +162,7 @@ test('all ends when the program is killed, and a second start at once goes on', 
   })
   expect(program.output.stdout).not.toContain(key)
   expect(program.output.stderr).toBe('')
-  expect(await program.pidsOf('src/server.ts')).toHaveLength(2)
+  expect(await program.pidsOf('src/server.js')).toHaveLength(2)
   await skipTo()
 
   const history = await inDatabase(sql => readHistory(sql, 1))

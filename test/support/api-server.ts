@@ -1,5 +1,4 @@
 import { pino } from 'pino'
-import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/access.ts'
@@ -14,6 +13,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { serveHotGets } from '../../src/http/hot-gets.ts'
 import { listen } from '../../src/http/listen.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
+import { App } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/view.ts'
 import type { RedisClient } from '../../src/redis/connection.ts'
 import { commitState } from '../../src/redis/station-store.ts'

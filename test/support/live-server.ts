@@ -1,10 +1,10 @@
 import { Cluster } from 'ioredis'
 import { pino } from 'pino'
-import { App } from 'uWebSockets.js'
 import { onTestFinished } from 'vitest'
 
 import { openAddresses } from '../../src/http/client-address.ts'
 import { listen } from '../../src/http/listen.ts'
+import { App } from '../../src/http/uws.ts'
 import { openAdmission } from '../../src/live/admission.ts'
 import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed.ts'

@@ -1,40 +1,28 @@
-import { join } from 'node:path'
-
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
 import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { compileProgram } from './compiled-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A migrated database that nobody stays connected to: tests work on copies of it. */
     templateUrl: string
-    /** The program as JavaScript. */
-    programFolder: string
   }
 }
 
 const closers: (() => PromiseLike<unknown>)[] = []
 
 /**
- * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once, and the
- * program compiled once.
+ * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once.
  */
 export async function setup(project: TestProject): Promise<void> {
   // When `npm test` is killed, nobody else tells us; our services end with us.
   process.once('disconnect', () => process.exit(1))
   process.channel?.unref()
   try {
-    const folder = await openTempFolder()
-    closers.push(folder[Symbol.asyncDispose])
-    const programFolder = join(folder.path, 'program')
-    await compileProgram(programFolder)
-    project.onTestsRerun(async () => compileProgram(programFolder))
-    project.provide('programFolder', programFolder)
     project.provide('templateUrl', await openTemplate(process.env['TEST_DATABASE_URL'] ?? (await startOwn())))
   } catch (error) {
     await teardown()

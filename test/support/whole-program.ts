@@ -40,7 +40,7 @@ export function startProgram(variables: Record<string, string>): Program {
     ended,
     pidsOf,
     mainPid: () =>
-      waitFor(async () => (await pidsOf('/src/main.ts'))[0], { deadlineMs: 5_000, what: 'the main process' }),
+      waitFor(async () => (await pidsOf('/src/main.js'))[0], { deadlineMs: 5_000, what: 'the main process' }),
     // The runner's end is the end of everything.
     [Symbol.dispose]: () => void runner.kill('SIGKILL')
   }

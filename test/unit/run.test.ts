@@ -19,7 +19,7 @@ const test = base.extend('clone', async ({}, { onCleanup }) => {
     await cp(join(root, name), join(folder, name), { recursive: true })
   }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  await mkdir(join(folder, 'src'))
+  await mkdir(join(folder, 'bench'))
   return folder
 })
 
@@ -28,10 +28,10 @@ test('a file runs with its arguments in the project folder, and its exit code is
 }) => {
   const text =
     'const words: string[] = process.argv.slice(2)\nconsole.log(JSON.stringify([words, process.cwd()]))\nprocess.exitCode = 5'
-  await writeFile(join(clone, 'src/entry.ts'), text)
+  await writeFile(join(clone, 'bench/entry.ts'), text)
   const run = promisify(execFile)(
     process.execPath,
-    [join(clone, 'scripts/run.mjs'), 'src/entry.ts', 'a b', 'c'],
+    [join(clone, 'scripts/run.mjs'), 'bench/entry.ts', 'a b', 'c'],
     { cwd: '/' }
   )
   const failure: unknown = await run.then(
@@ -46,7 +46,7 @@ test('a file runs with its arguments in the project folder, and its exit code is
 test('packages that do not match are named, and nothing is installed through a link', async ({ clone }) => {
   const lock = join(clone, 'package-lock.json')
   await writeFile(lock, (await readFile(lock, 'utf8')).replaceAll('"version": "1', '"version": "999.1'))
-  const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'])
+  const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'])
   await expect(run).rejects.toMatchObject({
     code: 1,
     stderr:
@@ -67,8 +67,8 @@ test('a signal that arrives twice at once reaches the program once', async ({ cl
     process.on('SIGINT', () => setTimeout(() => process.exit(count), 200) && count++)
     setInterval(() => {}, 1000)
     console.log('up')`
-  await writeFile(join(clone, 'src/entry.ts'), text)
-  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'], {
+  await writeFile(join(clone, 'bench/entry.ts'), text)
+  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   await new Promise(resolve => createInterface(child.stdout).once('line', resolve))
@@ -79,15 +79,15 @@ test('a signal that arrives twice at once reaches the program once', async ({ cl
 })
 
 test('a program that was killed gives 128 and the signal', async ({ clone }) => {
-  await writeFile(join(clone, 'src/entry.ts'), "process.kill(process.pid, 'SIGKILL')")
-  const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'])
+  await writeFile(join(clone, 'bench/entry.ts'), "process.kill(process.pid, 'SIGKILL')")
+  const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'])
   await expect(run).rejects.toMatchObject({ code: 137 })
 })
 
 test('a program learns from its channel that its runner was killed', async ({ clone }) => {
   const text = "process.on('disconnect', () => { console.log('alone'); process.exit() })\nconsole.log('up')"
-  await writeFile(join(clone, 'src/entry.ts'), text)
-  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'src/entry.ts'], {
+  await writeFile(join(clone, 'bench/entry.ts'), text)
+  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const lines = createInterface(child.stdout)

@@ -1,0 +1,310 @@
+/**
+ * Builds the program into `dist`: `npm run build`. The other commands do so by themselves where it is missing or
+ * out of date (`scripts/run.mjs`).
+ *
+ * `dist` mirrors the project: `src/server.ts` becomes `dist/src/server.js`, which holds the modules it imports; what
+ * several entries share is in chunks beside it. Packages are part of that, except those in `dependencies` of
+ * package.json, which are loaded from `node_modules`. The files that are read at run time are copied, and what browsers
+ * load is in `dist/web`, bundled and compressed, listed in `dist/web/files.json`.
+ *
+ * Every file is replaced by a rename, and those that refer to others come last, so that a process that starts meanwhile,
+ * or a second build, does no harm. Files of the build before stay for the programs that run it.
+ */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** The programs, and the thread that a program starts from a file. */
+const entries = [
+  'src/main.ts',
+  'src/server.ts',
+  'workers/main.ts',
+  'src/media/import-command.ts',
+  'src/simulate/main.ts',
+  'src/storage/remote-thread.ts'
+]
+
+/** Everything that `dist` is made of; folders with all that is in them. */
+const sources = ['src', 'workers', 'web', 'assets', 'package.json', 'package-lock.json', 'scripts/build.mjs']
+
+/** What browsers load, by the name it gets. */
+const webEntries = {
+  client: 'web/client/client.ts',
+  player: 'web/player/player-page.ts',
+  widget: 'web/widget/widget.ts',
+  'player-style': 'web/player/player.css',
+  gallery: 'web/gallery/gallery-page.ts',
+  'gallery-style': 'web/gallery/gallery.css',
+  dashboard: 'web/dashboard/dashboard-page.ts',
+  'dashboard-style': 'web/dashboard/dashboard.css',
+  embed: 'web/embed/embed.css',
+  message: 'web/message/message.css',
+  icon: 'web/design/icon.svg'
+}
+
+/** Browsers of the last two years and a half; style sheets are rewritten for them. */
+const browsers = ['chrome123', 'edge123', 'firefox121', 'safari17.5']
+
+/**
+ * Builds unless `dist` is up to date, with one line on stderr. Returns whether it built. Throws if a file does not
+ * compile or a package is missing.
+ *
+ * @param {string} [folder] the project
+ */
+export async function buildIfStale(folder = root) {
+  if (!isStale(folder)) return false
+  const startedAt = performance.now()
+  await buildProgram(folder)
+  console.error(`cuewire: built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+  return true
+}
+
+/**
+ * Whether `dist` is missing or made of other sources than there are. Without sources it is never stale: an image holds
+ * the build alone.
+ *
+ * @param {string} [folder] the project
+ */
+export function isStale(folder = root) {
+  const { times, contents } = readStamp(folder)
+  const files = sourceFiles(folder)
+  if (files.length === 0) return false
+  if (times === hashTimes(folder, files)) return false
+  if (contents !== hashContents(folder, files)) return true
+  // Copied or checked out anew: only the times differ.
+  try {
+    writeStamp(folder, { ...readStamp(folder), times: hashTimes(folder, files) })
+  } catch {
+    // Only a shortcut for the next start.
+  }
+  return false
+}
+
+/** @param {string} folder */
+async function buildProgram(folder) {
+  const files = sourceFiles(folder)
+  // Taken before anything is read: what changes during the build makes it stale.
+  const stamp = { times: hashTimes(folder, files), contents: hashContents(folder, files) }
+  const esbuild = await import('esbuild')
+  const dist = join(folder, 'dist')
+  const before = readStamp(folder).files
+  try {
+    const [program, web] = await Promise.all([
+      bundleProgram(esbuild, folder),
+      bundleWeb(esbuild, folder).then(outputs => compressed(dist, outputs))
+    ])
+    const outputs = [...web, ...copies(folder), ...program]
+    for (const { name, contents } of outputs) replaceFile(join(dist, name), contents)
+    const names = outputs.map(({ name }) => name)
+    writeStamp(folder, { ...stamp, files: names })
+    removeOthers(dist, new Set([...names, ...before, stampName]))
+  } finally {
+    // Its process is not needed again.
+    await esbuild.stop()
+  }
+}
+
+/** The program, entries last. */
+async function bundleProgram(esbuild, folder) {
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const { outputFiles } = await esbuild.build({
+    absWorkingDir: folder,
+    entryPoints: entries,
+    outbase: '.',
+    outdir: 'dist',
+    chunkNames: 'src/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: Object.keys(dependencies),
+    // Stacks name our files and lines.
+    sourcemap: true,
+    sourcesContent: false,
+    // Packages in the older module format ask for Node's modules by `require`.
+    banner: {
+      js: `import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);`
+    },
+    tsconfigRaw: {},
+    logLevel: 'silent'
+  })
+  const isEntry = name => entries.includes(name.replace(/\.js$/, '.ts'))
+  const outputs = outputFiles.map(({ path, contents }) => ({
+    name: relative(join(folder, 'dist'), path),
+    contents
+  }))
+  return outputs.toSorted((one, other) => Number(isEntry(one.name)) - Number(isEntry(other.name)))
+}
+
+/** What browsers load; the same sources give the same bytes and names everywhere. */
+async function bundleWeb(esbuild, folder) {
+  const { outputFiles } = await esbuild.build({
+    absWorkingDir: folder,
+    entryPoints: webEntries,
+    outdir: '/assets',
+    entryNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    target: browsers,
+    loader: { '.woff2': 'file', '.svg': 'copy' },
+    plugins: [styleTexts(esbuild)],
+    // Licences ask for their notices to travel along.
+    legalComments: 'eof',
+    tsconfigRaw: {},
+    logLevel: 'silent'
+  })
+  const declarations = readFileSync(join(folder, 'web/client/interface.ts'))
+  return [
+    ...outputFiles.map(({ path, contents }) => ({ name: path.slice('/assets/'.length), contents })),
+    { name: 'client.d.ts', contents: declarations }
+  ]
+}
+
+/** A script that imports a style sheet gets its minified text: elements with a shadow bring their own. */
+function styleTexts(esbuild) {
+  return {
+    name: 'style texts',
+    setup: plugin => {
+      plugin.onLoad({ filter: /\.css$/ }, async ({ path, with: { type } }) => {
+        if (type !== 'text') return undefined
+        const { outputFiles } = await esbuild.build({
+          entryPoints: [path],
+          bundle: true,
+          minify: true,
+          write: false,
+          target: browsers
+        })
+        return { contents: outputFiles[0]?.text ?? '', loader: 'text' }
+      })
+    }
+  }
+}
+
+const asBrotli = promisify(brotliCompress)
+const asGzip = promisify(gzip)
+
+/** Adds the compressed forms, of the build before where the file is the same, and the list of all names. */
+async function compressed(dist, files) {
+  const outputs = await Promise.all(
+    files.map(async ({ name, contents }) => {
+      // Fonts are compressed in themselves.
+      if (name.endsWith('.woff2')) return [{ name, contents }]
+      const known = same(join(dist, 'web', name), contents)
+      const formOf = async (extension, compress) => ({
+        name: name + extension,
+        contents: (known && read(join(dist, 'web', name + extension))) || (await compress(contents))
+      })
+      const gz = formOf('.gz', bytes => asGzip(bytes, { level: 9 }))
+      return [{ name, contents }, await formOf('.br', bytes => asBrotli(bytes)), await gz]
+    })
+  )
+  const list = { name: 'files.json', contents: JSON.stringify(files.map(({ name }) => name)) }
+  return [...outputs.flat(), list].map(({ name, contents }) => ({ name: `web/${name}`, contents }))
+}
+
+/** The files that the program reads at run time. */
+function copies(folder) {
+  const own = sourceFiles(folder).filter(
+    name => name === 'package.json' || name.startsWith('assets/') || /^src\/.*\.(sql|lua)$/.test(name)
+  )
+  const swagger = ['swagger-ui-bundle.js', 'swagger-ui.css']
+  return [
+    ...own.map(name => ({ name, contents: readFileSync(join(folder, name)) })),
+    ...swagger.map(name => ({
+      name: `web/${name}`,
+      contents: readFileSync(join(folder, 'node_modules/swagger-ui-dist', name))
+    }))
+  ]
+}
+
+/** Paths of all source files, sorted; empty where there are none, as in an image. */
+function sourceFiles(folder) {
+  if (statSync(join(folder, 'src'), { throwIfNoEntry: false }) === undefined) return []
+  const files = sources.flatMap(name => {
+    const stat = statSync(join(folder, name), { throwIfNoEntry: false })
+    if (!stat?.isDirectory()) return stat ? [name] : []
+    return readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => relative(folder, join(entry.parentPath ?? entry.path, entry.name)))
+  })
+  return files.toSorted()
+}
+
+function hashTimes(folder, files) {
+  const hash = createHash('sha256')
+  for (const name of files) {
+    const { size, mtimeMs } = statSync(join(folder, name))
+    hash.update(`${name} ${size} ${mtimeMs}\n`)
+  }
+  return hash.digest('hex')
+}
+
+function hashContents(folder, files) {
+  const hash = createHash('sha256')
+  for (const name of files) hash.update(`${name}\n`).update(readFileSync(join(folder, name)))
+  return hash.digest('hex')
+}
+
+const stampName = '.build.json'
+
+function readStamp(folder) {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'dist', stampName), 'utf8'))
+  } catch {
+    return { times: '', contents: '', files: [] }
+  }
+}
+
+function writeStamp(folder, stamp) {
+  replaceFile(join(folder, 'dist', stampName), JSON.stringify(stamp))
+}
+
+function replaceFile(path, contents) {
+  mkdirSync(dirname(path), { recursive: true })
+  const written = `${path}.${process.pid}.new`
+  writeFileSync(written, contents)
+  renameSync(written, path)
+}
+
+/** Removes what neither this build nor the one before made, unless it is so new that a build beside this one made it. */
+function removeOthers(dist, kept) {
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    if (entry.isDirectory() || kept.has(relative(dist, path))) continue
+    const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    if (ageMs > 60_000) rmSync(path, { force: true })
+  }
+}
+
+function same(path, contents) {
+  return read(path)?.equals(contents) ?? false
+}
+
+function read(path) {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    const startedAt = performance.now()
+    await buildProgram(root)
+    console.error(`cuewire: built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+  } catch (error) {
+    console.error(`cuewire: the build failed: ${error.message}`)
+    process.exitCode = 1
+  }
+}
