@@ -18,7 +18,7 @@ import { changesChannel, shards } from '../../src/redis/keys.ts'
 import { parseChange, parsePosition, readStates } from '../../src/redis/station-store.ts'
 import { followRedis } from '../support/live-server.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
-import { openTempFolder } from '../support/temp-folder.ts'
+import { openStoreFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
@@ -174,7 +174,7 @@ test(
   'one-second songs on many stations leave a whole history',
   { timeout: (seconds + 60) * 1_000 },
   async () => {
-    await using folder = await openTempFolder()
+    await using folder = await openStoreFolder()
     await using rig = await openRig(folder.path)
     const versions = watchVersions(rig.redisUrl)
     const stations = await seedStations(rig.sql, shape)
@@ -198,7 +198,7 @@ test(
     timeout: (3 * seconds + 120) * 1_000
   },
   async () => {
-    await using folder = await openTempFolder()
+    await using folder = await openStoreFolder()
     await using rig = await openRig(folder.path)
     const versions = watchVersions(rig.redisUrl)
     const stations = await seedStations(rig.sql, shape)
@@ -239,7 +239,7 @@ test(
   'servers know that Redis is away, and are current within 5 seconds of its return',
   { timeout: 90_000 },
   async () => {
-    await using folder = await openTempFolder()
+    await using folder = await openStoreFolder()
     await using rig = await openRig(folder.path)
     const { feed } = await followRedis(rig.redisUrl)
     const { health } = viewOf(feed)

@@ -9,7 +9,7 @@ import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
-import { openTempFolder } from '../support/temp-folder.ts'
+import { openStoreFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
 const plain = (url: string): RedisPlace => ({ urls: [url], isCluster: false })
@@ -98,7 +98,7 @@ test('every shard has its channel, and a lost connection is made good without a 
 })
 
 test('a Redis that was restarted is compared and listened to again, without a check', async () => {
-  await using folder = await openTempFolder()
+  await using folder = await openStoreFolder()
   const before = await startRedis(folder.path)
   const { feed, redis } = await followRedis(before.url, noChecks)
   await commitEverywhere(redis, 16)

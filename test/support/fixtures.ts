@@ -9,7 +9,7 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import { openStage, type Stage } from './live-stage.ts'
 import { type RunningProgram, startProgram, startServer } from './program.ts'
-import { openTempFolder } from './temp-folder.ts'
+import { openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
 
@@ -77,7 +77,7 @@ interface Opened<T> {
 }
 
 async function openRedisServer(): Promise<Opened<string>> {
-  const folder = await openTempFolder()
+  const folder = await openStoreFolder()
   const service = await startRedis(folder.path)
   const close = async () => {
     await service.stop()
@@ -141,7 +141,8 @@ async function copyTemplate() {
   const template = new URL(inject('templateUrl'))
   const name = `cuewire_test_${randomBytes(6).toString('hex')}`
   const server = openServer(template)
-  await server`create database ${server(name)} template ${server(template.pathname.slice(1))}`
+  // Copies files instead of writing each page to the log as well.
+  await server`create database ${server(name)} template ${server(template.pathname.slice(1))} strategy file_copy`
   const url = new URL(template)
   url.pathname = `/${name}`
   return {

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { openTempFolder } from './temp-folder.ts'
+import { openStoreFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -35,7 +35,7 @@ export async function teardown(): Promise<void> {
 }
 
 async function startOwn(): Promise<string> {
-  const folder = await openTempFolder()
+  const folder = await openStoreFolder()
   closers.push(folder[Symbol.asyncDispose])
   const service = await startPostgres(folder.path, { durable: false })
   closers.push(service.stop)
