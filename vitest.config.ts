@@ -1,43 +1,79 @@
 import { defineConfig } from 'vitest/config'
 
+import { isDeep, tier } from './test/support/tier.ts'
+
+const minuteMs = 60_000
+
+/** Tests of the whole program, in the tier they belong to; see docs/testing.md. */
+const integration = {
+  globalSetup: ['test/support/build.ts', 'test/support/services.ts'],
+  setupFiles: ['test/support/cpu-profile.ts'],
+  // Files of a worker share its modules and services; see test/support/fixtures.ts.
+  isolate: false,
+  unstubEnvs: true,
+  server: { deps: { inline: ['openapi-typescript'] } },
+  testTimeout: isDeep ? 20 * minuteMs : minuteMs / 2,
+  hookTimeout: minuteMs,
+  // A machine that others load can be late for any deadline once; what needed a second try is listed as such.
+  retry: process.env['CI'] ? 1 : 0,
+  // Many of these wait for time to pass, so four at a time keep two cores busy; but not beside the properties, which
+  // would take the cores from those that measure how soon something happens.
+  maxWorkers: 4,
+  sequence: { groupOrder: 1 }
+}
+
+/**
+ * openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does not have. A second
+ * package `typescript` would take the place of `tsc`; this one only carries the library.
+ */
+const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
+
 export default defineConfig({
   test: {
     projects: [
-      // Properties over days of a station take seconds, on a busy machine many. Nothing here keeps anything in a
-      // module, so files share processes: a new one for each takes longer than most of the files.
+      // Nothing here keeps anything in a module, so files share processes: a new one for each takes longer than most of the files.
       {
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: 60_000,
+          setupFiles: ['test/support/cpu-profile.ts'],
+          testTimeout: isDeep ? 20 * minuteMs : minuteMs,
           isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 }
         }
       },
       {
-        // openapi-typescript writes its types with the programming interface of TypeScript 5, which TypeScript 7 does
-        // not have. A second package `typescript` would take the place of `tsc`; this one only carries the library.
-        resolve: { alias: { typescript: '@ts-morph/common/dist/typescript.js' } },
-        test: {
-          name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/support/build.ts', 'test/support/services.ts'],
-          setupFiles: ['test/support/cpu-profile.ts'],
-          // Files of a worker share its modules and services; see test/support/fixtures.ts.
-          isolate: false,
-          unstubEnvs: true,
-          server: { deps: { inline: ['openapi-typescript'] } },
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          // A machine that others load can be late for any deadline once; what needed a second try is listed as such.
-          retry: process.env['CI'] ? 1 : 0,
-          // Many of these wait for time to pass, so four at a time keep two cores busy; but not beside the properties, which
-          // would take the cores from those that measure how soon something happens.
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 }
-        }
-      }
+        resolve,
+        test: { ...integration, name: 'integration', include: ['test/integration/**/*.test.ts'] }
+      },
+      ...(isDeep
+        ? [
+            {
+              test: {
+                ...integration,
+                name: 'deep',
+                include: ['test/deep/**/*.test.ts'],
+                maxWorkers: 1,
+                sequence: { groupOrder: 2 }
+              }
+            }
+          ]
+        : []),
+      ...(tier === 'soak'
+        ? [
+            {
+              test: {
+                ...integration,
+                name: 'soak',
+                include: ['test/soak/**/*.test.ts'],
+                testTimeout: 180 * minuteMs,
+                maxWorkers: 1,
+                sequence: { groupOrder: 3 }
+              }
+            }
+          ]
+        : [])
     ]
   }
 })

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 /**
  * What is run by hand, and is no part of the tests: `npm run by-hand -- screenshots` draws the pictures of
- * `docs/screenshots`, `npm run by-hand -- player-hour` keeps a page open for an hour.
+ * `docs/screenshots`.
  */
 export default defineConfig({
   test: {

@@ -168,7 +168,7 @@ async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[])
   }
 }
 
-const shape = { stations: sized({ quick: 8, deep: 20 }), tracks: 60, songMs: 1_000 }
+const shape = { stations: sized({ quick: 5, deep: 20 }), tracks: 60, songMs: 1_000 }
 
 test(
   'one-second songs on many stations leave a whole history',

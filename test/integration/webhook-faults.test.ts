@@ -12,11 +12,11 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-const rounds = sized({ quick: 20, deep: 100 })
+const rounds = sized({ quick: 12, deep: 100 })
 const stationCount = 10
 const hooksEach = 3
 /** Requests between two murders of all workers. */
-const killEvery = sized({ quick: 200, deep: 1_000 })
+const killEvery = sized({ quick: 120, deep: 1_000 })
 
 test(
   'every song change reaches every hook in order, whenever workers are killed',

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 
 import { startBrowser } from '../support/browser.ts'
-import { test } from '../support/fixtures.ts'
+import { isolatedTest as test } from '../support/fixtures.ts'
 
-/** How long the page stays open, in minutes. */
-const minutes = Number(process.env['MINUTES'] ?? 60)
+/** How long the page stays open. */
+const minutes = 60
 const songMs = 6_000
 const warmUpSongs = 20
 
