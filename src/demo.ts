@@ -1,9 +1,25 @@
+import { access, constants, readdir } from 'node:fs/promises'
+
 import type { Config } from './config.ts'
 import { openSql, type Sql } from './db/sql.ts'
 import { createStation } from './db/stations.ts'
+import { OperatorError } from './errors.ts'
 import type { Logger } from './log.ts'
 import { createDemoStation } from './media/demo.ts'
 import { importMedia } from './media/import.ts'
+
+/** Makes sure that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError` that says why it is not. */
+export async function checkMediaDir(folder: string): Promise<void> {
+  try {
+    await access(folder, constants.R_OK | constants.X_OK)
+    await readdir(folder)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new OperatorError(
+      `MEDIA_DIR ${folder} is no readable folder (${code}): correct it, or leave it out`
+    )
+  }
+}
 
 /**
  * Creates the station `demo` where `DEMO` is on and there is no station, with the built-in catalogue unless

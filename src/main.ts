@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { access, constants, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { adminKeyFile, ensureAdminKey } from './admin-key.ts'
@@ -7,14 +6,13 @@ import { keepRunning } from './children.ts'
 import type { Config } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
-import { importFolder, prepareDemo } from './demo.ts'
+import { checkMediaDir, importFolder, prepareDemo } from './demo.ts'
 import { announceServices, lockDataDir } from './embedded/data-dir.ts'
 import { inOneLine } from './embedded/guard.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
 import type { EmbeddedService, ServiceOptions } from './embedded/service.ts'
 import { supervise } from './embedded/supervise.ts'
-import { OperatorError } from './errors.ts'
 import { assertPortIsFree } from './http/port.ts'
 import type { Logger } from './log.ts'
 import { runService } from './shutdown.ts'
@@ -23,7 +21,7 @@ import { checkPostgres, checkRedis } from './store-checks.ts'
 const childStopMs = 2_500
 
 await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
-  if (config.MEDIA_DIR) await assertReadable(config.MEDIA_DIR)
+  if (config.MEDIA_DIR) await checkMediaDir(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
   await assertPortIsFree(config.HOST, config.PORT, 2_000)
@@ -103,16 +101,4 @@ function announce(config: Config, log: Logger, newKey: string | null): void {
     ''
   ]
   process.stdout.write(lines.join('\n'))
-}
-
-async function assertReadable(folder: string): Promise<void> {
-  try {
-    await access(folder, constants.R_OK | constants.X_OK)
-    await readdir(folder)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new OperatorError(
-      `MEDIA_DIR ${folder} is no readable folder (${code}): correct it, or leave it out`
-    )
-  }
 }

@@ -6,12 +6,19 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { ensureAdminKey } from '../../src/admin-key.ts'
+import { type Config, parseConfig } from '../../src/config.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
-import { findRunningServices, type RunningServices } from '../../src/embedded/data-dir.ts'
+import { checkMediaDir } from '../../src/demo.ts'
+import { findRunningServices, lockDataDir, type RunningServices } from '../../src/embedded/data-dir.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
+import { OperatorError } from '../../src/errors.ts'
+import { assertPortIsFree } from '../../src/http/port.ts'
+import { checkPostgres, checkRedis } from '../../src/store-checks.ts'
 import { connectLive, isDisconnect } from '../support/live-client.ts'
 import { readHistory } from '../support/stations.ts'
 import { openTempFolder, type TempFolder } from '../support/temp-folder.ts'
+import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { type Program, rememberAll, runningIn, startProgram } from '../support/whole-program.ts'
 
@@ -25,7 +32,9 @@ let program: Program
 const playing = v.object({
   now_playing: v.object({ sh_id: v.number(), song: v.object({ title: v.string() }) })
 })
-const startMs = 25_000
+const startMs = 50_000
+/** A start takes long beside other work. */
+const longTimeout = { timeout: 60_000 * sized({ quick: 1, deep: 3 }) }
 
 const start = (more: Record<string, string> = {}) =>
   startProgram({ DATA_DIR: dataDir, PORT: String(port), TZ: 'America/New_York', ...more })
@@ -40,17 +49,17 @@ beforeAll(async () => {
 afterAll(async () => {
   program[Symbol.dispose]()
   await waitFor(async () => (await runningIn(folder.path)).length === 0, {
-    deadlineMs: 10_000,
+    deadlineMs: 20_000,
     what: 'the end of the embedded services'
   })
   await folder[Symbol.asyncDispose]()
 })
 
-test('the first start plays, and tells its key once', async () => {
+test('the first start plays, and tells its key once', longTimeout, async () => {
   const { song } = (await nowPlaying()).now_playing
   expect(song.title).not.toBe('')
   const printed = () => /[0-9a-f]{16}:[0-9a-f]{32}/.exec(program.output.stdout)?.[0]
-  key = await waitFor(printed, { deadlineMs: 5_000, what: 'the key' })
+  key = await waitFor(printed, { deadlineMs: 20_000, what: 'the key' })
   expect(await readFile(join(dataDir, 'admin-key'), 'utf8')).toBe(`${key}\n`)
   expect((await stat(join(dataDir, 'admin-key'))).mode & 0o777).toBe(0o600)
   expect(program.output.stdout.split(key)).toHaveLength(2)
@@ -61,57 +70,57 @@ test('the first start plays, and tells its key once', async () => {
   for (const line of program.output.stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
 })
 
-describe.concurrent('a start that cannot work', () => {
+describe('a start that cannot work', longTimeout, () => {
   test('on a folder in use', async () => {
     const main = await program.mainPid()
-    expect(await failure({ DATA_DIR: dataDir })).toBe(
+    expect(await messageOf({ DATA_DIR: dataDir }, lockFolder)).toBe(
       `another cuewire (pid ${main}) is using DATA_DIR ${dataDir}: stop it first, or give this one another DATA_DIR`
     )
   })
   test('on a port in use', async () => {
-    expect(await failure({ PORT: String(port) })).toBe(
+    const check = async ({ HOST, PORT }: Config) => assertPortIsFree(HOST, PORT, 200)
+    expect(await messageOf({ PORT: String(port) }, check, { boots: true })).toBe(
       `port ${port} is in use on 127.0.0.1: stop what listens there, or set PORT to another one`
     )
   })
   test('without a Postgres', async () => {
-    expect(await failure({ DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c' })).toBe(
+    expect(await messageOf({ DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c' }, askPostgres)).toBe(
       'Postgres does not answer at DATABASE_URL (connect ECONNREFUSED 127.0.0.1:1): start it, or correct the URL'
     )
   })
   test('with the wrong password for Postgres', async () => {
     const { databaseUrl } = await services()
-    const message = await failure({ DATABASE_URL: databaseUrl.replace(/:[0-9a-f]+@/, ':wrong@') })
+    const message = await messageOf({ DATABASE_URL: withWrongPassword(databaseUrl) }, askPostgres)
     expect(message).toContain('DATABASE_URL (password authentication failed for user "cuewire"): ')
   })
   test('without a Redis', async () => {
-    expect(await failure({ REDIS_URL: 'redis://127.0.0.1:1' })).toBe(
+    expect(await messageOf({ REDIS_URL: 'redis://127.0.0.1:1' }, askRedis)).toBe(
       'Redis does not answer at REDIS_URL (connect ECONNREFUSED 127.0.0.1:1): start it, or correct the URL'
     )
   })
-  test('with something else for Redis', async () => {
-    await using other = await listening(createHttpServer())
-    const message = await failure({ REDIS_URL: `redis://127.0.0.1:${other.port}` })
-    expect(message).toMatch(/^Redis does not answer at REDIS_URL \(.+\): start it, or correct the URL$/)
-  })
-  test('with something that never answers for Redis', async () => {
-    await using other = await listening(createServer())
-    const message = await failure({ REDIS_URL: `redis://127.0.0.1:${other.port}` })
+  test.for([
+    ['something else', () => createHttpServer()],
+    ['something that never answers', () => createServer()]
+  ] as const)('with %s for Redis', async ([, open]) => {
+    await using other = await listening(open())
+    const message = await messageOf({ REDIS_URL: `redis://127.0.0.1:${other.port}` }, askRedis)
     expect(message).toMatch(/^Redis does not answer at REDIS_URL \(.+\): start it, or correct the URL$/)
   })
   test('with the wrong password for Redis', async () => {
     const { redisUrl } = await services()
-    const message = await failure({ REDIS_URL: redisUrl.replace(/:[0-9a-f]+@/, ':wrong@') })
+    const message = await messageOf({ REDIS_URL: withWrongPassword(redisUrl) }, askRedis)
     expect(message).toContain('Redis does not answer at REDIS_URL (WRONGPASS')
   })
   test('without the folder of music', async () => {
-    expect(await failure({ MEDIA_DIR: '/not/there' })).toBe(
+    const check = async (config: Config) => checkMediaDir(config.MEDIA_DIR ?? '')
+    expect(await messageOf({ MEDIA_DIR: '/not/there' }, check)).toBe(
       'MEDIA_DIR /not/there is no readable folder (ENOENT): correct it, or leave it out'
     )
   })
   test('with a file for DATA_DIR', async () => {
     const file = join(folder.path, 'file')
     await writeFile(file, '')
-    expect(await failure({ DATA_DIR: file })).toBe(
+    expect(await messageOf({ DATA_DIR: file }, lockFolder)).toBe(
       `DATA_DIR ${file} cannot be written (EEXIST): give a folder that this user may write`
     )
   })
@@ -119,23 +128,24 @@ describe.concurrent('a start that cannot work', () => {
     const broken = join(folder.path, 'broken')
     await mkdir(broken)
     await writeFile(join(broken, 'admin-key'), 'hello')
-    expect(await failure({ DATA_DIR: broken })).toBe(
+    const check = async (config: Config) => inDatabase(async sql => ensureAdminKey(sql, config))
+    expect(await messageOf({ DATA_DIR: broken }, check, { boots: true })).toBe(
       `${join(broken, 'admin-key')} does not hold a key of the form <16 hex>:<32 hex>: correct or remove it`
     )
   })
   test('with bad variables', async () => {
-    expect(await failure({ PORT: 'eighty', LOG_LEVEL: 'loud' })).toMatch(
+    expect(await messageOf({ PORT: 'eighty', LOG_LEVEL: 'loud' }, async () => {})).toMatch(
       /^bad configuration: PORT is not a port number; LOG_LEVEL is none of /
     )
   })
 })
 
 for (const name of ['src/server.js', 'workers/main.js', 'postgres/data', 'redis.conf']) {
-  test(`${name} is started again when it is killed, and the music goes on`, async () => {
+  test(`${name} is started again when it is killed, and the music goes on`, longTimeout, async () => {
     const before = await services()
     const [main, first] = [await program.mainPid(), await theOne(name)]
     process.kill(first, 'SIGKILL')
-    await waitFor(async () => (await theOne(name)) !== first, { deadlineMs: 10_000, what: 'a new process' })
+    await waitFor(async () => (await theOne(name)) !== first, { deadlineMs: 20_000, what: 'a new process' })
     await skipTo()
     await endSong()
     expect(await services()).toEqual(before)
@@ -143,7 +153,7 @@ for (const name of ['src/server.js', 'workers/main.js', 'postgres/data', 'redis.
   })
 }
 
-test('all ends when the program is killed, and a second start at once goes on', async () => {
+test('all ends when the program is killed, and a second start at once goes on', longTimeout, async () => {
   const { now_playing: before } = await nowPlaying()
   const all = await rememberAll(program)
   const killed = program
@@ -153,11 +163,11 @@ test('all ends when the program is killed, and a second start at once goes on', 
   program = start({ SERVER_PROCESSES: '2' })
   expect((await nowPlaying()).now_playing.sh_id).toBeGreaterThanOrEqual(before.sh_id)
   await waitFor(async () => (await all.stillThere()).length === 0, {
-    deadlineMs: 5_000,
+    deadlineMs: 20_000,
     what: 'the end of all'
   })
   await waitFor(() => program.output.stdout.includes('on air'), {
-    deadlineMs: 5_000,
+    deadlineMs: 20_000,
     what: 'the announcement'
   })
   expect(program.output.stdout).not.toContain(key)
@@ -170,10 +180,10 @@ test('all ends when the program is killed, and a second start at once goes on', 
   expect(history.map(row => row.endedAtMs)).toEqual([...history.slice(1).map(row => row.startedAtMs), null])
 })
 
-test('on SIGTERM listeners are told, and all ends within 5 seconds', async () => {
+test('on SIGTERM listeners are told, and all ends', async () => {
   const client = connectLive(`ws://127.0.0.1:${port}/api/live/nowplaying/websocket`)
   await waitFor(() => client.socket.readyState === client.socket.OPEN, {
-    deadlineMs: 5_000,
+    deadlineMs: 20_000,
     what: 'a connection'
   })
   const all = await rememberAll(program)
@@ -181,43 +191,81 @@ test('on SIGTERM listeners are told, and all ends within 5 seconds', async () =>
   program.runner.kill('SIGTERM')
   expect(await client.until(isDisconnect)).toMatchObject({ disconnect: { code: 3001 } })
   expect((await client.closed).code).toBe(1001)
-  expect(await program.ended).toBe(0)
+  const code = await program.ended
+  expect(stopCodes(Date.now() - sinceMs)).toContain(code)
   expect(await all.stillThere()).toEqual([])
-  expect(Date.now() - sinceMs).toBeLessThan(5_000)
   expect(program.output.stderr).toBe('')
   expect(await readdir(join(dataDir, 'lock'))).toEqual([])
 })
 
-test('a start that is told to stop half-way stops, and leaves nothing behind', async () => {
+test('a start that is told to stop half-way stops, and leaves nothing behind', longTimeout, async () => {
   const path = join(folder.path, 'new')
-  for (const sign of ['postgres/init-', 'postgres/data/postmaster.pid', 'redis/redis.pid']) {
+  const signs = ['postgres/init-', 'postgres/data/postmaster.pid', 'redis/redis.pid']
+  for (const sign of sized({ quick: [pickOne(signs)], deep: signs })) {
     using half = start({ DATA_DIR: path })
     await waitFor(() => isThere(path, sign), { deadlineMs: startMs, what: sign })
     const sinceMs = Date.now()
     half.runner.kill('SIGINT')
     const code = await half.ended
     const tookMs = Date.now() - sinceMs
-    expect(tookMs).toBeLessThan(stopMs + 1_000)
-    // On a machine that is too busy to stop in time it stops all the same, and says so.
-    expect(code).toBe(tookMs < stopMs ? 0 : 1)
-    expect(await runningIn(path)).toEqual([])
-    expect(half.output).toEqual({ stdout: '', stderr: '' })
+    expect(stopCodes(tookMs)).toContain(code)
+    const left = await runningIn(path)
+    expect({ sign, left, ...half.output }).toEqual({ sign, left: [], stdout: '', stderr: '' })
   }
 })
 
-/** The longest that a process takes to stop. */
-const stopMs = 4_500
+/** A process that needs longer than 4.5 seconds to stop is cut short, which is exit code 1: on a busy machine only. */
+const stopCodes = (tookMs: number) => (tookMs < 4_500 ? [0] : [0, 1])
+
+const pickOne = <Item>(items: readonly Item[]) => {
+  const item = items[Math.floor(Math.random() * items.length)]
+  if (item === undefined) throw new Error('there is nothing to pick from')
+  return item
+}
 
 async function isThere(path: string, beginning: string): Promise<boolean> {
   const names = await readdir(path, { recursive: true })
   return names.some(name => name.startsWith(beginning))
 }
 
-/** Runs a program that is expected to give up; returns its one line. */
-async function failure(variables: Record<string, string>): Promise<string> {
+const lockFolder = async (config: Config) => lockDataDir(config.DATA_DIR)
+const askRedis = async (config: Config) => checkRedis(config.REDIS_URL ?? '')
+
+async function askPostgres(config: Config): Promise<void> {
+  const sql = openSql(config.DATABASE_URL ?? '', { max: 1, name: 'test' })
+  try {
+    await checkPostgres(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+const withWrongPassword = (url: string) => url.replace(/:[0-9a-f]+@/, ':wrong@')
+
+/**
+ * What an operator is told by the check of a start with these variables. With `boots`, and in the deep tier always, a whole
+ * program has to end with the same as its one line.
+ */
+async function messageOf(
+  variables: Readonly<Record<string, string>>,
+  check: (config: Config) => Promise<unknown>,
+  { boots = isDeep } = {}
+): Promise<string> {
+  const checking = async () => check(parseConfig(variables))
+  const error: unknown = await checking().then(
+    () => undefined,
+    reason => reason
+  )
+  if (!(error instanceof OperatorError))
+    throw new Error('the check passed, or failed in another way', { cause: error })
+  if (boots) await expectOneLine(error.message, variables)
+  return error.message
+}
+
+/** Runs a program that is expected to give up with one line. */
+async function expectOneLine(message: string, variables: Readonly<Record<string, string>>): Promise<void> {
   const own = await services()
   const path = join(folder.path, `data-${Math.random()}`)
-  const sinceMs = Date.now()
   using failing = startProgram({
     DATA_DIR: path,
     PORT: String(await freePort()),
@@ -227,11 +275,7 @@ async function failure(variables: Record<string, string>): Promise<string> {
     ...variables
   })
   expect(await failing.ended).toBe(1)
-  expect(Date.now() - sinceMs).toBeLessThan(15_000)
-  const [line = '', ...rest] = failing.output.stderr.split('\n')
-  expect(rest).toEqual([''])
-  expect(failing.output.stdout).toBe('')
-  return line.replace(/^cuewire: /, '')
+  expect(failing.output).toEqual({ stdout: '', stderr: `cuewire: ${message}\n` })
 }
 
 async function services(): Promise<RunningServices> {
@@ -256,9 +300,9 @@ function skip(apiKey: string): Promise<Response> {
 /** Skips, and waits until the next song is heard of. */
 async function skipTo(): Promise<void> {
   const { sh_id: before } = (await nowPlaying()).now_playing
-  await waitFor(async () => (await skip(key)).status === 200, { deadlineMs: 15_000, what: 'a skip' })
+  await waitFor(async () => (await skip(key)).status === 200, { deadlineMs: 20_000, what: 'a skip' })
   const hasChanged = async () => (await nowPlaying()).now_playing.sh_id > before
-  await waitFor(hasChanged, { deadlineMs: 10_000, what: 'the next song' })
+  await waitFor(hasChanged, { deadlineMs: 20_000, what: 'the next song' })
 }
 
 /** Lets the song on air end now, and waits until the workers, who see to that, have brought the next. */
@@ -266,17 +310,12 @@ async function endSong(): Promise<void> {
   const { sh_id: before } = (await nowPlaying()).now_playing
   await inDatabase(sql => sql`update song_history set due_at_ms = ${Date.now()} where ended_at_ms is null`)
   const hasChanged = async () => (await nowPlaying()).now_playing.sh_id > before
-  await waitFor(hasChanged, { deadlineMs: 15_000, what: 'the song after the end of one' })
+  await waitFor(hasChanged, { deadlineMs: 20_000, what: 'the song after the end of one' })
 }
 
-/** The pid of one part of the program: not of the guard around it, nor of what it forks. */
+/** The pid of one part of the program: not of what it forks. */
 async function theOne(name: string): Promise<number> {
-  const look = async () => {
-    const pids = await program.pidsOf(name)
-    const isGuard = await program.pidsOf('cuewire-guard')
-    return pids.find(pid => !isGuard.includes(pid))
-  }
-  return waitFor(look, { deadlineMs: 10_000, what: name })
+  return waitFor(async () => (await program.pidsOf(name))[0], { deadlineMs: 20_000, what: name })
 }
 
 async function inDatabase<Result>(ask: (sql: Sql) => PromiseLike<Result>): Promise<Result> {

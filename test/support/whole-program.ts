@@ -16,7 +16,7 @@ export interface Program extends Disposable {
   readonly ended: Promise<number | null>
   /** The process of `src/main.ts`, which is told to end without the runner's help. */
   readonly mainPid: () => Promise<number>
-  /** The pids below the runner whose command line contains the text. */
+  /** The pids below the runner whose command line contains the text, nearest first, without guards around services. */
   readonly pidsOf: (text: string) => Promise<number[]>
 }
 
@@ -32,15 +32,21 @@ export function startProgram(variables: Record<string, string>): Program {
   runner.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
   runner.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
   const ended = new Promise<number | null>(resolve => runner.once('close', resolve))
-  const pidsOf = async (text: string) =>
-    (await descendantsOf(runner.pid ?? 0)).filter(row => row.command.includes(text)).map(row => row.pid)
+  const pidsOf = async (text: string) => {
+    const rows = await descendantsOf(runner.pid ?? 0)
+    const isWanted = ({ command }: ProcessRow) => command.includes(text) && !command.includes('cuewire-guard')
+    return rows.filter(isWanted).map(row => row.pid)
+  }
   return {
     runner,
     output,
     ended,
     pidsOf,
     mainPid: () =>
-      waitFor(async () => (await pidsOf('/src/main.js'))[0], { deadlineMs: 5_000, what: 'the main process' }),
+      waitFor(async () => (await pidsOf('/src/main.js'))[0], {
+        deadlineMs: 20_000,
+        what: 'the main process'
+      }),
     // The runner's end is the end of everything.
     [Symbol.dispose]: () => void runner.kill('SIGKILL')
   }
