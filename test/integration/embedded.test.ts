@@ -1,32 +1,63 @@
+import { execFile } from 'node:child_process'
 import { appendFile, chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import * as v from 'valibot'
-import { expect, test } from 'vitest'
+import { expect, test as base } from 'vitest'
 
 import { announceServices, findRunningServices, lockDataDir } from '../../src/embedded/data-dir.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startOf } from '../../src/embedded/process-identity.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
-import type { EmbeddedService } from '../../src/embedded/service.ts'
+import type { EmbeddedService, ServiceOptions } from '../../src/embedded/service.ts'
 import { OperatorError } from '../../src/errors.ts'
 import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const pids = v.object({ postgres: v.number(), redis: v.number() })
 const isRootOnLinux = process.platform === 'linux' && process.getuid?.() === 0
 
+const test = base
+  /** A cluster that was made once for this file, where another one was half made before. */
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('cluster', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const folder = await openTempFolder()
+    onCleanup(folder[Symbol.asyncDispose])
+    const path = join(folder.path, 'postgres')
+    await mkdir(join(path, 'init-dead', 'data'), { recursive: true })
+    const service = await startPostgres(path, { durable: false })
+    await service.stop()
+    return path
+  })
+  /** A folder that has a copy of the cluster in the quick tier, since `initdb` takes longer than most of the tests. */
+  .extend('folder', async ({ cluster }, { onCleanup }) => {
+    const folder = await openTempFolder()
+    onCleanup(folder[Symbol.asyncDispose])
+    if (!isDeep) await copyFolder(cluster, join(folder.path, 'postgres'))
+    return folder
+  })
+
+/** Owners and modes included. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to])
+}
+
 /** `count` notes one start more in the service, and returns how many it remembers. */
 const services: Record<
   'Postgres' | 'Redis',
-  { start: (folder: string) => Promise<EmbeddedService>; count: (url: string) => Promise<number> }
+  {
+    start: (folder: string, options?: ServiceOptions & { durable?: boolean }) => Promise<EmbeddedService>
+    count: (url: string) => Promise<number>
+  }
 > = {
   Postgres: {
-    start: async folder => startPostgres(join(folder, 'postgres')),
+    start: async (folder, options) => startPostgres(join(folder, 'postgres'), options),
     count: async url => {
       const sql = postgres(url, { max: 1, onnotice: () => {} })
       try {
@@ -40,7 +71,7 @@ const services: Record<
     }
   },
   Redis: {
-    start: async folder => startRedis(join(folder, 'redis')),
+    start: async (folder, options) => startRedis(join(folder, 'redis'), options),
     count: async url => {
       const redis = new Redis(url)
       try {
@@ -53,8 +84,7 @@ const services: Record<
 }
 
 for (const [name, { start, count }] of Object.entries(services)) {
-  test(`${name} answers, and keeps what it was told over a stop`, async () => {
-    await using folder = await openTempFolder()
+  test(`${name} answers, and keeps what it was told over a stop`, async ({ folder }) => {
     const first = await start(folder.path)
     expect(await count(first.url)).toBe(1)
     await first.stop()
@@ -65,8 +95,7 @@ for (const [name, { start, count }] of Object.entries(services)) {
     expect(await count(second.url)).toBe(2)
   })
 
-  test(`${name} survives that it and its guard are killed`, async () => {
-    await using folder = await openTempFolder()
+  test(`${name} survives that it and its guard are killed`, async ({ folder }) => {
     const first = await start(folder.path)
     await count(first.url)
     const guard = await parentOf(first.pid)
@@ -79,13 +108,12 @@ for (const [name, { start, count }] of Object.entries(services)) {
     await first.stop()
   })
 
-  test(`${name} ends when only its guard is killed`, async () => {
-    await using folder = await openTempFolder()
-    await using service = await start(folder.path)
+  test(`${name} ends when only its guard is killed`, async ({ folder }) => {
+    await using service = await start(folder.path, { durable: false })
     process.kill(await parentOf(service.pid), 'SIGKILL')
     await expect(service.exited).resolves.toBeUndefined()
     await waitFor(async () => (await startOf(service.pid)) === undefined, {
-      deadlineMs: 5_000,
+      deadlineMs: 15_000,
       what: 'its end'
     })
   })
@@ -112,8 +140,7 @@ for (const [name, { start, count }] of Object.entries(services)) {
   })
 }
 
-test('both services disappear when their parent is killed', async () => {
-  await using folder = await openTempFolder()
+test('both services disappear when their parent is killed', async ({ folder }) => {
   using script = runScript('embedded-child.ts', [folder.path])
   const service = v.parse(pids, await script.firstLine)
   expect(await findRunningServices(folder.path)).toEqual({
@@ -126,15 +153,14 @@ test('both services disappear when their parent is killed', async () => {
   script.child.kill('SIGKILL')
   for (const [what, pid] of Object.entries(service)) {
     await waitFor(async () => (await startOf(pid)) === undefined, {
-      deadlineMs: 5_000,
+      deadlineMs: 15_000,
       what: `the end of ${what}`
     })
   }
   expect(await findRunningServices(folder.path)).toBeUndefined()
 })
 
-test('services that were left without parent and guard are stopped and replaced', async () => {
-  await using folder = await openTempFolder()
+test('services that were left without parent and guard are stopped and replaced', async ({ folder }) => {
   using script = runScript('embedded-child.ts', [folder.path])
   const left = v.parse(pids, await script.firstLine)
   for (const pid of Object.values(left)) {
@@ -146,12 +172,12 @@ test('services that were left without parent and guard are stopped and replaced'
     })
   }
   script.child.kill('SIGKILL')
-  await waitFor(() => script.child.signalCode !== null, { deadlineMs: 5_000, what: 'the end of the parent' })
+  await waitFor(() => script.child.signalCode !== null, { deadlineMs: 15_000, what: 'the end of the parent' })
   expect(await startOf(left.postgres)).toBeDefined()
   expect(await startOf(left.redis)).toBeDefined()
 
   await using lock = await lockDataDir(folder.path)
-  await using sql = await services.Postgres.start(lock.folder)
+  await using sql = await services.Postgres.start(lock.folder, { durable: false })
   await using redis = await services.Redis.start(lock.folder)
   expect(await startOf(left.postgres)).toBeUndefined()
   expect(await startOf(left.redis)).toBeUndefined()
@@ -159,17 +185,16 @@ test('services that were left without parent and guard are stopped and replaced'
   expect(await services.Redis.count(redis.url)).toBe(1)
 })
 
-test('a database that was half made when its maker was killed is made anew', async () => {
+test('a database that was half made when its maker was killed is made anew', async ({ cluster }) => {
+  expect((await readdir(cluster)).toSorted()).toEqual(['data', 'password'])
   await using folder = await openTempFolder()
-  await mkdir(join(folder.path, 'init-dead', 'data'), { recursive: true })
-  await using service = await startPostgres(folder.path, { durable: false })
+  await copyFolder(cluster, join(folder.path, 'postgres'))
+  await using service = await services.Postgres.start(folder.path, { durable: false })
   expect(await services.Postgres.count(service.url)).toBe(1)
-  expect((await readdir(folder.path)).toSorted()).toEqual(['data', 'password'])
 })
 
-test('only Postgres itself may read its data, and only we the passwords', async () => {
-  await using folder = await openTempFolder()
-  await using sql = await services.Postgres.start(folder.path)
+test('only Postgres itself may read its data, and only we the passwords', async ({ folder }) => {
+  await using sql = await services.Postgres.start(folder.path, { durable: false })
   await using redis = await services.Redis.start(folder.path)
   const modeOf = async (path: string): Promise<string> =>
     ((await stat(join(folder.path, path))).mode & 0o777).toString(8)
@@ -199,17 +224,17 @@ test('a Redis whose last write was cut off in a crash starts all the same', asyn
 
 test.runIf(isRootOnLinux)('root starts Postgres in a closed folder, and in an open one again', async () => {
   await using closed = await openTempFolder(0o700)
-  const first = await services.Postgres.start(closed.path)
+  const first = await services.Postgres.start(closed.path, { durable: false })
   expect(await services.Postgres.count(first.url)).toBe(1)
   await first.stop()
   expect((await stat(join(closed.path, 'postgres/data'))).uid).toBe(0)
   await chmod(closed.path, 0o755)
-  const second = await services.Postgres.start(closed.path)
+  const second = await services.Postgres.start(closed.path, { durable: false })
   expect(await services.Postgres.count(second.url)).toBe(2)
   await second.stop()
   expect((await stat(join(closed.path, 'postgres/data'))).uid).not.toBe(0)
   await chmod(closed.path, 0o700)
-  await using third = await services.Postgres.start(closed.path)
+  await using third = await services.Postgres.start(closed.path, { durable: false })
   expect(await services.Postgres.count(third.url)).toBe(3)
 })
 
@@ -231,7 +256,8 @@ test('a folder is held once, also within one process, until it is released', asy
 
 test('of starters at the same moment at most one holds the folder, and a killed one stops nobody', async () => {
   await using folder = await openTempFolder()
-  const scripts = Array.from({ length: 4 }, () => runScript('embedded-child.ts', [folder.path, 'lock']))
+  const length = sized({ quick: 3, deep: 4 })
+  const scripts = Array.from({ length }, () => runScript('embedded-child.ts', [folder.path, 'lock']))
   try {
     const answers = await Promise.all(scripts.map(async script => script.firstLine))
     expect(answers.filter(answer => v.is(v.object({ locked: v.literal(true) }), answer)).length).toBeLessThan(
@@ -241,7 +267,7 @@ test('of starters at the same moment at most one holds the folder, and a killed 
     for (const script of scripts) script[Symbol.dispose]()
   }
   const ended = () => scripts.every(({ child }) => child.exitCode !== null || child.signalCode !== null)
-  await waitFor(ended, { deadlineMs: 5_000, what: 'the end of the starters' })
+  await waitFor(ended, { deadlineMs: 15_000, what: 'the end of the starters' })
   await using lock = await lockDataDir(folder.path)
   expect(await readdir(join(lock.folder, 'lock'))).toHaveLength(1)
 })

@@ -1,9 +1,7 @@
-// Takes DATA_DIR, starts both services in it, writes one line of JSON, and stays until it is killed.
+// Takes DATA_DIR, starts both services in it (or with `lock` none), writes one line of JSON, and stays until it is killed.
 import { join } from 'node:path'
 
 import { announceServices, lockDataDir } from '../../src/embedded/data-dir.ts'
-import { startPostgres } from '../../src/embedded/postgres.ts'
-import { startRedis } from '../../src/embedded/redis.ts'
 
 const folder = process.argv[2] ?? ''
 const only = process.argv[3]
@@ -12,6 +10,9 @@ try {
   if (only === 'lock') {
     process.stdout.write('{"locked":true}\n')
   } else {
+    // Loaded late: one that only takes the lock is not to wait for them.
+    const { startPostgres } = await import('../../src/embedded/postgres.ts')
+    const { startRedis } = await import('../../src/embedded/redis.ts')
     const postgres = await startPostgres(join(folder, 'postgres'), { durable: false })
     const redis = await startRedis(join(folder, 'redis'))
     await announceServices(lock.folder, { databaseUrl: postgres.url, redisUrl: redis.url })
