@@ -5,12 +5,17 @@ import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { TooManyRequests } from '../../src/errors.ts'
 import { test } from '../support/fixtures.ts'
-import { type RunningProgram, startProgram } from '../support/program.ts'
+import { type RunningProgram, type RunningServer, startServer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const keys = '/api/v1/main/api-keys'
+/** What a second may take on a machine that does other things as well. */
+const lateMs = sized({ quick: 10_000, deep: 1_500 })
+
+type Asked = Pick<RunningProgram | RunningServer, 'ask'>
 
 interface Made {
   readonly key: string
@@ -19,7 +24,7 @@ interface Made {
 }
 
 /** Makes a key with these rights, for one station or everywhere. */
-async function makeKey(program: RunningProgram, permissions: string[], station?: number): Promise<Made> {
+async function makeKey(program: Asked, permissions: string[], station?: number): Promise<Made> {
   const rights = station === undefined ? { permissions } : { station_permissions: [{ station, permissions }] }
   const { status, body } = await program.ask('POST', keys, { body: { name: 'made', ...rights } })
   if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`)
@@ -273,11 +278,11 @@ test('a key works until the second it expires in', async ({ program }) => {
       const answer = await program.ask('GET', '/api/health', { key })
       return answer.status === 403 && answer
     },
-    { deadlineMs: 5_000, what: 'the key to expire' }
+    { deadlineMs: 10_000, what: 'the key to expire' }
   )
   expect(refused.body.type).toBe('NotLoggedInException')
   expect(Date.now()).toBeGreaterThanOrEqual(expiresAt * 1000)
-  expect(Date.now()).toBeLessThan(expiresAt * 1000 + 1_500)
+  expect(Date.now()).toBeLessThan(expiresAt * 1000 + lateMs)
 })
 
 test('the use of a key is noted', async ({ program }) => {
@@ -288,9 +293,9 @@ test('the use of a key is noted', async ({ program }) => {
       const { body } = await program.ask('GET', keys)
       return body.api_keys.find((each: { id: number }) => each.id === id).last_used_at
     },
-    { deadlineMs: 3_000, what: 'the time of the last use' }
+    { deadlineMs: 10_000, what: 'the time of the last use' }
   )
-  expect(Math.abs(used - Date.now() / 1000)).toBeLessThan(5)
+  expect(Math.abs(used - Date.now() / 1000)).toBeLessThan(10)
 })
 
 test('a key is taken from either header', async ({ program }) => {
@@ -304,7 +309,7 @@ test('a key is taken from either header', async ({ program }) => {
 })
 
 /** Sends wrong keys from our address until no more are looked at. */
-async function flood(program: RunningProgram) {
+async function flood(program: Asked) {
   for (let index = 0; index < 1_000; index++) {
     const key = index.toString(16).padStart(16, '0') + ':' + '0'.repeat(32)
     const answer = await program.ask('GET', '/api/health', { key })
@@ -316,9 +321,9 @@ async function flood(program: RunningProgram) {
 
 test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
   await using folder = await openTempFolder()
-  await using one = await startProgram(databaseUrl, redisUrl, folder.path)
-  await using other = await startProgram(databaseUrl, redisUrl, folder.path)
-  const works = async (program: RunningProgram, key: string) => {
+  using one = await startServer(databaseUrl, redisUrl, folder.path)
+  using other = await startServer(databaseUrl, redisUrl, folder.path)
+  const works = async (program: Asked, key: string) => {
     const { status } = await program.ask('GET', '/api/health', { key })
     return status === 200
   }
@@ -330,10 +335,10 @@ test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
   const revokedAtMs = Date.now()
   expect(await works(one, first.key)).toBe(false)
   await waitFor(async () => !(await works(other, first.key)), {
-    deadlineMs: 3_000,
+    deadlineMs: lateMs,
     what: 'the revocation to work'
   })
-  expect(Date.now() - revokedAtMs).toBeLessThan(1_500)
+  expect(Date.now() - revokedAtMs).toBeLessThan(lateMs)
 
   // Where too many were wrong, only keys that are known are looked at.
   const known = await makeKey(one, [])
@@ -386,7 +391,7 @@ test('writes are limited by key, reads and other keys are not', async ({ sql }) 
   expect(taken).toBeGreaterThan(500)
   await ask(busy, address)
   await ask(calm, address, 'POST')
-  await waitFor(async () => ask(busy, address, 'POST'), { deadlineMs: 3_000, what: 'room for a write' })
+  await waitFor(async () => ask(busy, address, 'POST'), { deadlineMs: 10_000, what: 'room for a write' })
 })
 
 test('a flood of wrong keys keeps no revoked key alive', async ({ sql }) => {
@@ -414,6 +419,6 @@ test('a flood of wrong keys keeps no revoked key alive', async ({ sql }) => {
         () => true
       )
     },
-    { deadlineMs: 2_000, what: 'the revocation to work in the flood' }
+    { deadlineMs: 10_000, what: 'the revocation to work in the flood' }
   )
 })

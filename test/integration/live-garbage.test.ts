@@ -12,6 +12,7 @@ import { openWitnesses } from '../support/live-witnesses.ts'
 import { sizeOf } from '../support/process-size.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { handshake, opcodes, openRaw, openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
+import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 // Whatever one client sends: the server stays up, its memory stays flat, and a good client on each transport sees
@@ -82,20 +83,28 @@ describe('the first frame', () => {
     ['arbitrary JSON', anyJson, false]
   ] as const)('%s', async ([, arbitrary, binary], { stage }) => {
     await beside(stage, async () => {
-      await inParallel(fc.sample<string | Uint8Array>(arbitrary, 150), 10, async payload => {
-        using raw = await openRawWebSocket(stage.baseUrl)
-        raw.send(rawFrame({ payload, opcode: binary ? opcodes.binary : opcodes.text }))
-        const text = await raw.nextText()
-        // Either it made sense and there is a connect frame, or the connection was closed for a reason.
-        if (text !== null) return expect(text).toMatch(/^\{"(connect":|disconnect":\{"code":3505)/)
-        expect([3501, 1006, 1007]).toContain(await raw.ended())
-      })
+      await inParallel(
+        fc.sample<string | Uint8Array>(arbitrary, sized({ quick: 60, deep: 150 })),
+        10,
+        async payload => {
+          using raw = await openRawWebSocket(stage.baseUrl)
+          raw.send(rawFrame({ payload, opcode: binary ? opcodes.binary : opcodes.text }))
+          const text = await raw.nextText()
+          // Either it made sense and there is a connect frame, or the connection was closed for a reason.
+          if (text !== null) return expect(text).toMatch(/^\{"(connect":|disconnect":\{"code":3505)/)
+          expect([3501, 1006, 1007]).toContain(await raw.ended())
+        }
+      )
     })
   })
 
   test('arbitrary bytes and JSON as cf_connect and as a body', async ({ stage }) => {
     await beside(stage, async () => {
-      await inParallel(fc.sample<string | Uint8Array>(fc.oneof(anyBytes, anyJson), 100), 10, async body => {
+      const bodies = fc.sample<string | Uint8Array>(
+        fc.oneof(anyBytes, anyJson),
+        sized({ quick: 40, deep: 100 })
+      )
+      await inParallel(bodies, 10, async body => {
         const [sse, stream] = [`${stage.baseUrl}${livePath}/sse`, `${stage.baseUrl}${livePath}/http_stream`]
         const text = typeof body === 'string' ? body : Buffer.from(body).toString('latin1')
         const life = new AbortController()
@@ -364,9 +373,9 @@ async function visit({ baseUrl }: Stage, channel: string, index: number): Promis
   })
 }
 
-test('2,000 clients that come and leave are forgotten', async ({ stage }) => {
+test('clients that come and leave are forgotten', async ({ stage }) => {
   const { channel } = await stage.put()
-  const visits = Array.from({ length: 2_000 }, (_, index) => index)
+  const visits = Array.from({ length: sized({ quick: 600, deep: 2_000 }) }, (_, index) => index)
   // The first round warms the heap up.
   await inParallel(visits, 50, async index => visit(stage, channel, index))
   const before = await sizeOf(pidOf(stage))

@@ -10,6 +10,7 @@ import { change, serveApi } from '../support/api-server.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly, type PlainAnswer, type PlainOptions } from '../support/plain-http.ts'
+import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const harbour = aStation({ version: 7 })
@@ -23,6 +24,10 @@ const polled = [
   '/api/nowplaying_static/harbour_fm.json'
 ]
 
+/** How soon a change is answered, and how late a timer may be: the quick tier runs beside other work. */
+const promptMs = sized({ quick: 1_000, deep: 100 })
+const lateMs = sized({ quick: 5_000, deep: 800 })
+
 const titleOf = ({ body }: PlainAnswer) => JSON.parse(body.toString()).now_playing.song.title
 
 /** Asks, and says how long it took. */
@@ -34,7 +39,7 @@ async function timed(url: string, options: PlainOptions = {}) {
 
 /** Waits until so many wait. */
 const waiting = (server: { waiters: { size: () => number } }, count: number) =>
-  waitFor(() => server.waiters.size() === count, { deadlineMs: 5_000, what: `${count} waiters` })
+  waitFor(() => server.waiters.size() === count, { deadlineMs: 15_000, what: `${count} waiters` })
 
 /** Starts many polls at once, and gives their answers. */
 const startMany = (count: number, url: string, options: PlainOptions = {}) =>
@@ -49,7 +54,7 @@ function heldBytes(): number {
 }
 
 describe('a long poll', () => {
-  test.for(polled)('on %s is answered within 100 ms of a change', async (path, { sql, redisUrl }) => {
+  test.for(polled)(`on %s is answered within ${promptMs} ms of a change`, async (path, { sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     let heardAtMs = 0
@@ -74,7 +79,7 @@ describe('a long poll', () => {
       expect(server.waiters.size()).toBe(0)
       before = after
     }
-    expect(Math.min(...tookMs)).toBeLessThan(100)
+    expect(Math.min(...tookMs)).toBeLessThan(promptMs)
   })
 
   test('is answered at once where there is news already', async ({ sql, redisUrl }) => {
@@ -88,7 +93,7 @@ describe('a long poll', () => {
     ]) {
       const { answer, tookMs } = await timed(`${base}/api/nowplaying/1?${query}`)
       expect([query, answer.status]).toEqual([query, 200])
-      expect(tookMs).toBeLessThan(2_000)
+      expect(tookMs).toBeLessThan(10_000)
     }
   })
 
@@ -106,7 +111,7 @@ describe('a long poll', () => {
       expect(answer.status).toBe(304)
       expect(answer.body).toHaveLength(0)
       expect(tookMs).toBeGreaterThanOrEqual(atLeast)
-      expect(tookMs).toBeLessThan(atLeast + 800)
+      expect(tookMs).toBeLessThan(atLeast + lateMs)
       expect(answer.headers).toMatchObject({
         'x-cuewire-offset': '7',
         'x-cuewire-epoch': 'e1',
@@ -152,7 +157,7 @@ describe('a long poll', () => {
     const { answer, tookMs } = await ahead
     expect([answer.status, answer.headers['x-cuewire-offset']]).toEqual([200, '9'])
     expect(tookMs).toBeGreaterThanOrEqual(5_000)
-    expect(tookMs).toBeLessThan(6_500)
+    expect(tookMs).toBeLessThan(6_000 + lateMs)
   })
 
   test.for([
@@ -209,7 +214,7 @@ describe('a long poll', () => {
     const { answer, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=30&since=7`)
     expect(answer.status).toBe(429)
     expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(5)
-    expect(tookMs).toBeLessThan(2_000)
+    expect(tookMs).toBeLessThan(10_000)
     await change(server.redis, harbour, next)
     expect((await first).status).toBe(200)
     expect(room).toBe(1)
@@ -219,8 +224,9 @@ describe('a long poll', () => {
   test('ends with 304 when the server shuts down', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const answers = startMany(1_200, `${server.base}/api/nowplaying/1?wait=60&since=7`)
-    await waiting(server, 1_200)
+    const count = sized({ quick: 300, deep: 1_200 })
+    const answers = startMany(count, `${server.base}/api/nowplaying/1?wait=60&since=7`)
+    await waiting(server, count)
     await server.waiters.release()
     for (const { status, headers } of await answers)
       expect([status, headers['x-cuewire-offset']]).toEqual([304, '7'])
@@ -252,7 +258,7 @@ describe('long polls of a private station', () => {
     await waiting(server, 1)
     await sql`update api_keys set revoked_at = now()`
     await waitFor(async () => (await askPlainly(url, { headers })).status === 404, {
-      deadlineMs: 3_000,
+      deadlineMs: 10_000,
       what: 'the revocation to work'
     })
     await change(server.redis, secret, afterSong(secret))
@@ -282,18 +288,21 @@ test('a long poll for a station that is deleted ends in 404 at once', async ({ s
   await forgetStation(server.redis, 1)
   const sinceMs = Date.now()
   expect((await answered).status).toBe(404)
-  expect(Date.now() - sinceMs).toBeLessThan(5_000)
+  expect(Date.now() - sinceMs).toBeLessThan(15_000)
 })
+
+/** How many wait at once. */
+const crowd = sized({ quick: 500, deep: 2_000 })
 
 describe('many long polls', () => {
   test('are all woken by one change', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const answers = startMany(2_000, `${server.base}/api/nowplaying/1?wait=60&since=7`)
-    await waiting(server, 2_000)
+    const answers = startMany(crowd, `${server.base}/api/nowplaying/1?wait=60&since=7`)
+    await waiting(server, crowd)
     await change(server.redis, harbour, next)
     const all = await answers
-    expect(all).toHaveLength(2_000)
+    expect(all).toHaveLength(crowd)
     expect(all.every(({ status, headers }) => status === 200 && headers['x-cuewire-offset'] === '8')).toBe(
       true
     )
@@ -307,8 +316,8 @@ describe('many long polls', () => {
     const comeAndGo = async () => {
       const leaving = new AbortController()
       setMaxListeners(0, leaving.signal)
-      const left = startMany(2_000, url, { signal: leaving.signal }).catch(() => 'left')
-      await waiting(server, 2_001)
+      const left = startMany(crowd, url, { signal: leaving.signal }).catch(() => 'left')
+      await waiting(server, crowd + 1)
       leaving.abort()
       expect(await left).toBe('left')
       await waiting(server, 1)
@@ -318,8 +327,8 @@ describe('many long polls', () => {
     await comeAndGo()
     const before = heldBytes()
     for (let round = 0; round < 3; round++) await comeAndGo()
-    // 6,000 waiters: a few hundred bytes of each would show.
-    expect(heldBytes() - before).toBeLessThan(1_500_000)
+    // Of 6,000 waiters, or 1,500: a few hundred bytes of each would show.
+    expect(heldBytes() - before).toBeLessThan(sized({ quick: 600_000, deep: 1_500_000 }))
     await change(server.redis, harbour, next)
     expect((await staying).status).toBe(200)
   })

@@ -10,6 +10,7 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { startGuarded } from '../../src/embedded/guard.ts'
 import { findSshd } from './sshd-program.ts'
 import { openTempFolder } from './temp-folder.ts'
+import { sized } from './tier.ts'
 import { waitFor } from './wait.ts'
 
 const run = promisify(execFile)
@@ -120,9 +121,13 @@ MaxStartups 100
 `
 }
 
+/** Rounds of the hash of a pass phrase; 16 are the default, and each use of the key takes a fifth of a second with them. */
+const passPhraseRounds = sized({ quick: '1', deep: '16' })
+
 /** Two files in the formats of OpenSSH, by its own program, which comes with its server. */
 async function makeKey(file: string, passPhrase = ''): Promise<{ private: string; public: string }> {
-  await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passPhrase, '-f', file], { timeout: 10_000 })
+  const words = ['-q', '-t', 'ed25519', '-a', passPhraseRounds, '-N', passPhrase, '-f', file]
+  await run('ssh-keygen', words, { timeout: 10_000 })
   return { private: await readFile(file, 'utf8'), public: await readFile(`${file}.pub`, 'utf8') }
 }
 
