@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { Redis } from 'ioredis'
+import type { Browser } from 'playwright-core'
 import postgres from 'postgres'
 import { test as base, inject } from 'vitest'
 
@@ -8,6 +9,7 @@ import { openSql } from '../../src/db/sql.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import { openStage, type Stage } from './live-stage.ts'
+import { openPages } from './open-page.ts'
 import { type RunningProgram, startProgram, startServer } from './program.ts'
 import { openStoreFolder, openTempFolder } from './temp-folder.ts'
 
@@ -40,6 +42,15 @@ const withStores = base
     return redis
   })
 
+const withBrowser = withStores
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedBrowser(onCleanup))
+  .extend('openPage', async ({ browser }, { onCleanup }) => {
+    const pages = openPages(browser)
+    onCleanup(pages.close)
+    return pages.open
+  })
+
 /**
  * The `test` of integration tests. A test gets only what it names in its first argument:
  *
@@ -47,11 +58,12 @@ const withStores = base
  * - `redisUrl`, `redis`: a Redis that is emptied before each test, and a client on it
  * - `program`: a server and workers on a database and a Redis of their own
  * - `stage`: a server without workers, and stations that are put into its Redis
+ * - `openPage`: opens pages in the worker's Chromium, each in a context of its own that is closed after the test
  *
  * The files that a worker of Vitest runs one after another share the program and the stage: a test makes stations and keys of
  * its own, expects those of other tests beside them, and ends no process. `isolatedTest` is for tests that cannot.
  */
-export const test = withStores
+export const test = withBrowser
   // oxlint-disable-next-line no-empty-pattern
   .extend('program', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedProgram(onCleanup))
   // oxlint-disable-next-line no-empty-pattern
@@ -61,7 +73,7 @@ export const test = withStores
  * Like `test`, with a program and a stage that only the tests of one file share. A file may override `serverVariables`, further
  * environment variables of the program's server.
  */
-export const isolatedTest = withStores
+export const isolatedTest = withBrowser
   // oxlint-disable-next-line no-empty-pattern
   .extend('serverVariables', { scope: 'file' }, async ({}): Promise<Record<string, string>> => ({}))
   .extend('program', { scope: 'file' }, async ({ serverVariables }, { onCleanup }) =>
@@ -132,6 +144,14 @@ function oncePerWorker<T>(open: () => Promise<Opened<T>>): (onCleanup: OnCleanup
   return onCleanup => (opened ??= use(open(), onCleanup))
 }
 
+/** Only tests of pages pay for loading Playwright. */
+async function openBrowser(): Promise<Opened<Browser>> {
+  const { startBrowser } = await import('./browser.ts')
+  const browser = await startBrowser()
+  return { value: browser, close: () => browser.close() }
+}
+
+const useSharedBrowser = oncePerWorker(openBrowser)
 const useSharedRedis = oncePerWorker(openRedisServer)
 const useSharedProgram = oncePerWorker(async () => openProgram({}))
 const useSharedStage = oncePerWorker(openStageWithServer)

@@ -2,24 +2,48 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 
-/** A page of its own, whose complaints fail the test when it is over; that something was refused is none. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ locale: 'en-GB', ...options })
-  const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('pageerror', error => complaints.push(String(error)))
+/** Options of a page: those of its browser context, and whether errors on its console are part of the test. */
+export interface OpenPageOptions extends BrowserContextOptions {
+  readonly allowsErrors?: boolean
+}
+
+/**
+ * Opens a page in a browser context of its own, without animations unless `reducedMotion` says otherwise: an endless animation
+ * redraws the page 60 times a second.
+ */
+export type OpenPage = (options?: OpenPageOptions) => Promise<Page>
+
+/** Pages of one test, which `close` closes; it fails where one of them reported an error other than a failed request. */
+export function openPages(browser: Browser): {
+  readonly open: OpenPage
+  readonly close: () => Promise<void>
+} {
+  const errors: string[] = []
+  const closers: (() => Promise<void>)[] = []
+  return {
+    open: async ({ allowsErrors = false, ...options } = {}) => {
+      const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+      closers.push(() => context.close())
+      const page = await context.newPage()
+      if (!allowsErrors) collectErrors(page, errors)
+      return page
+    },
+    close: async () => {
+      await Promise.all(closers.map(close => close()))
+      expect(errors).toEqual([])
+    }
+  }
+}
+
+function collectErrors(page: Page, errors: string[]): void {
+  page.on('pageerror', error => errors.push(String(error)))
   page.on('console', line => {
     if (line.type() === 'error' && !/Failed to load resource|WebSocket connection to/.test(line.text()))
-      complaints.push(line.text())
+      errors.push(line.text())
   })
-  page.on('dialog', dialog => complaints.push(dialog.message()))
-  onTestFinished(async () => {
-    await context.close()
-    expect(complaints).toEqual([])
-  })
-  return page
+  page.on('dialog', dialog => errors.push(dialog.message()))
 }
 
 interface AxeResults {
@@ -31,12 +55,14 @@ interface AxeResults {
   }[]
 }
 
-/** What axe finds wrong with a page as it is that is serious or worse: rules, and where they are broken. */
-export async function seriousFindings(page: Page): Promise<unknown[]> {
-  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds wrong with a page as it is, except for these impacts: rules, and where they are broken. */
+export async function axeFindings(page: Page, exceptFor: readonly string[]): Promise<unknown[]> {
+  if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(await readFile(axeFile, 'utf8'))
   const { passes, violations } = await page.evaluate<AxeResults>('axe.run()')
   expect(passes.length).toBeGreaterThan(5)
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => !exceptFor.includes(impact))
     .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
 }
