@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 
 import type { Library, Option, Order, Playlist, PlaylistType } from '../../../src/autodj/library.ts'
 import type { Plan, Situation } from '../../../src/autodj/refill.ts'
+import { sized } from '../tier.ts'
 import {
   aLibrary,
   anItem,
@@ -110,7 +111,11 @@ export function stationSpecs(
   return fc.record(
     {
       playlists: fc.array(playlists, { minLength: 1, maxLength: 4 }),
-      queueLength: fc.oneof(fc.integer({ min: 2, max: 5 }), fc.constant(25)),
+      queueLength: fc.oneof(
+        { weight: sized({ quick: 5, deep: 1 }), arbitrary: fc.integer({ min: 2, max: 5 }) },
+        // A long queue takes many times longer to plan.
+        { weight: 1, arbitrary: fc.constant(25) }
+      ),
       rangeMinutes: fc.constantFrom(0, 10, 1_440),
       thresholdMinutes: fc.constantFrom(0, 5),
       consecutiveRequests: fc.constantFrom(0, 1, 3),
@@ -209,22 +214,33 @@ export function playlistOf(spec: PlaylistSpec, id: number): Playlist {
   })
 }
 
-/** Lets a station run for some hours, and on the way what happens to it happen. */
+export interface DayOptions {
+  readonly observe?: Observer
+  /** The day ends early after so many plays; no limit by default. */
+  readonly maxPlays?: number
+}
+
+/** Runs a station for some hours and lets the actions happen on the way. */
 export function dayOf(
   spec: StationSpec,
   actions: readonly Action[],
   hours: number,
-  observe?: Observer
+  { observe, maxPlays = Infinity }: DayOptions = {}
 ): TestStation {
   const { begins = '2026-01-15T11:40+01:00', queueLength = 3 } = spec
   const fromMs = timeOf(begins)
   const station = aStation(libraryOf(spec), fromMs, queueLength, observe)
   for (const action of actions) {
-    station.runTo(station.nowMs + action.after * minuteMs)
+    runTo(station.nowMs + action.after * minuteMs)
     act(station, action)
   }
-  station.runTo(Math.max(station.nowMs, fromMs + hours * 60 * minuteMs))
+  runTo(Math.max(station.nowMs, fromMs + hours * 60 * minuteMs))
   return station
+
+  function runTo(untilMs: number): void {
+    do station.runTo(Math.min(untilMs, station.nowMs + 5 * minuteMs))
+    while (station.nowMs < untilMs && station.heard.length < maxPlays)
+  }
 }
 
 function act(station: TestStation, action: Action): void {
@@ -267,6 +283,9 @@ function act(station: TestStation, action: Action): void {
   }
 }
 
+/** The number of days that a property looks at. */
+export const dayRuns = sized({ quick: 15, deep: 100, soak: 5_000 })
+
 /** What a day is made of. */
 export interface DayParts {
   /** The playlists; all kinds unless told. */
@@ -277,23 +296,28 @@ export interface DayParts {
   readonly without?: readonly Doing[]
   readonly hours?: number
   readonly numRuns?: number
+  /** A day ends early after so many plays: lists of very short tracks take as long as all other days together. */
+  readonly maxPlays?: number
   /** What is wrong with a plan. */
   readonly faultsOf?: (situation: Situation, plan: Plan) => readonly unknown[]
 }
 
 /** Looks at days to which all sorts of things happen. */
 export function onDays(
-  { kind = playlistSpecs, first = [], without = [], hours = 5, numRuns = 40, faultsOf = () => [] }: DayParts,
+  parts: DayParts,
   check: (station: TestStation, faults: readonly unknown[]) => void
 ): void {
+  const { kind = playlistSpecs, first = [], without = [], hours = 5, faultsOf = () => [] } = parts
+  const { numRuns = dayRuns, maxPlays = sized({ quick: 100, deep: Infinity }) } = parts
   const doings = everyDoing.filter(doing => !without.includes(doing))
   const days = fc.property(stationSpecs(kind), actionLists(doings), (spec, actions) => {
     const faults: unknown[] = []
     const whole = { ...spec, playlists: [...first, ...spec.playlists] }
-    const station = dayOf(whole, actions, hours, (...planned) => faults.push(...faultsOf(...planned)))
+    const observe: Observer = (...planned) => faults.push(...faultsOf(...planned))
+    const station = dayOf(whole, actions, hours, { observe, maxPlays })
     check(station, faults.slice(0, 1))
   })
-  fc.assert(days, { numRuns: numRuns * Number(process.env['FUZZ'] ?? 1) })
+  fc.assert(days, { numRuns })
 }
 
 /** Playlists of all kinds that are alike in some things. */

@@ -14,6 +14,9 @@ import { refill } from '../../../src/autodj/refill.ts'
 import { at, keysAt } from '../../../src/autodj/tracks.ts'
 import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../support/autodj/days.ts'
 import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../support/autodj/library.ts'
+import { sized } from '../../support/tier.ts'
+
+const numRuns = sized({ quick: 40, deep: 500 })
 
 /** What was played, by places of playlists and tracks; the pass is one of three. */
 interface PlaySpec {
@@ -100,7 +103,7 @@ describe('a decision', () => {
       expect(columnsOf(slot.library)).toEqual(before)
     })
     try {
-      fc.assert(property)
+      fc.assert(property, { numRuns })
     } finally {
       clock.mockRestore()
       chance.mockRestore()
@@ -115,7 +118,7 @@ describe('a decision', () => {
       )
       expect(pick(slot, randomOf(seed, 1)) !== null || !isDue).toBe(true)
     })
-    fc.assert(property)
+    fc.assert(property, { numRuns })
   })
 
   test('clashes no more than it must', () => {
@@ -137,7 +140,7 @@ describe('a decision', () => {
         .map(playlist => bestTier(playlist, slot))
       expect(isForced || tier === Math.min(...best)).toBe(true)
     })
-    fc.assert(property)
+    fc.assert(property, { numRuns })
   })
 
   test('moves with the clock, where neither schedule nor hour counts', () => {
@@ -164,7 +167,7 @@ describe('a decision', () => {
       }
       expect(planAt(shiftMs)).toEqual(planAt(0))
     })
-    fc.assert(property)
+    fc.assert(property, { numRuns })
   })
 })
 

@@ -6,6 +6,7 @@ import { hourlyTarget } from '../../../src/autodj/schedule.ts'
 import { alike, dayOf, heardOf, onDays, type PlaylistSpec } from '../../support/autodj/days.ts'
 import { minuteMs } from '../../support/autodj/library.ts'
 import type { Heard, TestStation } from '../../support/autodj/station.ts'
+import { sized } from '../../support/tier.ts'
 
 const rotation: PlaylistSpec = { minutes: [3, 4, 5, 6] }
 
@@ -94,6 +95,6 @@ test('exactly so many songs lie between two jingles where nothing else intervene
       expect(between.slice(1, -1)).toEqual(between.slice(1, -1).map(() => '-'.repeat(every)))
       expect(between.length).toBeGreaterThan(3)
     }),
-    { numRuns: 40 }
+    { numRuns: sized({ quick: 10, deep: 144 }) }
   )
 })

@@ -18,6 +18,7 @@ import {
   type PlaylistParts,
   timeOf
 } from '../../support/autodj/library.ts'
+import { sized } from '../../support/tier.ts'
 
 const pickIn = (library: Library, parts: Partial<Slot> = {}, seed = 1): Decision | null =>
   pick(aSlot(library, parts.atMs ?? noonMs, parts), randomOf(seed, 1))
@@ -161,7 +162,7 @@ describe('weights', () => {
     ['rotation', {}],
     ['hourly playlists', { type: 'once_per_hour', hourMinute: 0 }]
   ])('share the choices among %s', ([, parts]) => {
-    const slots = 20_000
+    const slots = sized({ quick: 3_000, deep: 20_000 })
     const weights = [3, 5, 2]
     const chiSquare = counts(weights, parts, slots).reduce((sum, count, index) => {
       const expected = (slots * (weights[index] ?? 0)) / 10

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { onDays } from '../../support/autodj/days.ts'
+import { sized } from '../../support/tier.ts'
 
 describe('whatever happens to a station', () => {
   test('a request airs once, not before its time, and not after it was cancelled', () => {
@@ -27,7 +28,9 @@ describe('whatever happens to a station', () => {
   })
 
   test('every request ends aired, cancelled or expired', () => {
-    onDays({ hours: 12, numRuns: 15, without: ['switch', 'send'] }, station => {
+    const numRuns = sized({ quick: 8, deep: 40, soak: 2_000 })
+    // Every request has its end only after all of these hours.
+    onDays({ hours: 12, numRuns, maxPlays: Infinity, without: ['switch', 'send'] }, station => {
       station.top()
       const open = station.requests.filter(({ state }) => state === 'pending' || state === 'queued')
       expect(open).toEqual([])

@@ -6,8 +6,9 @@ import { simulate } from '../../../src/autodj/simulate.ts'
 import { actionLists, dayOf, libraryOf, stationSpecs } from '../../support/autodj/days.ts'
 import { aRequest, aSong, hourMs, minuteMs } from '../../support/autodj/library.ts'
 import { aStation } from '../../support/autodj/station.ts'
+import { sized } from '../../support/tier.ts'
 
-const numRuns = 30 * Number(process.env['FUZZ'] ?? 1)
+const numRuns = sized({ quick: 12, deep: 100, soak: 5_000 })
 
 /** What a plan changes, with the time from which on it does. */
 function changesOf({ situation: { queue }, plan }: { situation: Situation; plan: Plan }) {
@@ -23,7 +24,9 @@ test('time alone changes nothing that was planned', () => {
   const changes = actionLists(['skip', 'add', 'withdraw', 'resize'], 4)
   const property = fc.property(stationSpecs(), changes, (spec, actions) => {
     const seen: { situation: Situation; plan: Plan }[] = []
-    const station = dayOf(spec, actions, 0, (situation, plan) => seen.push({ situation, plan }))
+    const station = dayOf(spec, actions, 0, {
+      observe: (situation, plan) => seen.push({ situation, plan })
+    })
     for (let step = 0; step < 25; step++) {
       station.runTo(station.nowMs + step * 13_000)
       // Only the end of what is planned moves on.

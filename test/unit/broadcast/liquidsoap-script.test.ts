@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { renderMount } from '../../../src/broadcast/liquidsoap-encoder.ts'
 import { renderScript, type ScriptStation } from '../../../src/broadcast/liquidsoap-script.ts'
 import { liquidsoapFloat, liquidsoapText } from '../../../src/broadcast/liquidsoap-text.ts'
+import { anyText } from '../../support/any-text.ts'
 
 const station: ScriptStation = {
   id: 7,
@@ -50,7 +51,7 @@ describe('a text', () => {
   test('stays the text it is, whatever it holds', () => {
     const hostile = fc.string({ unit: fc.constantFrom('#', '{', '}', '"', '\\', ' ', '^', "'", '\n', 'a') })
     fc.assert(
-      fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), text => {
+      fc.property(fc.oneof(hostile, anyText()), text => {
         expect(valueOf(liquidsoapText(text))).toBe(text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' '))
       }),
       { numRuns: 300 }
@@ -121,7 +122,7 @@ describe('a script', () => {
 
   test('differs from the template in what is filled in alone, however hostile the texts are', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, url) => {
+      fc.property(anyText(), anyText(), (name, url) => {
         const other = renderScript({ ...station, name, description: name, url }, 'https://radio.example.com')
         const lines = other.split('\n')
         const changed = lines.filter((line, index) => line !== scriptLines[index])

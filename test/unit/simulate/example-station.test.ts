@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import { expect, test } from 'vitest'
 
 import { openZone } from '../../../src/autodj/zone.ts'
@@ -16,8 +18,9 @@ test('it has 5,000 tracks in 12 playlists, each with an id of its own', () => {
 })
 
 test('the same seed makes the same station, another one another', () => {
-  expect(playlistsOf(3)).toEqual(playlistsOf(3))
-  expect(playlistsOf(3)).not.toEqual(playlistsOf(4))
+  // Much faster than toEqual for columns of 5,000 tracks.
+  expect(isDeepStrictEqual(playlistsOf(3), playlistsOf(3))).toBe(true)
+  expect(isDeepStrictEqual(playlistsOf(3), playlistsOf(4))).toBe(false)
 })
 
 test('songs have names and plausible lengths; the countdown has songs of the hits', () => {

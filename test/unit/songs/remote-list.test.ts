@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { readRemoteList } from '../../../src/songs/remote-list.ts'
+import { anyText, anyWebUrl } from '../../support/any-text.ts'
 
 const address = 'https://radio.example/lists/night/all.m3u?token=x'
 const read = (text: string) => readRemoteList(Buffer.from(text), address)
@@ -111,8 +112,8 @@ test.for([
 
 test('whatever is found there, it is a problem or distinct http(s) addresses that mean the same when read again', () => {
   const line = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.webUrl(),
+    anyText(),
+    anyWebUrl,
     fc.string().map(text => `${text}.mp3`),
     fc.constantFrom('#EXTM3U', '#EXTINF:12,A - B', '[playlist]', 'File1=a.mp3', 'Length1=5', 'Title1=x')
   )

@@ -63,8 +63,10 @@ test('local time does not run ahead, however often it is asked for', () => {
     () => 1_000_000 + Math.floor(trueMs),
     () => Math.floor(trueMs * 10) / 10
   )
+  let largestErrorMs = 0
   for (let asked = 0; asked < 200_000; asked++) {
     trueMs += 16.67 + (asked % 3) / 7
-    expect(Math.abs(now() - 1_000_000 - trueMs)).toBeLessThan(2)
+    largestErrorMs = Math.max(largestErrorMs, Math.abs(now() - 1_000_000 - trueMs))
   }
+  expect(largestErrorMs).toBeLessThan(2)
 })

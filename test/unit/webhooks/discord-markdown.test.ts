@@ -5,6 +5,7 @@ import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
 import { legible } from '../../../src/webhooks/plain-text.ts'
 import { fill } from '../../../src/webhooks/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
+import { sized } from '../../support/tier.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
   fill(template, document, discordMarkdown, most)
@@ -90,7 +91,7 @@ test('whatever the title, nothing in it is markup or a link, and it reads as it 
         expect(new URL(address).searchParams.get('q')).toBe(legible(title))
       }
     }),
-    { numRuns: 300 }
+    { numRuns: sized({ quick: 80, deep: 2_000 }) }
   )
 })
 

@@ -8,6 +8,7 @@ import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
 import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
 import { fill, type Format } from '../../../src/webhooks/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
+import { sized } from '../../support/tier.ts'
 
 const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -36,7 +37,7 @@ describe.for(formats)('%s', ([, format, read]) => {
         const text = fill('On air: {{ title }} § {{ artist }}', document(title, artist), format, 10_000)
         expect(visible(read(text))).toBe(visible(`On air: ${legible(title)} § ${legible(artist)}`))
       }),
-      { numRuns: 200 }
+      { numRuns: sized({ quick: 60, deep: 1_000 }) }
     )
   })
 
@@ -51,7 +52,7 @@ describe.for(formats)('%s', ([, format, read]) => {
         const [shown = '', rest] = visible(read(text)).split('…')
         expect(shown).toBe(rest === undefined ? meant : meant.slice(0, shown.length))
       }),
-      { numRuns: 200 }
+      { numRuns: sized({ quick: 60, deep: 1_000 }) }
     )
   })
 

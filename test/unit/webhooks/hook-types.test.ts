@@ -6,6 +6,7 @@ import { hookTypeOf, hookTypes } from '../../../src/webhooks/hook-types.ts'
 import type { Sending } from '../../../src/webhooks/sending.ts'
 import { aStation } from '../../support/builders.ts'
 import { aPlayingStation, nowPlayingOf, sendingOf, wickedText } from '../../support/hook-events.ts'
+import { sized } from '../../support/tier.ts'
 
 const title = '{{ now_playing.song.title }} / {{ now_playing.song.artist }}'
 /** Every type that delivers, with all the templates it has. */
@@ -92,7 +93,7 @@ describe.for(delivering)('%s', type => {
           expect(shownUrl.split('/', 3)).toEqual(url.split('/', 3))
         }
       }),
-      { numRuns: 20 }
+      { numRuns: sized({ quick: 10, deep: 100 }) }
     )
   })
 
@@ -127,7 +128,7 @@ describe.for(delivering)('%s', type => {
           expect(JSON.parse(body ?? '{}')).toEqual(expect.any(Object))
         }
       }),
-      { numRuns: 50 }
+      { numRuns: sized({ quick: 15, deep: 300 }) }
     )
   })
 })

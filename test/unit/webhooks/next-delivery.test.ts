@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { triggers } from '../../../src/station/triggers.ts'
 import { nextDelivery, type Pace, type Patience, type Pending } from '../../../src/webhooks/next-delivery.ts'
+import { sized } from '../../support/tier.ts'
 
 const second = 1_000
 const nowMs = 1_767_950_000_000
@@ -240,7 +241,8 @@ describe('for any deliveries', () => {
           expect(over.size).toBe(facts.length)
           expect(arrived.at(-1)).toBe(facts.at(-1)?.id)
         }
-      )
+      ),
+      { numRuns: sized({ quick: 30, deep: 500 }) }
     )
   })
 })

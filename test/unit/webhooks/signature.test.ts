@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import { signatureHeaders } from '../../../src/webhooks/signature.ts'
 import { isSigningSecret, newSigningSecret } from '../../../src/webhooks/signing-secret.ts'
+import { anyText } from '../../support/any-text.ts'
 
 const at = 1_614_265_330
 const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
@@ -41,7 +42,7 @@ test('whatever is signed, a receiver with any of the secrets verifies it', () =>
     { minLength: 1, maxLength: 3 }
   )
   fc.assert(
-    fc.property(secrets, fc.string({ unit: 'binary' }), fc.nat(), (known, title, number) => {
+    fc.property(secrets, anyText(), fc.nat(), (known, title, number) => {
       const text = JSON.stringify({ title })
       const headers = signatureHeaders({ id: `evt_${number}`, at, body: text }, known)
       for (const each of known) {

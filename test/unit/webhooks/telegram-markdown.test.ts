@@ -5,6 +5,7 @@ import { legible } from '../../../src/webhooks/plain-text.ts'
 import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
 import { fill } from '../../../src/webhooks/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
+import { sized } from '../../support/tier.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
   fill(template, document, telegramMarkdown, most)
@@ -122,7 +123,7 @@ test('whatever the title, Telegram takes the text, reads the title, and sees the
       const [bracketed] = text('[{{ title }}]').entities
       expect(bracketed?.address).not.toMatch(/^(tg|https?):\/\//)
     }),
-    { numRuns: 300 }
+    { numRuns: sized({ quick: 80, deep: 2_000 }) }
   )
 })
 

@@ -6,6 +6,7 @@ import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
 import { clockText } from '../../../../web/dashboard/clock-text.ts'
 import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/week.ts'
+import { sized } from '../../../support/tier.ts'
 
 const opening = (name: string, start: string, end: string): Opening => ({ id: 1, name, start, end })
 const partsOf = (openings: readonly Opening[], date: string) =>
@@ -125,6 +126,7 @@ test('whatever is scheduled lies within its days, and nothing lies on anything e
             expect(other.lanes).toBe(one.lanes)
           }
         }
-    })
+    }),
+    { numRuns: sized({ quick: 40, deep: 1_000 }) }
   )
 })
