@@ -20,7 +20,7 @@ import { brotliCompress, gzip } from 'node:zlib'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** The programs, and the thread that a program starts from a file. */
-const entries = [
+export const entries = [
   'src/main.ts',
   'src/server.ts',
   'workers/main.ts',
@@ -33,7 +33,7 @@ const entries = [
 const sources = ['src', 'workers', 'web', 'assets', 'package.json', 'package-lock.json', 'scripts/build.mjs']
 
 /** What browsers load, by the name it gets. */
-const webEntries = {
+export const webEntries = {
   client: 'web/client/client.ts',
   player: 'web/player/player-page.ts',
   widget: 'web/widget/widget.ts',

@@ -6,7 +6,6 @@ import { createStation } from './db/stations.ts'
 import { OperatorError } from './errors.ts'
 import type { Logger } from './log.ts'
 import { createDemoStation } from './media/demo.ts'
-import { importMedia } from './media/import.ts'
 
 /** Makes sure that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError` that says why it is not. */
 export async function checkMediaDir(folder: string): Promise<void> {
@@ -50,6 +49,8 @@ export async function importFolder(
 ): Promise<void> {
   const sql = openSql(databaseUrl, { max: 2, name: 'import' })
   try {
+    // Reading audio files takes a large library, and this is the only use in a start.
+    const { importMedia } = await import('./media/import.ts')
     const counts = await importMedia(sql, {
       stationId,
       playlistName: 'Rotation',

@@ -1,5 +1,4 @@
 import { pino, type Logger } from 'pino'
-import pretty from 'pino-pretty'
 
 export type { Logger } from 'pino'
 
@@ -16,9 +15,10 @@ const secrets = [
 ]
 
 /** Opens the log of a process: readable lines on a terminal, one JSON object per line anywhere else. */
-export function openLog(name: string, level: string): Logger {
+export async function openLog(name: string, level: string): Promise<Logger> {
   const options = { name, level, redact: { paths: secrets, censor: '[secret]' } }
   if (!process.stdout.isTTY) return pino(options)
+  const { default: pretty } = await import('pino-pretty')
   return pino(
     options,
     pretty({

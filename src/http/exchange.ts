@@ -30,8 +30,7 @@ export interface Asked {
  * One request and its one answer. The answer is dropped if the client went away or got one already, because any
  * use of `res` after that throws inside uWebSockets.js.
  *
- * It is plain data with functions beside it: a closure per request costs more than it looks, since tsx names each
- * one with `Object.defineProperty`.
+ * It is plain data with functions beside it, so that a request makes no closures.
  */
 export interface Exchange {
   readonly res: HttpResponse

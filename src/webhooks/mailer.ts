@@ -1,5 +1,3 @@
-import { createTransport } from 'nodemailer'
-
 import type { Mail } from './sending.ts'
 
 /** Sends mails through an SMTP server. */
@@ -12,6 +10,8 @@ export interface Mailer {
 export function openMailer(url: string, from: string): Mailer {
   return {
     async send({ to, subject, text }, id, timeoutMs) {
+      // Most installations send no mail.
+      const { createTransport } = await import('nodemailer')
       const transport = createTransport({
         url,
         connectionTimeout: Math.min(3_000, timeoutMs),

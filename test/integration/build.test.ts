@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { expect, test as base } from 'vitest'
+
+import { entries, isStale, webEntries } from '../../scripts/build.mjs'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A project with small programs in the place of ours. */
+class Project {
+  readonly folder: string
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  async write(file: string, text: string) {
+    const path = join(this.folder, file)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
+
+  /** Runs the server by the command of `npm run server`. */
+  run(): Promise<{ stdout: string; stderr: string }> {
+    return promisify(execFile)(process.execPath, [join(this.folder, 'scripts/run.mjs'), 'src/server.ts'])
+  }
+
+  files(): Promise<string[]> {
+    return readdir(join(this.folder, 'dist'), { recursive: true })
+  }
+}
+
+// oxlint-disable-next-line no-empty-pattern
+const test = base.extend('project', async ({}, { onCleanup }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'cuewire project '))
+  onCleanup(async () => rm(folder, { recursive: true, force: true }))
+  const project = new Project(folder)
+  for (const name of ['package.json', 'package-lock.json', 'scripts'])
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const file of [...entries, ...Object.values(webEntries), 'web/client/interface.ts'])
+    await project.write(file, '')
+  await project.write('src/answer.ts', 'export const answer: number = 42\n')
+  const server =
+    "import { answer } from './answer.ts'\nconsole.log(answer)\nif (answer === 13) throw new Error('bad luck')\n"
+  await project.write('src/server.ts', server)
+  await project.write('src/db/migrations/0001_first.sql', 'select 1')
+  await project.write('src/notes.md', 'notes')
+  return project
+})
+
+const line = /^cuewire: built dist in \d+\.\d s\n$/
+
+test('the first start builds with one line, the second starts what is there', async ({ project }) => {
+  expect(await project.run()).toEqual({ stdout: '42\n', stderr: expect.stringMatching(line) })
+  expect(await project.run()).toEqual({ stdout: '42\n', stderr: '' })
+  const files = await project.files()
+  expect(files).toContain('src/db/migrations/0001_first.sql')
+  expect(files).not.toContain('src/notes.md')
+})
+
+test('a source that was changed, added or deleted makes the build stale, one that was copied does not', async ({
+  project
+}) => {
+  const { folder } = project
+  const answer = join(folder, 'src/answer.ts')
+  await project.run()
+  await project.write('src/answer.ts', 'export const answer: number = 43\n')
+  expect(await project.run()).toEqual({ stdout: '43\n', stderr: expect.stringMatching(line) })
+  await project.write('web/new/file.ts', '')
+  expect(isStale(folder)).toBe(true)
+  expect((await project.run()).stderr).toMatch(line)
+  await rm(join(folder, 'web/new/file.ts'))
+  expect(isStale(folder)).toBe(true)
+  expect((await project.run()).stderr).toMatch(line)
+  await utimes(answer, 1, 1)
+  expect(isStale(folder)).toBe(false)
+  await writeFile(answer, 'export const answer: number = 44\n')
+  await utimes(answer, 1, 1)
+  expect((await project.run()).stdout).toBe('43\n')
+})
+
+test('two starts at once build without harm', async ({ project }) => {
+  const runs = await Promise.all([project.run(), project.run(), project.run()])
+  expect(runs.map(({ stdout }) => stdout)).toEqual(['42\n', '42\n', '42\n'])
+  expect((await project.files()).filter(name => name.endsWith('.new'))).toEqual([])
+})
+
+test('a stack names the source', async ({ project }) => {
+  await project.write('src/answer.ts', 'export const answer: number = 13\n')
+  const stderr = expect.stringMatching(/Error: bad luck\n +at .*src\/server\.ts:3:\d+/)
+  await expect(project.run()).rejects.toMatchObject({ code: 1, stderr })
+})
+
+test('what does not compile is named, and what was there before stays', async ({ project }) => {
+  await project.run()
+  await project.write('src/answer.ts', 'export const = 42\n')
+  await expect(project.run()).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^cuewire: the build failed: .*\nsrc\/answer\.ts:1:13: ERROR: /)
+  })
+  await project.write('src/answer.ts', 'export const answer: number = 42\n')
+  expect(await project.run()).toEqual({ stdout: '42\n', stderr: '' })
+})
+
+test('files of the build before stay for the programs that run it, older ones go', async ({ project }) => {
+  const build = async (text: string) => {
+    await project.write('src/simulate/main.ts', `import('../lazy.ts')`)
+    await project.write('src/lazy.ts', `console.log('${text}')`)
+    await project.run()
+    const lazy = (await project.files()).filter(name => /^src\/lazy-\w+\.js$/.test(name))
+    for (const name of lazy) await utimes(join(project.folder, 'dist', name), 1, 1)
+    return lazy.toSorted()
+  }
+  const [first] = await build('one')
+  const both = await build('two')
+  expect(both).toHaveLength(2)
+  expect(both).toContain(first)
+  const last = await build('three')
+  expect(last).toHaveLength(2)
+  expect(last).not.toContain(first)
+})
+
+test('without sources, as in an image, the build is started as it is', async ({ project }) => {
+  const { folder } = project
+  await project.run()
+  for (const name of ['src', 'workers', 'web', 'assets'])
+    await rm(join(folder, name), { recursive: true, force: true })
+  await project.write('package.json', (await readFile(join(folder, 'package.json'), 'utf8')).concat('\n'))
+  expect(await project.run()).toEqual({ stdout: '42\n', stderr: '' })
+})
