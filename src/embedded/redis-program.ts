@@ -1,56 +1,62 @@
-import { execFile } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
 import { OperatorError } from '../errors.ts'
-import { installRedis } from './redis-install.ts'
+import { oldestMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
+import { downloadRedis, findDownloadedRedis } from './redis-download.ts'
+import { isExecutable, isInPath } from './run-command.ts'
 
-const names = ['redis-server', 'valkey-server']
-// Where the system's packages put it when the path of an ordinary user does not lead there.
+// Where package managers put it when PATH does not include the folder.
 const moreFolders = ['/usr/local/bin', '/usr/sbin', '/opt/homebrew/bin']
-const container = 'run one with docker run -d -p 127.0.0.1:6379:6379 valkey/valkey:8 and set REDIS_URL'
 
-/** The absolute path of a Redis or Valkey server, version 7 or newer; installed first where there is none. */
-export async function findRedisProgram(): Promise<string> {
-  let found = await installed()
-  if (found.length === 0) {
-    await installRedis()
-    found = await installed()
-  }
-  const fit = found.find(program => program.major >= 7)
-  if (fit) return fit.path
-  const [old] = found
-  const why = old
-    ? `${old.path} is version ${old.major}, too old (7 or newer is needed)`
-    : 'the package manager installed no redis-server'
-  throw new OperatorError(`${why}: install a newer Redis or Valkey, or ${container}`)
+/** What the person at the terminal can install a Redis with. */
+const installCommands = {
+  brew: 'brew install redis',
+  'apt-get': 'sudo apt-get install redis-server',
+  dnf: 'sudo dnf install valkey',
+  pacman: 'sudo pacman -S valkey',
+  zypper: 'sudo zypper install valkey',
+  apk: 'sudo apk add valkey'
 }
 
-async function installed(): Promise<{ path: string; major: number }[]> {
+/**
+ * Finds a Redis or Valkey server of version 7 or later: the system's, else one that was downloaded before, else one that
+ * is downloaded now (`redis-download.ts`). `folder` is the data folder of the Redis. Throws an `OperatorError` that
+ * says what to install where none can be had.
+ */
+export async function findRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
+  const installed = await findInstalled()
+  const recent = installed.find(({ major }) => major >= oldestMajor)
+  const found = recent ?? (await findDownloadedRedis(folder))
+  if (found) return found
+  const [old] = installed
+  const missing = old ? `${old.path} is version ${old.major}` : 'there is no redis-server'
+  try {
+    const downloaded = await downloadRedis(folder, missing, signal)
+    if (downloaded) return downloaded
+  } catch (error) {
+    signal?.throwIfAborted()
+    const reason = error instanceof Error ? error.message : String(error)
+    const text = `${missing}, and none could be downloaded (${reason}): ${await advice()}`
+    throw new OperatorError(text, { cause: error })
+  }
+  throw new OperatorError(`${missing}: ${await advice()}`)
+}
+
+async function findInstalled(): Promise<RedisBinary[]> {
   const folders = [...(process.env['PATH'] ?? '').split(':').filter(Boolean), ...moreFolders]
-  const paths = names.flatMap(name => folders.map(folder => join(folder, name)))
-  const found = []
+  const paths = redisNames.flatMap(name => folders.map(folder => join(folder, name)))
+  const found: RedisBinary[] = []
   for (const path of new Set(paths)) {
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false
-    )
-    const major = isThere ? await majorOf(path) : undefined
-    if (major !== undefined) found.push({ path, major })
+    const binary = (await isExecutable(path)) ? await openRedisBinary(path).catch(() => undefined) : undefined
+    if (binary) found.push(binary)
   }
   return found
 }
 
-async function majorOf(path: string): Promise<number | undefined> {
-  const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 5_000 }).catch(() => ({
-    stdout: ''
-  }))
-  return majorIn(stdout)
-}
-
-/** The major version in what `redis-server --version` or `valkey-server --version` writes. */
-export function majorIn(text: string): number | undefined {
-  const major = /\bv=(\d+)\./.exec(text)?.[1]
-  return major === undefined ? undefined : Number(major)
+async function advice(): Promise<string> {
+  const what = `install Redis or Valkey ${oldestMajor} or later`
+  for (const [manager, command] of Object.entries(installCommands)) {
+    if (await isInPath(manager)) return `${what} (${command}), or set REDIS_URL`
+  }
+  return `${what}, or set REDIS_URL`
 }

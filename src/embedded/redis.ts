@@ -10,7 +10,7 @@ import { assertPortIsFree, freePort } from './free-port.ts'
 import { inOneLine, startGuarded } from './guard.ts'
 import type { Guarded } from './guard.ts'
 import { stopLeftover } from './leftover.ts'
-import { findRedisProgram } from './redis-program.ts'
+import { findRedis } from './redis-program.ts'
 import type { EmbeddedService, ServiceOptions } from './service.ts'
 
 // Reading a large append-only file takes a while.
@@ -23,10 +23,10 @@ const attempts = 5
  * stopped first. Listens on 127.0.0.1 only. Throws an `OperatorError` when it does not answer within 30 seconds.
  */
 export async function startRedis(folder: string, options: ServiceOptions = {}): Promise<EmbeddedService> {
-  const program = await findRedisProgram()
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o700)
   const home = await realpath(folder)
+  const { command } = await findRedis(home, options.signal)
   const configFile = join(home, 'redis.conf')
   await clearTheWay(home, configFile)
   if (options.port !== undefined) await assertPortIsFree(options.port, 'Redis')
@@ -35,7 +35,7 @@ export async function startRedis(folder: string, options: ServiceOptions = {}): 
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePort())
     await writePrivately(configFile, configOf(home, port, password))
-    const guarded = await startGuarded([program, configFile], {
+    const guarded = await startGuarded([...command, configFile], {
       stopSignal: 'TERM',
       cwd: home,
       signal: options.signal

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -7,10 +7,12 @@ import { promisify } from 'node:util'
 /** Runs a TypeScript file beside this one as a process of its own; killed when it is disposed. */
 export function runScript(
   name: string,
-  args: string[]
+  args: string[],
+  options: Pick<SpawnOptions, 'uid' | 'gid' | 'env'> = {}
 ): { child: ChildProcess; firstLine: Promise<unknown> } & Disposable {
   const file = fileURLToPath(new URL(name, import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+    ...options,
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const firstLine = new Promise<unknown>((resolve, reject) => {

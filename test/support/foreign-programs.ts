@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
  * printed as the reason; else it gives null.
  */
 export function whyWithout(
-  program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg'
+  program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg' | 'apt'
 ): string | null {
   const reason = lacks[program]()
   if (reason !== null) process.stdout.write(`skipped: ${reason}\n`)
@@ -39,5 +39,6 @@ const lacks = {
   chromium: lacksFile(chromium, 'chromium'),
   icecast: lacksFile(icecast, 'icecast2'),
   liquidsoap: lacksFile(liquidsoap, 'liquidsoap'),
-  ffmpeg: lacksFile(ffmpeg, 'ffmpeg')
+  ffmpeg: lacksFile(ffmpeg, 'ffmpeg'),
+  apt: lacksFile('/usr/bin/apt-get', 'apt')
 }

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 
 import { freePort } from '../../src/embedded/free-port.ts'
 import { type Guarded, startGuarded } from '../../src/embedded/guard.ts'
-import { findRedisProgram } from '../../src/embedded/redis-program.ts'
+import { findRedis } from '../../src/embedded/redis-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
@@ -38,8 +38,8 @@ export interface ClusterNode {
 /** Starts the cluster and waits until it serves every slot. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = await openTempFolder()
-  const program = await findRedisProgram()
-  const nodes = await Promise.all([0, 1, 2].map(async () => openNode(program, folder.path)))
+  const { command } = await findRedis(folder.path)
+  const nodes = await Promise.all([0, 1, 2].map(async () => openNode(command, folder.path)))
   const ready = async () => {
     await Promise.all(
       nodes.map(async ({ client }) =>
@@ -85,7 +85,7 @@ function rangeOf(index: number): [number, number] {
   return [Math.ceil((slots * index) / 3), Math.ceil((slots * (index + 1)) / 3) - 1]
 }
 
-async function openNode(program: string, parent: string) {
+async function openNode(command: readonly string[], parent: string) {
   const [port, busPort] = [await freePort(), await freePort()]
   const folder = join(parent, String(port))
   await mkdir(folder)
@@ -100,7 +100,7 @@ async function openNode(program: string, parent: string) {
     busPort,
     client,
     start: async () => {
-      const started = await startGuarded([program, ...argumentsOf(port, busPort, folder)], {
+      const started = await startGuarded([...command, ...argumentsOf(port, busPort, folder)], {
         stopSignal: 'TERM',
         cwd: folder
       })

@@ -1,10 +1,13 @@
+import { join } from 'node:path'
+
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
 import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { openStoreFolder } from './temp-folder.ts'
+import { findRedis } from '../../src/embedded/redis-program.ts'
+import { openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,13 +19,18 @@ declare module 'vitest' {
 const closers: (() => PromiseLike<unknown>)[] = []
 
 /**
- * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once.
+ * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once, and a Redis looked
+ * for once.
  */
 export async function setup(project: TestProject): Promise<void> {
   // When `npm test` is killed, nobody else tells us; our services end with us.
   process.once('disconnect', () => process.exit(1))
   process.channel?.unref()
   try {
+    const folder = await openTempFolder()
+    closers.push(folder[Symbol.asyncDispose])
+    // Where it has to be downloaded, test files that run at the same moment need not each do it.
+    await findRedis(join(folder.path, 'redis'))
     project.provide('templateUrl', await openTemplate(process.env['TEST_DATABASE_URL'] ?? (await startOwn())))
   } catch (error) {
     await teardown()

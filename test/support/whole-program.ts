@@ -22,10 +22,10 @@ export interface Program extends Disposable {
 
 /** Starts the program with these variables and nothing of ours: the test runner sets BASE_URL for itself. */
 export function startProgram(variables: Record<string, string>): Program {
-  const { PATH, HOME } = process.env
+  const { PATH, HOME, XDG_CACHE_HOME } = process.env
   const runner = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts'], {
     cwd: root,
-    env: { PATH, HOME, ...variables },
+    env: { PATH, HOME, XDG_CACHE_HOME, ...variables },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const output = { stdout: '', stderr: '' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { majorIn } from '../../../src/embedded/redis-program.ts'
+import { majorIn } from '../../../src/embedded/redis-binary.ts'
 import { configOf } from '../../../src/embedded/redis.ts'
 
 test('the version is read from what Redis and Valkey write', () => {
