@@ -14,7 +14,12 @@ const architectures: Partial<Record<string, string>> = { x64: 'x86_64', arm64: '
 export async function unpackByDnf(workshop: string, signal?: AbortSignal): Promise<void> {
   const architecture = architectures[process.arch] ?? process.arch
   const download = async (name: string) => {
-    const words = ['download', '-q', '-y', '--resolve', '--destdir=.', `--setopt=cachedir=${workshop}/cache`]
+    const folders = [
+      '--destdir=.',
+      `--setopt=cachedir=${workshop}/cache`,
+      `--setopt=logdir=${workshop}/cache`
+    ]
+    const words = ['download', '-q', '-y', '--resolve', ...folders]
     const command = ['dnf', ...words, `${name}.${architecture}`]
     await runCommand(command, { deadlineMs: networkMs, cwd: workshop, signal })
   }
