@@ -1,10 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { generateKey, storeKey } from './api/keys.ts'
 import type { Config } from './config.ts'
 import type { Sql, Tx } from './db/sql.ts'
 import { OperatorError } from './errors.ts'
+import type { Logger } from './log.ts'
 
 /** The name of the key this file looks after. */
 const name = 'Administrator'
@@ -36,6 +37,16 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
     await storeKey(tx, key, { name, permissions: ['administer all'] })
     return key
   })
+}
+
+/**
+ * Reports a key that was created now: the key itself on a terminal only, since logs are collected and read by others,
+ * and elsewhere the file that keeps it.
+ */
+export function reportNewKey(key: string, config: Config, log: Logger): void {
+  const file = resolve(adminKeyFile(config))
+  if (process.stdout.isTTY) process.stdout.write(`X-API-Key: ${key} (created now, kept in ${file})\n`)
+  else log.info({ adminKeyFile: file }, 'created an API key with all permissions in a file of mode 600')
 }
 
 async function revokeOthers(tx: Tx, key: string): Promise<void> {

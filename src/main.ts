@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { adminKeyFile, ensureAdminKey } from './admin-key.ts'
+import { adminKeyFile, ensureAdminKey, reportNewKey } from './admin-key.ts'
 import { keepRunning } from './children.ts'
 import type { Config } from './config.ts'
 import { migrate } from './db/migrate.ts'
@@ -76,11 +76,12 @@ async function prepare(config: Config, databaseUrl: string, log: Logger) {
   }
 }
 
-/** Where to look, in a few lines on a terminal, as one line of JSON elsewhere. The key is told only when it is new. */
+/** Prints the addresses on a terminal, and logs the base URL elsewhere. A key is reported only when it is new. */
 function announce(config: Config, log: Logger, newKey: string | null): void {
   const { BASE_URL: base } = config
   if (!process.stdout.isTTY) {
-    log.info({ baseUrl: base, ...(newKey ? { adminApiKey: newKey } : {}) }, 'cuewire is on air')
+    if (newKey) reportNewKey(newKey, config, log)
+    log.info({ baseUrl: base }, 'cuewire is on air')
     return
   }
   const lines = [

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { ensureAdminKey } from './admin-key.ts'
+import { ensureAdminKey, reportNewKey } from './admin-key.ts'
 import { mayListenTo } from './api/access.ts'
 import { openAuthoriser } from './api/authorise.ts'
 import { openKeys } from './api/keys.ts'
@@ -36,7 +36,7 @@ await runService('server', async ({ config, log, opened }) => {
   await migrate(stores.sql)
   const secrets = await openKeptSecrets(stores.sql, config)
   const newKey = await ensureAdminKey(stores.sql, config)
-  if (newKey) log.info({ adminApiKey: newKey }, 'a key with all rights was made')
+  if (newKey) reportNewKey(newKey, config, log)
 
   const subscriber = openSubscriber(stores.redisPlace, 'server-changes')
   opened.defer('changes connection', () => subscriber.disconnect())

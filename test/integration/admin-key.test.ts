@@ -1,13 +1,18 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { expect } from 'vitest'
+import { describe, expect } from 'vitest'
 
 import { ensureAdminKey } from '../../src/admin-key.ts'
 import { openKeys } from '../../src/api/keys.ts'
 import { parseConfig } from '../../src/config.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
 
 const one = '0123456789abcdef:0123456789abcdef0123456789abcdef'
 const two = 'fedcba9876543210:0123456789abcdef0123456789abcdef'
@@ -44,3 +49,74 @@ test('another ADMIN_API_KEY ends the former one, also for processes that still s
   expect(await keys.find(one)).toBeNull()
   expect(await keys.find(two)).not.toBeNull()
 })
+
+/** Runs a command on a new database until it has reported its key, with its output on a terminal or in a pipe. */
+async function outputOf(
+  command: readonly string[],
+  where: 'terminal' | 'pipe',
+  variables: { DATABASE_URL: string; REDIS_URL: string; DATA_DIR: string }
+): Promise<string> {
+  const quoted = command.map(word => `'${word}'`).join(' ')
+  const onTerminal = [script, '--quiet', '--return', '--command', quoted, '/dev/null']
+  const [program = '', ...args] = where === 'terminal' ? onTerminal : command
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, PORT: String(await freePort()), ...variables }
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  try {
+    const ended = new Promise(resolve => child.once('close', resolve))
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    const hasReported = () => /admin-key[^]*\n/.test(output)
+    await waitFor(hasReported, { deadlineMs: 40_000, what: 'the report of the key' })
+    child.kill('SIGTERM')
+    await ended
+    return output
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+const script = '/usr/bin/script'
+const server = () => [process.execPath, ...wordsFor('src/server.ts')]
+const wholeProgram = () => [
+  process.execPath,
+  join(import.meta.dirname, '../../scripts/run.mjs'),
+  'src/main.ts'
+]
+
+test('a log says where a new key is kept, and never the key', async ({ databaseUrl, redisUrl }) => {
+  await using folder = await openTempFolder()
+  const variables = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR: folder.path }
+  const output = await outputOf(server(), 'pipe', variables)
+  const file = join(folder.path, 'admin-key')
+  const key = (await readFile(file, 'utf8')).trim()
+  expect(output).not.toContain(key.slice(17))
+  expect(
+    output
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  ).toEqual([
+    expect.objectContaining({
+      adminKeyFile: file,
+      msg: 'created an API key with all permissions in a file of mode 600'
+    })
+  ])
+})
+
+describe.skipIf(process.platform !== 'linux' || !existsSync(script))(
+  'on a terminal',
+  { timeout: 60_000 },
+  () => {
+    for (const [name, command] of Object.entries({ 'a server': server, 'the whole program': wholeProgram })) {
+      test(`${name} prints a new key once`, async ({ databaseUrl, redisUrl }) => {
+        await using folder = await openTempFolder()
+        const variables = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR: folder.path }
+        const output = await outputOf(command(), 'terminal', variables)
+        const key = (await readFile(join(folder.path, 'admin-key'), 'utf8')).trim()
+        expect(output.split(key)).toHaveLength(2)
+        expect(output).toContain(join(folder.path, 'admin-key'))
+      })
+    }
+  }
+)
