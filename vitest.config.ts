@@ -28,6 +28,9 @@ const integration = {
  */
 const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
 
+/** These replace a module of Node, which must not be loaded yet. */
+const mocking = ['test/integration/guarded-{fetch,names}.test.ts']
+
 export default defineConfig({
   test: {
     projects: [
@@ -45,8 +48,14 @@ export default defineConfig({
       },
       {
         resolve,
-        test: { ...integration, name: 'integration', include: ['test/integration/**/*.test.ts'] }
+        test: {
+          ...integration,
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          exclude: mocking
+        }
       },
+      { test: { ...integration, name: 'isolated', include: mocking, isolate: true } },
       ...(isDeep
         ? [
             {

@@ -517,6 +517,10 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       program.server.kill('SIGCONT')
     }
     await page.locator('.standing-text').waitFor({ state: 'detached', timeout: 20_000 })
-    await page.locator('.panel .trouble').waitFor({ state: 'detached', timeout: 20_000 })
+    const troubles = page.locator('.panel .trouble')
+    await waitFor(async () => (await troubles.count()) === 0, {
+      deadlineMs: 20_000,
+      what: 'no panel in trouble'
+    })
   }, 90_000)
 })

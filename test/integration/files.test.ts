@@ -201,13 +201,13 @@ describe('a song of the library', () => {
   test('is deleted with a right of its own', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const { path } = await register(program, id)
-    const key = 'abababababababab:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'
+    const key = 'f11e5ed170f11e5e:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'
     await program.sql`
       insert into api_keys (name, identifier, verifier, permissions)
-      values ('editor', 'abababababababab', sha256('cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'), '["manage station media"]')`
+      values ('editor', 'f11e5ed170f11e5e', sha256('cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'), '["manage station media"]')`
     expect((await program.ask('PUT', path, { key, body: { title: 'x' } })).status).toBe(200)
     expect((await program.ask('DELETE', path, { key })).status).toBe(403)
-    await program.sql`update api_keys set revoked_at = now() where identifier = 'abababababababab'`
+    await program.sql`update api_keys set revoked_at = now() where identifier = 'f11e5ed170f11e5e'`
   })
 
   test('leaves in the audit log who changed which field', async ({ program }) => {

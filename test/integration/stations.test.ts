@@ -245,10 +245,10 @@ describe('a station', () => {
 
   test('needs the right to administer stations', async ({ program }) => {
     const { id } = await create(program)
-    const weak = 'abababababababab:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
+    const weak = '5747a10357471035:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
     await program.sql`
       insert into api_keys (name, identifier, verifier, permissions, station_permissions)
-      values ('weak', 'abababababababab', sha256('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'),
+      values ('weak', '5747a10357471035', sha256('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'),
         '["view administration", "manage station media"]', ${program.sql.json({ [id]: ['administer all'] })})`
     for (const [method, path] of [
       ['GET', '/api/admin/stations'],

@@ -15,7 +15,10 @@ export function whyWithout(
 
 export const python = '/usr/bin/python3'
 export const nginx = '/usr/sbin/nginx'
-export const chromium = '/usr/bin/chromium'
+/** Debian's `chromium-headless-shell` has no windows, and takes half of the CPU time of `chromium`. */
+export const chromium = existsSync('/usr/bin/chromium-headless-shell')
+  ? '/usr/bin/chromium-headless-shell'
+  : '/usr/bin/chromium'
 export const icecast = '/usr/bin/icecast2'
 export const liquidsoap = '/usr/bin/liquidsoap'
 export const ffmpeg = '/usr/bin/ffmpeg'
