@@ -222,21 +222,25 @@ test('a Redis whose last write was cut off in a crash starts all the same', asyn
   expect(await services.Redis.count(second.url)).toBe(2)
 })
 
-test.runIf(isRootOnLinux)('root starts Postgres in a closed folder, and in an open one again', async () => {
-  await using closed = await openTempFolder(0o700)
-  const first = await services.Postgres.start(closed.path, { durable: false })
-  expect(await services.Postgres.count(first.url)).toBe(1)
-  await first.stop()
-  expect((await stat(join(closed.path, 'postgres/data'))).uid).toBe(0)
-  await chmod(closed.path, 0o755)
-  const second = await services.Postgres.start(closed.path, { durable: false })
-  expect(await services.Postgres.count(second.url)).toBe(2)
-  await second.stop()
-  expect((await stat(join(closed.path, 'postgres/data'))).uid).not.toBe(0)
-  await chmod(closed.path, 0o700)
-  await using third = await services.Postgres.start(closed.path, { durable: false })
-  expect(await services.Postgres.count(third.url)).toBe(3)
-})
+test.runIf(isRootOnLinux)(
+  'root starts Postgres in a closed folder, and in an open one again',
+  async ({ cluster }) => {
+    await using closed = await openTempFolder(0o700)
+    if (!isDeep) await copyFolder(cluster, join(closed.path, 'postgres'))
+    const first = await services.Postgres.start(closed.path, { durable: false })
+    expect(await services.Postgres.count(first.url)).toBe(1)
+    await first.stop()
+    expect((await stat(join(closed.path, 'postgres/data'))).uid).toBe(0)
+    await chmod(closed.path, 0o755)
+    const second = await services.Postgres.start(closed.path, { durable: false })
+    expect(await services.Postgres.count(second.url)).toBe(2)
+    await second.stop()
+    expect((await stat(join(closed.path, 'postgres/data'))).uid).not.toBe(0)
+    await chmod(closed.path, 0o700)
+    await using third = await services.Postgres.start(closed.path, { durable: false })
+    expect(await services.Postgres.count(third.url)).toBe(3)
+  }
+)
 
 test('a folder is held once, also within one process, until it is released', async () => {
   await using folder = await openTempFolder()

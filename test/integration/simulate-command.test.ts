@@ -8,7 +8,9 @@ import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { announceServices } from '../../src/embedded/data-dir.ts'
+import { OperatorError } from '../../src/errors.ts'
 import { advance } from '../../src/playout/advance.ts'
+import { readDatabaseStation } from '../../src/simulate/database-station.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -176,18 +178,9 @@ test('without DATABASE_URL it is the database of the Cuewire that runs here, if 
 test('what stands in the way is told in words, with exit code 2', async ({ sql, databaseUrl }) => {
   await seedStations(sql, { stations: 2 })
   const [first, second] = await sql<{ name: string }[]>`select short_name as name from stations order by id`
-  const env = { DATABASE_URL: databaseUrl }
-  expect(await run(env, '--station', 'other')).toEqual({
-    code: 2,
-    stdout: '',
-    stderr: `there is no station "other"; known: ${first?.name}, ${second?.name}\n`
-  })
-  expect(await run(env, '--days', 'x', '--bogus')).toEqual({
-    code: 2,
-    stdout: '',
-    stderr:
-      'there is no option --bogus\n--days "x" is not a number of days from 1 to 31\nnpm run simulate -- --help tells what there is\n'
-  })
+  expect(await faultOf(sql, databaseUrl, 'other')).toBe(
+    `there is no station "other"; known: ${first?.name}, ${second?.name}`
+  )
   const away = await run({ DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' }, '--station', 'demo')
   expect(away).toMatchObject({ code: 2, stdout: '' })
   expect(away.stderr).toMatch(/^Postgres does not answer at DATABASE_URL \(.*ECONNREFUSED/)
@@ -198,10 +191,30 @@ test('what stands in the way is told in words, with exit code 2', async ({ sql, 
     stderr: expect.stringMatching(/^cannot write "\/nowhere at all\/a.svg": ENOENT/)
   })
   await sql`alter table stations drop column max_overrun`
-  expect(await run(env, '--station', first?.name ?? '')).toEqual({
+  expect(await faultOf(sql, databaseUrl, first?.name ?? '')).toBe(
+    'the database belongs to another version of Cuewire: start this one on it first'
+  )
+})
+
+/** Why a station cannot be simulated: by the whole command in the deep tier, else by the function that reads the station. */
+async function faultOf(sql: Sql, databaseUrl: string, name: string): Promise<string> {
+  if (isDeep) {
+    const { code, stdout, stderr } = await run({ DATABASE_URL: databaseUrl }, '--station', name)
+    if (code !== 2 || stdout !== '') throw new Error(`exit code ${code}: ${stdout}`)
+    return stderr.trimEnd()
+  }
+  const nothing = { zone: null, seed: null, fromDay: null }
+  const error: unknown = await readDatabaseStation(sql, name, Date.now(), nothing).catch(reason => reason)
+  if (!(error instanceof OperatorError)) throw new Error('the station was read', { cause: error })
+  return error.message
+}
+
+test.runIf(isDeep)('mistakes of the command line are told together, with exit code 2', async () => {
+  expect(await run({}, '--days', 'x', '--bogus')).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'the database belongs to another version of Cuewire: start this one on it first\n'
+    stderr:
+      'there is no option --bogus\n--days "x" is not a number of days from 1 to 31\nnpm run simulate -- --help tells what there is\n'
   })
 })
 
