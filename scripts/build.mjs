@@ -30,7 +30,16 @@ export const entries = [
 ]
 
 /** Everything that `dist` is made of; folders with all that is in them. */
-const sources = ['src', 'workers', 'web', 'assets', 'package.json', 'package-lock.json', 'scripts/build.mjs']
+const sources = [
+  'src',
+  'workers',
+  'web',
+  'assets',
+  'package.json',
+  'package-lock.json',
+  'scripts/build.mjs',
+  'scripts/uws-binding.mjs'
+]
 
 /** What browsers load, by the name it gets. */
 export const webEntries = {

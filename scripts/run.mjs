@@ -21,7 +21,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { buildIfStale, isStale } from './build.mjs'
+import { findNode } from './find-node.mjs'
 import { patchPostgres } from './patch-postgres.mjs'
+import { thisPlatform } from './uws-binding.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
@@ -29,12 +31,9 @@ const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
 const vitest = join(modules, 'vitest', 'vitest.mjs')
 
 const [target, ...args] = process.argv.slice(2)
-const [major, minor] = process.versions.node.split('.').map(Number)
-
 if (target === undefined) fail('usage: node scripts/run.mjs FILE [args...] or --vitest [args...]')
-if (major < 20 || (major === 20 && minor < 19)) {
-  fail(`Node ${process.versions.node} is too old: Cuewire needs Node 20.19 or newer`)
-}
+const node = findNode(thisPlatform(), message => console.error(`cuewire: ${message}`)) ?? process.exit(1)
+const nodeMajor = Number.parseInt(node.version, 10)
 const isProgram = /^(\.\/)?(src|workers)\//.test(target)
 // An image holds the build without sources, and only the packages that the build loads.
 const hasSources = existsSync(join(root, 'src'))
@@ -102,7 +101,7 @@ function allows(list, value) {
 /** Understands `>=20.0.0 <21.0.0`, which is how binaries for one Node version are marked, and lets the rest pass. */
 function allowsNode(range) {
   const [, from, below] = /^>=\s*(\d+)\.\S+ <\s*(\d+)\.0\.0$/.exec(range) ?? []
-  return from === undefined || (major >= Number(from) && major < Number(below))
+  return from === undefined || (nodeMajor >= Number(from) && nodeMajor < Number(below))
 }
 
 function install(reason) {
@@ -114,8 +113,8 @@ function install(reason) {
   const npm = process.env.npm_execpath
   const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js'
   const words = ['ci', '--no-audit', '--no-fund', ...(withDevelopment ? ['--include=dev'] : [])]
-  const [program, ...rest] = isNpm ? [process.execPath, npm, ...words] : ['npm', ...words]
-  const result = spawnSync(program, rest, { cwd: root, stdio: 'inherit' })
+  const [program, ...rest] = isNpm ? [node.path, npm, ...words] : ['npm', ...words]
+  const result = spawnSync(program, rest, { cwd: root, stdio: 'inherit', env: node.env })
   if (result.error) fail(`cannot run npm: ${result.error.message}`)
   if (result.signal) process.exit(128 + constants.signals[result.signal])
   if (result.status !== 0) fail('npm ci failed; see above')
@@ -129,7 +128,7 @@ function install(reason) {
 /** What the installed packages depend on: the lock file, the platform and the Node version. */
 function stamp() {
   const hash = createHash('sha256').update(read(join(root, 'package-lock.json')))
-  return `${hash.digest('hex')} ${process.platform} ${process.arch} ${major}\n`
+  return `${hash.digest('hex')} ${process.platform} ${process.arch} ${nodeMajor}\n`
 }
 
 function run(words) {
@@ -137,8 +136,8 @@ function run(words) {
   // this the child would see one key press two or three times and take it for impatience.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
   // Look-ups of names occupy threads for as long as a name server is silent (`src/webhooks/look-up.ts`).
-  const env = { UV_THREADPOOL_SIZE: '16', ...process.env }
-  const child = spawn(process.execPath, words, { cwd: root, stdio, env, detached: true })
+  const env = { UV_THREADPOOL_SIZE: '16', ...node.env }
+  const child = spawn(node.path, words, { cwd: root, stdio, env, detached: true })
   const lastSent = new Map()
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
     process.on(signal, () => {
