@@ -32,6 +32,9 @@ const { positionals, values } = parseArgs({
   }
 })
 
+// So that the tests of a mutant and the copy of the project do not outlive this.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 const [command] = positionals
 if (command === 'draw') draw()
 else if (command === 'run') await run()

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 
 import * as v from 'valibot'
@@ -32,8 +32,8 @@ const maxCpuSeconds = { unit: 300, integration: 3_000 }
 /** Runs the tests against each mutant in a copy of the project. Throws if the unit tests fail without any. */
 export async function runMutants(tree: Tree, mutants: readonly Mutant[], options: RunOptions): Promise<void> {
   const { withIntegration, report } = options
-  const failure = await firstFailure(tree, 'unit', [])
-  if (failure !== null) throw new Error(`the unit tests fail without a mutant: ${failure}`)
+  const baseline = await runTests(tree, 'unit', [])
+  if (baseline.failure !== null) throw new Error(`the unit tests fail without a mutant: ${baseline.failure}`)
 
   const counts = { killed: 0, survived: 0, 'not found': 0 }
   for (const mutant of mutants) {
@@ -51,51 +51,72 @@ export async function runMutants(tree: Tree, mutants: readonly Mutant[], options
     if (!mutated) return { outcome: 'not found', reason: '' }
     writeFileSync(join(tree.root, mutated.file), mutated.text)
     try {
-      const related = relatedTo(mutated)
-      const reason =
-        (await firstFailure(tree, 'unit', related)) ??
-        (await firstFailure(tree, 'unit', [])) ??
-        (withIntegration ? await firstFailure(tree, 'integration', related) : null)
+      const reason = await firstFailure(mutated)
       return reason === null ? { outcome: 'survived', reason: '' } : { outcome: 'killed', reason }
     } finally {
       writeFileSync(join(tree.root, mutated.file), tree.files.get(mutated.file) ?? '')
     }
   }
+
+  /** Looks where a failure is most likely first: in the unit tests that load the file. */
+  async function firstFailure({ file }: MutatedFile): Promise<string | null> {
+    const related = await runTests(tree, 'unit', ['related', file])
+    if (related.failure !== null) return related.failure
+    const others = [...tree.files.keys()].filter(
+      name => /^test\/unit\/.*\.test\.ts$/.test(name) && !related.files.includes(name)
+    )
+    const { failure } = await runTests(tree, 'unit', others)
+    if (failure !== null || !withIntegration) return failure
+    // Pages reach tests as a bundle that a server delivers, which `vitest related` does not see.
+    const selection = file.startsWith('web/') ? pageTests : ['related', file]
+    return (await runTests(tree, 'integration', selection)).failure
+  }
 }
 
-/** Pages reach tests as a bundle that a server delivers, which `vitest related` does not see. */
 const pageTests = ['browser', 'pages', 'dashboard', 'client', 'web-files', 'docs']
 
-type Selection = readonly string[]
+interface TestRun {
+  /** The first test that failed, or null if all passed. */
+  readonly failure: string | null
+  /** The files that were run, from the root. */
+  readonly files: readonly string[]
+}
 
-const relatedTo = ({ file }: MutatedFile): Selection => ['related', file]
-
-/** The first test that fails, or null if all that are selected pass. */
-async function firstFailure({ root }: Tree, project: Project, selection: Selection): Promise<string | null> {
-  const isPage = project === 'integration' && selection[1]?.startsWith('web/') === true
+/** Runs tests up to the first failure; all of the project if the selection is empty. */
+async function runTests({ root }: Tree, project: Project, selection: readonly string[]): Promise<TestRun> {
   const output = join(root, 'tests.json')
   rmSync(output, { force: true })
   const options = ['--run', '--passWithNoTests', '--bail=1', '--reporter=json', `--outputFile=${output}`]
   const ofProject = [`--project=${project}`, ...(project === 'unit' ? ['--testTimeout=3600000'] : [])]
-  const words = [...(isPage ? pageTests : selection), ...ofProject, ...options]
+  const words = [...selection, ...ofProject, ...options]
   const vitest = spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...words], {
     cwd: root,
     stdio: 'ignore',
     // A process group of its own, so that everything can be ended together.
     detached: true
   })
-  const group = vitest.pid ?? 0
+  const group = vitest.pid ?? fail()
+  const end = () => process.kill(-group, 'SIGKILL')
+  process.once('exit', end)
   let isOver = false
   const watch = setInterval(() => void endIfOver(), 5_000)
   const [code] = await once(vitest, 'exit')
   clearInterval(watch)
-  if (isOver) return `${project}: more than ${maxCpuSeconds[project]} s of CPU time`
-  return code === 0 ? null : `${project}: ${failureIn(output)}`
+  process.off('exit', end)
+  const report = readReport(output)
+  if (isOver) return { failure: `${project}: more than ${maxCpuSeconds[project]} s of CPU time`, files: [] }
+  const files = report.map(({ name }) => relative(root, name))
+  return { failure: code === 0 ? null : `${project}: ${failureIn(report, root)}`, files }
 
   async function endIfOver(): Promise<void> {
+    if (vitest.exitCode !== null || vitest.signalCode !== null) return
     isOver ||= (await cpuSecondsOf(group)) > maxCpuSeconds[project]
-    if (isOver && vitest.exitCode === null) process.kill(-group, 'SIGKILL')
+    if (isOver) end()
   }
+}
+
+function fail(): never {
+  throw new Error('vitest cannot be started')
 }
 
 /** The CPU time of the processes of a group that run. */
@@ -123,17 +144,21 @@ const reportSchema = v.object({
   )
 })
 
-function failureIn(output: string): string {
+type TestReport = v.InferOutput<typeof reportSchema>['testResults']
+
+function readReport(output: string): TestReport {
   try {
-    const { testResults } = v.parse(reportSchema, JSON.parse(readFileSync(output, 'utf8')))
-    for (const { name, message, status, assertionResults } of testResults) {
-      const file = name.slice(name.indexOf('/test/') + 1)
-      const failed = assertionResults.find(each => each.status === 'failed')
-      if (failed) return `${file}: ${failed.fullName}`
-      if (status === 'failed' && message !== '') return `${file}: ${message.split('\n')[0]}`
-    }
-    return 'an error outside of a test'
+    return v.parse(reportSchema, JSON.parse(readFileSync(output, 'utf8'))).testResults
   } catch {
-    return 'the tests ended without a report'
+    return []
   }
+}
+
+function failureIn(report: TestReport, root: string): string {
+  for (const { name, message, status, assertionResults } of report) {
+    const failed = assertionResults.find(each => each.status === 'failed')
+    if (failed) return `${relative(root, name)}: ${failed.fullName}`
+    if (status === 'failed' && message !== '') return `${relative(root, name)}: ${message.split('\n')[0]}`
+  }
+  return 'an error outside of a test'
 }

@@ -29,9 +29,14 @@ export function copyTree(commit: string): Tree {
     encoding: 'utf8'
   })
   const paths = listing.split('\0').filter(path => /^(src|web|workers|test)\/.*\.ts$/.test(path))
+  const remove = () => rmSync(root, { recursive: true, force: true })
+  process.once('exit', remove)
   return {
     root,
     files: new Map(paths.map(path => [path, readFileSync(join(root, path), 'utf8')])),
-    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true })
+    [Symbol.dispose]: () => {
+      process.off('exit', remove)
+      remove()
+    }
   }
 }
