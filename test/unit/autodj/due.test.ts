@@ -192,6 +192,32 @@ describe('by default', () => {
     expect(whyNot(playlist, timeOf('15:00'), { plays })).toBeNull()
   })
 
+  const single: PlaylistParts = { options: ['single_track'], schedule: [anItem(1200, 1300)] }
+
+  test.for<[play: string, startsAt: string, occurrenceMs: number | null, why: Hindrance | null]>([
+    ['that belongs to the window and began before it', '11:59', noonMs, 'already_played'],
+    ['by hand at its opening', '12:00', null, 'already_played'],
+    ['by hand in it', '12:05', null, 'already_played'],
+    ['by hand before it', '11:59', null, null],
+    ['of the window before', '11:59', timeOf('11:00'), null]
+  ])('single_track and a play %s (%s, %s): %s', ([, startsAt, occurrenceMs, why]) => {
+    const play = aPlayOf(1, 101, timeOf(startsAt), { occurrenceMs })
+    expect(whyNot(single, timeOf('12:20'), { plays: [play] })).toBe(why)
+    expect(whyNot(single, timeOf('12:20'), { ahead: [play] })).toBe(why)
+    expect(whyNot(single, timeOf('12:20'), { plays: [{ ...play, playlistId: 2 }] })).toBeNull()
+  })
+
+  test('an occurrence begins with the minute of an hourly playlist, else with the window', () => {
+    const occurrenceOf = (parts: PlaylistParts) => {
+      const one = aPlaylist(parts)
+      return dueAt(one, aSlot(aLibrary({ playlists: [one] }), timeOf('12:20'))).occurrenceMs
+    }
+    const schedule = [anItem(1130, 1300)]
+    expect(occurrenceOf({ ...hourly(10), schedule })).toBe(timeOf('12:10'))
+    expect(occurrenceOf({ schedule })).toBe(timeOf('11:30'))
+    expect(occurrenceOf({})).toBeNull()
+  })
+
   test('single_track has no effect without a schedule', () => {
     expect(whyNot({ options: ['single_track'] }, noonMs, { plays: [aPlayOf(1, 101, ago(5))] })).toBeNull()
   })

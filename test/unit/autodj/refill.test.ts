@@ -67,6 +67,20 @@ describe('a queue', () => {
     expect(refill(aSituation({ queueLength: 0 })).insert).toHaveLength(2)
   })
 
+  test('ends six hours after the play that runs', () => {
+    const insert = refill(aSituation({ queueLength: 1_000 })).insert
+    expect(insert).toHaveLength((6 * 60) / 3)
+    expect(insert.at(-1)?.startsAtMs).toBe(timeOf('18:00'))
+  })
+
+  test('is planned up to 2,000 rows', () => {
+    const ids = Array.from({ length: 2_003 }, (_, index) => index + 1)
+    const queue = ids.map(id => aRow(id, aPlay(id, 0), { isManual: true }))
+    const plan = refill(aSituation({ queue }))
+    expect(plan.withdraw).toEqual([])
+    expect(plan.move.map(({ id }) => id)).toEqual(ids.slice(0, 2_000))
+  })
+
   test('counts all rows that were sent as one', () => {
     const queue = rowsOf([1, 2, 3].map(id => aPlay(id, 0))).map(row => ({ ...row, isSent: true }))
     expect(refill(aSituation({ queue })).insert).toHaveLength(2)

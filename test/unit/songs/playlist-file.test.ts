@@ -72,6 +72,13 @@ describe('the encoding is found out', () => {
     })
   })
 
+  test.for(['\u00FFber.mp3', 'a\u00FE.mp3', '\u00FEa.mp3', 'a\u00FF.mp3'])(
+    'one byte of a byte order mark is a letter: %s',
+    location => {
+      expect(parsePlaylist(Buffer.from(location, 'latin1')).entries).toEqual([{ location, ...bare }])
+    }
+  )
+
   test('windows-1252', () => {
     const bytes = Buffer.from('#EXTM3U\n\x93Quoted\x94.mp3', 'latin1')
     expect(parsePlaylist(bytes).entries[0]?.location).toBe('\u201CQuoted\u201D.mp3')

@@ -16,6 +16,7 @@ const triggersAfter = (state: StationState, event: StationEvent) =>
   reduce(state, event).effects.flatMap(effect => (effect.type === 'publish' ? effect.triggers : []))
 
 const silent = aStation({ shown: null })
+const aNext = { cuedAtMs: 1, playsAtMs: 2, durationMs: 3, playlist: '', isRequest: false }
 
 const counted = (revision: number, total: number): StationEvent => ({
   type: 'listeners-counted',
@@ -65,19 +66,24 @@ describe('events', () => {
   })
 
   test('a step of the playback takes the queue along', () => {
-    const next = {
-      cuedAtMs: 1,
-      playsAtMs: 2,
-      durationMs: 3,
-      playlist: '',
-      isRequest: false,
-      song: aPlay().song
-    }
+    const next = { ...aNext, song: aPlay().song }
     const queued = reduce(silent, { type: 'queue-changed', revision: 4, next }).state
     expect(queued.next).toEqual(next)
     const started = reduce(queued, trackStarted(5, 77)).state
     expect(started.next).toBeNull()
     expect(reduce(started, { type: 'queue-changed', revision: 5, next }).state).toBe(started)
+  })
+
+  test('a step of the playback leaves a queue alone that is as new or newer', () => {
+    const next = { ...aNext, song: aPlay().song }
+    for (const revision of [5, 6]) {
+      const queued = reduce(silent, { type: 'queue-changed', revision, next }).state
+      const started = reduce(queued, trackStarted(5, 77)).state
+      expect(started.next).toBe(next)
+      expect(started.revisions).toMatchObject({ playback: 5, queue: revision })
+      const offline: StationEvent = { type: 'went-offline', revision: 5, history: [], next: null }
+      expect(reduce(queued, offline).state.next).toBe(next)
+    }
   })
 
   test('going offline shows nothing and is told once', () => {
