@@ -75,8 +75,9 @@ export function explainNoBinding({ platform, arch, node, glibc }) {
 function findGlibc() {
   // Other network interfaces and sockets are looked up by name.
   process.report.excludeNetwork = true
-  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport())
-  return header.glibcVersionRuntime ?? ''
+  const { header } = Object(process.report.getReport())
+  const { glibcVersionRuntime: version } = Object(header)
+  return typeof version === 'string' ? version : ''
 }
 
 /**
