@@ -16,8 +16,11 @@ process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(32 * 1024)
 
 let loaded: typeof UWebSockets | null = null
 
-/** Opens an app without encryption. Throws an `OperatorError` where uWebSockets.js has no binary. */
-export const App: typeof UWebSockets.App = options => uws().App(options)
+/**
+ * Opens an app without encryption. Throws an `OperatorError` where uWebSockets.js has no binary. An argument that is `undefined`
+ * would end the process, so one that was not given is not passed on.
+ */
+export const App: typeof UWebSockets.App = (...options) => uws().App(...options)
 
 export const us_listen_socket_close: typeof UWebSockets.us_listen_socket_close = socket =>
   uws().us_listen_socket_close(socket)

@@ -103,8 +103,9 @@ export async function startProgram(
 async function untilReady(child: ChildProcess, what: string): Promise<void> {
   let isReady = false
   child.once('message', () => (isReady = true))
-  await waitFor(() => child.exitCode !== null || isReady, { deadlineMs: 20_000, what })
-  if (child.exitCode !== null) throw new Error(`${what} ended with code ${child.exitCode}`)
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  await waitFor(() => hasEnded() || isReady, { deadlineMs: 20_000, what })
+  if (hasEnded()) throw new Error(`${what} ended (${child.signalCode ?? child.exitCode})`)
 }
 
 function askAt(baseUrl: string): Ask {
