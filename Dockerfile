@@ -1,20 +1,35 @@
 # One image for every process; compose (or whatever runs it) chooses `server` or `workers`.
 # Debian, not Alpine: the binary of uWebSockets.js needs glibc.
-FROM node:22-bookworm-slim
+FROM node:24-trixie-slim AS build
 WORKDIR /app
-# Look-ups of names occupy threads for as long as a name server is silent.
-ENV NODE_ENV=production UV_THREADPOOL_SIZE=16
 COPY package.json package-lock.json ./
 COPY scripts ./scripts
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --no-audit --no-fund
 COPY src ./src
 COPY workers ./workers
 COPY web ./web
 COPY assets ./assets
+RUN npm run build
+
+FROM node:24-trixie-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY scripts ./scripts
+RUN npm ci --omit=dev --no-audit --no-fund
+
+FROM node:24-trixie-slim
+WORKDIR /app
+# Look-ups of names occupy threads for as long as a name server is silent.
+ENV NODE_ENV=production UV_THREADPOOL_SIZE=16
+COPY package.json ./
+COPY scripts ./scripts
+COPY assets/radio ./assets/radio
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
 # New volumes are those of their folders here.
 RUN install -d -o node -g node /data /data/stations /radio
 USER node
 ENV HOST=0.0.0.0 DATA_DIR=/data
 VOLUME /data
 EXPOSE 8080
-CMD ["node", "--import", "tsx", "src/server.ts"]
+CMD ["node", "--enable-source-maps", "dist/src/server.js"]
