@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+
+import { exactly, oneOf } from '../../../src/api/schemas.ts'
+
+const name = { type: 'string' } as const
+const size = { type: 'integer' } as const
+
+test('the schema of an exact object requires its members and forbids all others', () => {
+  expect(exactly({ name, size })).toEqual({
+    type: 'object',
+    properties: { name, size },
+    required: ['name', 'size'],
+    additionalProperties: false
+  })
+})
+
+test('an alternative requires its own member and what all have', () => {
+  expect(oneOf({ name }, { size }, { note: name })).toEqual({
+    oneOf: [{ type: 'object', properties: { size, note: name, name }, required: ['size', 'name'] }]
+  })
+})
