@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { expect, test as base } from 'vitest'
 
 import { entries, isStale, webEntries } from '../../scripts/build.mjs'
+import { isDeep } from '../support/tier.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -97,7 +98,7 @@ test('a stack names the source', async ({ project }) => {
   await expect(project.run()).rejects.toMatchObject({ code: 1, stderr })
 })
 
-test('what does not compile is named, and what was there before stays', async ({ project }) => {
+test.runIf(isDeep)('what does not compile is named, and what was there before stays', async ({ project }) => {
   await project.run()
   await project.write('src/answer.ts', 'export const = 42\n')
   await expect(project.run()).rejects.toMatchObject({
@@ -109,23 +110,26 @@ test('what does not compile is named, and what was there before stays', async ({
   expect(await project.run()).toEqual({ stdout: '42\n', stderr: '' })
 })
 
-test('files of the build before stay for the programs that run it, older ones go', async ({ project }) => {
-  const build = async (text: string) => {
-    await project.write('src/simulate/main.ts', `import('../lazy.ts')`)
-    await project.write('src/lazy.ts', `console.log('${text}')`)
-    await project.run()
-    const lazy = (await project.files()).filter(name => /^src\/lazy-\w+\.js$/.test(name))
-    for (const name of lazy) await utimes(join(project.folder, 'dist', name), 1, 1)
-    return lazy.toSorted()
+test.runIf(isDeep)(
+  'files of the build before stay for the programs that run it, older ones go',
+  async ({ project }) => {
+    const build = async (text: string) => {
+      await project.write('src/simulate/main.ts', `import('../lazy.ts')`)
+      await project.write('src/lazy.ts', `console.log('${text}')`)
+      await project.run()
+      const lazy = (await project.files()).filter(name => /^src\/lazy-\w+\.js$/.test(name))
+      for (const name of lazy) await utimes(join(project.folder, 'dist', name), 1, 1)
+      return lazy.toSorted()
+    }
+    const [first] = await build('one')
+    const both = await build('two')
+    expect(both).toHaveLength(2)
+    expect(both).toContain(first)
+    const last = await build('three')
+    expect(last).toHaveLength(2)
+    expect(last).not.toContain(first)
   }
-  const [first] = await build('one')
-  const both = await build('two')
-  expect(both).toHaveLength(2)
-  expect(both).toContain(first)
-  const last = await build('three')
-  expect(last).toHaveLength(2)
-  expect(last).not.toContain(first)
-})
+)
 
 test('without sources, as in an image, the build is started as it is', async ({ project }) => {
   const { folder } = project

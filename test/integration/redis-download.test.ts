@@ -27,6 +27,7 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { pathWithout } from '../support/hidden-programs.ts'
 import { startSilentServer } from '../support/silent-server.ts'
 import { openTempFolder, type TempFolder } from '../support/temp-folder.ts'
+import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -112,28 +113,31 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect(await readdir(cache)).toHaveLength(1)
   })
 
-  test('a Redis that does not run is downloaded again, and what killed starts left is removed', async () => {
-    await useSources(await redis7())
-    const { path } = await findRedis(data)
-    await truncate(path, 4)
-    const [old, recent] = [join(cache, 'download-aaaaaa'), join(cache, 'download-bbbbbb')]
-    for (const each of [old, recent]) await mkdir(join(each, 'root'), { recursive: true })
-    const longAgo = new Date(Date.now() - 2 * 60 * 60_000)
-    await utimes(old, longAgo, longAgo)
-    expect((await findRedis(data)).path).toBe(path)
-    expect((await readdir(cache)).toSorted()).toEqual([
-      basename(dirname(dirname(dirname(path)))),
-      'download-bbbbbb'
-    ])
-  })
+  test.runIf(isDeep)(
+    'a Redis that does not run is downloaded again, and what killed starts left is removed',
+    async () => {
+      await useSources(await redis7())
+      const { path } = await findRedis(data)
+      await truncate(path, 4)
+      const [old, recent] = [join(cache, 'download-aaaaaa'), join(cache, 'download-bbbbbb')]
+      for (const each of [old, recent]) await mkdir(join(each, 'root'), { recursive: true })
+      const longAgo = new Date(Date.now() - 2 * 60 * 60_000)
+      await utimes(old, longAgo, longAgo)
+      expect((await findRedis(data)).path).toBe(path)
+      expect((await readdir(cache)).toSorted()).toEqual([
+        basename(dirname(dirname(dirname(path)))),
+        'download-bbbbbb'
+      ])
+    }
+  )
 
-  test('where Redis is too old, Valkey is taken', async () => {
+  test.runIf(isDeep)('where Redis is too old, Valkey is taken', async () => {
     const packages = [serverPackage('redis-server', '6.0.16'), serverPackage('valkey-server', '8.1.1')]
     await useSources(await makeAptSource(join(folder.path, 'source'), packages))
     expect(await findRedis(data)).toMatchObject({ path: expect.stringMatching(/valkey-server$/), major: 8 })
   })
 
-  test('an old Redis on the system is passed over', async () => {
+  test.runIf(isDeep)('an old Redis on the system is passed over', async () => {
     const old = join(folder.path, 'bin/redis-server')
     await writeFile(old, '#!/bin/sh\necho Redis server v=6.0.16\n', { mode: 0o755 })
     await useSources(await redis7())
@@ -143,7 +147,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     await expect(findRedis(data)).rejects.toThrow(`${old} is version 6, and none could be downloaded (`)
   })
 
-  test('a user without a cache folder gets it beside the data', async () => {
+  test.runIf(isDeep)('a user without a cache folder gets it beside the data', async () => {
     await useSources(await redis7())
     vi.stubEnv('HOME', join(folder.path, 'data/redis/not-a-folder'))
     await writeFile(join(data, 'not-a-folder'), '')
@@ -152,7 +156,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect((await findRedis(data)).path).toBe(path)
   })
 
-  test.runIf(isRoot)('a program that somebody else could change is not run', async () => {
+  test.runIf(isDeep && isRoot)('a program that somebody else could change is not run', async () => {
     await useSources(await redis7())
     const { path } = await findRedis(data)
     await chown(cache, nobody, nobody)
