@@ -6,7 +6,7 @@ test.for([
   ['name', 'name'],
   ['s3Bucket', 's3_bucket'],
   ['sftpPrivateKeyPassPhrase', 'sftp_private_key_pass_phrase']
-])('the field %s has the column %s', ([field, column]) => {
+] as const)('the field %s has the column %s', ([field, column]) => {
   expect(columnOf(field)).toBe(column)
 })
 
