@@ -4,6 +4,8 @@ FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY scripts ./scripts
+# The install applies them.
+COPY patches ./patches
 RUN npm ci --no-audit --no-fund
 COPY src ./src
 COPY workers ./workers

@@ -22,7 +22,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { buildIfStale, isStale } from './build.mjs'
 import { findNode } from './find-node.mjs'
-import { patchPostgres } from './patch-postgres.mjs'
 import { thisPlatform } from './uws-binding.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -41,13 +40,6 @@ const hasSources = existsSync(join(root, 'src'))
 const withDevelopment = hasSources && (!isProgram || /\bsrc\/main\.ts$/.test(target) || isStale())
 const missing = whatIsMissing()
 if (missing !== undefined) install(missing)
-if (withDevelopment) {
-  try {
-    patchPostgres()
-  } catch (error) {
-    fail(`the package postgres cannot be corrected: ${error.message}; run npm ci`)
-  }
-}
 // Tests see to it themselves, whoever starts them.
 if (target !== '--vitest') {
   await buildIfStale().catch(error => fail(`the build failed: ${error.message}`))

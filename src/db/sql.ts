@@ -1,5 +1,7 @@
 import postgres from 'postgres'
 
+import { OperatorError } from '../errors.ts'
+
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
 export type Sql = postgres.Sql<{ bigint: number }>
 /** A transaction; only queries made through it are part of it. */
@@ -9,9 +11,11 @@ export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /**
  * Opens a pool. Nothing is sent before the first query. Every statement ends after 15 seconds, a lock is waited
- * for 5 seconds, and an idle transaction is ended after 15, so that no fault elsewhere can hold a station.
+ * for 5 seconds, and an idle transaction is ended after 15, so that no fault elsewhere can hold a station. Throws an
+ * `OperatorError` when the library lacks its patch.
  */
 export function openSql(url: string, options: { max: number; name: string }): Sql {
+  assertPatched()
   return postgres(url, {
     max: options.max,
     connect_timeout: 5,
@@ -28,4 +32,13 @@ export function openSql(url: string, options: { max: number; name: string }): Sq
       plan_cache_mode: 'force_generic_plan'
     }
   })
+}
+
+/** Without its patch a lost connection can end the process, or send a transaction's statements outside of it. */
+function assertPatched(): void {
+  // The patch sets this number; it grows when the patch changes.
+  if (Reflect.get(postgres, 'cuewirePatch') === 1) return
+  throw new OperatorError(
+    'the package postgres lacks patches/postgres+3.4.9.patch: run npx patch-package, or npm ci without --ignore-scripts'
+  )
 }

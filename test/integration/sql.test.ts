@@ -2,11 +2,27 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import postgres from 'postgres'
 import { expect } from 'vitest'
 
-import { openSql } from '../../src/db/sql.ts'
+import { openSql, type Sql, type Tx } from '../../src/db/sql.ts'
+import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { waitFor } from '../support/wait.ts'
+
+async function pidOf(sql: Sql | Tx): Promise<number> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  return row?.pid ?? 0
+}
+
+/** Ends a connection, and waits until it is gone. */
+async function terminate(sql: Sql, pid: number): Promise<void> {
+  await sql`select pg_terminate_backend(${pid})`
+  await waitFor(async () => (await sql`select from pg_stat_activity where pid = ${pid}`).length === 0, {
+    deadlineMs: 5_000,
+    what: 'the end of the connection'
+  })
+}
 
 test('ids and counts are numbers', async ({ sql }) => {
   const [row] = await sql`select 9007199254740991::bigint as big, count(*) as count from stations`
@@ -15,19 +31,13 @@ test('ids and counts are numbers', async ({ sql }) => {
 
 test('a lost connection costs its transaction and nothing else', async ({ sql, databaseUrl }) => {
   const pool = openSql(databaseUrl, { max: 3, name: 'doomed' })
-  const pidOf = async (tx: { unsafe: (text: string) => PromiseLike<{ pid: number }[]> }) =>
-    (await tx.unsafe('select pg_backend_pid() as pid'))[0]?.pid ?? 0
   await sql`create table witness (n int)`
   for (let round = 0; round < 6; round++) {
     let queriesAfter: PromiseSettledResult<unknown>[] = []
     const lost = pool.begin(async tx => {
       const pid = await pidOf(tx)
       await tx`insert into witness values (${round})`
-      await sql`select pg_terminate_backend(${pid})`
-      await waitFor(async () => (await sql`select from pg_stat_activity where pid = ${pid}`).length === 0, {
-        deadlineMs: 5_000,
-        what: 'the connection to be gone'
-      })
+      await terminate(sql, pid)
       // The slot is soon taken by others; what is left of this transaction must not go over their connection.
       await wait(round * 10)
       queriesAfter = await Promise.allSettled([
@@ -45,6 +55,109 @@ test('a lost connection costs its transaction and nothing else', async ({ sql, d
   expect(answers).toHaveLength(12)
   expect(await sql`select n from witness`).toHaveLength(0)
   await pool.end({ timeout: 5 })
+})
+
+test('a transaction that begins behind a hundred queries is a transaction', async ({ sql, databaseUrl }) => {
+  const pool = openSql(databaseUrl, { max: 1, name: 'full' })
+  await sql`create table witness (n int)`
+  for (const count of [98, 99, 100, 101, 102]) {
+    const others = Array.from({ length: count }, () => pool`select 1`.execute())
+    const failing = pool.begin(async tx => {
+      await tx`insert into witness values (1)`
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    await Promise.all(others)
+    await pool`insert into witness values (2)`
+    expect(await sql`select n from witness`).toEqual([{ n: 2 }])
+    await sql`truncate witness`
+  }
+  await pool.end({ timeout: 5 })
+})
+
+test('the rest of a transaction is not sent over the connection that replaces its own', async ({
+  sql,
+  databaseUrl
+}) => {
+  const pool = openSql(databaseUrl, { max: 1, name: 'replaced' })
+  await sql`create table witness (n int)`
+  let rest: PromiseSettledResult<unknown>[] = []
+  let replaced = () => {}
+  const isReplaced = new Promise<void>(resolve => (replaced = resolve))
+  const lost = pool.begin(async tx => {
+    await terminate(sql, await pidOf(tx))
+    await isReplaced
+    rest = await Promise.allSettled([tx`insert into witness values (1)`, tx`insert into witness values (2)`])
+  })
+  await expect(lost).rejects.toThrow(/CONNECTION_CLOSED|ECONNRESET|terminat/)
+  expect(await pool`select 1 as one`).toEqual([{ one: 1 }])
+  replaced()
+  await waitFor(() => rest.length === 2, { deadlineMs: 5_000, what: 'the rest of the transaction' })
+  expect(rest.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await sql`select n from witness`).toEqual([])
+  await pool.end({ timeout: 5 })
+})
+
+test('a reserved connection that is lost rejects its statements', async ({ sql, databaseUrl }) => {
+  const pool = openSql(databaseUrl, { max: 1, name: 'reserved' })
+  const reserved = await pool.reserve()
+  await terminate(sql, await pidOf(reserved))
+  await expect(reserved`select 1`).rejects.toThrow(/CONNECTION_CLOSED|ECONNRESET|terminat/)
+  await expect(reserved`select 1`).rejects.toThrow('CONNECTION_CLOSED')
+  await pool.end({ timeout: 1 })
+})
+
+test('connections that are lost together, with statements about to be sent, are replaced', async ({
+  databaseUrl
+}) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 2, name: 'cut' })
+  const sleep = async (seconds: number) => pool`select pg_sleep(${seconds})`
+  const sleepOften = async () => Promise.allSettled(Array.from({ length: 6 }, async () => sleep(0.05)))
+  for (let round = 0; round < 5; round++) {
+    // Only a statement that its connection knows leaves room for others behind it.
+    await sleepOften()
+    // The connection that closes first rejects its statement, and some of those that follow at once go to the other one.
+    const asking = [sleep(5).catch(sleepOften), sleep(5).catch(sleepOften)]
+    proxy.cut()
+    await Promise.all(asking)
+  }
+  const answers = await Promise.all(Array.from({ length: 6 }, async () => pool`select 1 as one`))
+  expect(answers).toHaveLength(6)
+  const last = sleep(5)
+  const settled = Promise.allSettled([last])
+  proxy.cut()
+  expect(await settled).toMatchObject([{ status: 'rejected', reason: { code: 'CONNECTION_CLOSED' } }])
+  // Nothing is in flight any more, so there is nothing to wait for.
+  await pool.end()
+})
+
+test('statements that wait when their connection is lost are rejected', async ({ sql, databaseUrl }) => {
+  const pool = openSql(databaseUrl, { max: 1, name: 'doomed' })
+  let waiting: Promise<PromiseSettledResult<unknown>[]> | undefined
+  const lost = pool.begin(async tx => {
+    const pid = await pidOf(tx)
+    // More than a connection takes at once.
+    waiting = Promise.allSettled(Array.from({ length: 150 }, () => tx`select pg_sleep(10)`))
+    await sql`select pg_terminate_backend(${pid})`
+    await waiting
+  })
+  await expect(lost).rejects.toThrow(/CONNECTION_CLOSED|ECONNRESET|terminat/)
+  expect((await waiting)?.filter(({ status }) => status === 'rejected')).toHaveLength(150)
+  expect(await pool`select 1 as one`).toEqual([{ one: 1 }])
+  await pool.end({ timeout: 5 })
+})
+
+test('a library without its patch is refused', () => {
+  const applied: unknown = Reflect.get(postgres, 'cuewirePatch')
+  Reflect.deleteProperty(postgres, 'cuewirePatch')
+  try {
+    expect(() => openSql('postgres://127.0.0.1', { max: 1, name: 'test' })).toThrow(
+      /^the package postgres lacks patches\/.+: run npx patch-package/
+    )
+  } finally {
+    Reflect.set(postgres, 'cuewirePatch', applied)
+  }
 })
 
 test('a connection that is lost as soon as it is made costs nothing', async ({ databaseUrl }) => {
