@@ -102,6 +102,19 @@ test('long names are cut to the width of their column, not through a letter', ()
   expect(days).toContain('>Frühstück mit 👩‍👩‍👧‍👦 und viele…</text>')
 })
 
+test('names of programmes that begin together stand below each other', () => {
+  const shows = [1, 2, 3].map(id =>
+    aPlaylist(id, { name: `Show ${id}`, schedule: [{ start_time: 0, end_time: 300 }] })
+  )
+  const svg = renderPlot('Station', aRun(shows, [{ of: 1, minutes: 1_440 }]))
+  const places = [...svg.matchAll(/<text class="label" x="([\d.]+)" y="([\d.]+)">Show/g)]
+  expect(places.map(([, x, y]) => [x, y])).toEqual([
+    ['55', '76'],
+    ['55', '88'],
+    ['55', '100']
+  ])
+})
+
 test('silence, requests and songs by hand have their place in the picture', () => {
   const run = aRun(
     [rotation],

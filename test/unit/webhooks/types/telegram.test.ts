@@ -51,8 +51,14 @@ test('a long one keeps its markup; where there is too much of that, it goes as p
   expect(body.text.length).toBeLessThanOrEqual(4_096)
   expect(body.text.length).toBeGreaterThan(4_050)
 
+  const full = '*y* '.repeat(1_024)
+  expect(bodyOf(sendingOf('telegram', { ...config, text: full }, long))).toEqual({
+    chat_id: '@radio',
+    text: full,
+    parse_mode: 'Markdown'
+  })
   const plain = bodyOf(sendingOf('telegram', { ...config, text: '*y* '.repeat(2_000) }, long))
-  expect(plain).toEqual({ chat_id: '@radio', text: `${'*y* '.repeat(1_024).slice(0, 4_095)}…` })
+  expect(plain).toEqual({ chat_id: '@radio', text: `${full.slice(0, 4_095)}…` })
 })
 
 test('nothing is sent where it is empty', () => {
