@@ -137,6 +137,8 @@ async function bundleProgram(esbuild, folder) {
     // Stacks name our files and lines.
     sourcemap: true,
     sourcesContent: false,
+    minifyWhitespace: true,
+    minifySyntax: true,
     // Packages in the older module format ask for Node's modules by `require`.
     banner: {
       js: `import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);`

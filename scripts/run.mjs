@@ -31,7 +31,8 @@ const vitest = join(modules, 'vitest', 'vitest.mjs')
 
 const [target, ...args] = process.argv.slice(2)
 if (target === undefined) fail('usage: node scripts/run.mjs FILE [args...] or --vitest [args...]')
-const node = findNode(thisPlatform(), message => console.error(`cuewire: ${message}`)) ?? process.exit(1)
+const platform = thisPlatform()
+const node = findNode(platform, message => console.error(`cuewire: ${message}`)) ?? process.exit(1)
 const nodeMajor = Number.parseInt(node.version, 10)
 const isProgram = /^(\.\/)?(src|workers)\//.test(target)
 // An image holds the build without sources, and only the packages that the build loads.
@@ -75,11 +76,10 @@ function whatIsMissing() {
  */
 function fitsHere({ os, cpu, libc, engines }) {
   if (os === undefined || cpu === undefined) return false
-  const libcHere = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl'
   return (
     allows(os, process.platform) &&
     allows(cpu, process.arch) &&
-    (process.platform !== 'linux' || allows(libc, libcHere)) &&
+    (process.platform !== 'linux' || allows(libc, platform.glibc === '' ? 'musl' : 'glibc')) &&
     allowsNode(engines?.node ?? '')
   )
 }
