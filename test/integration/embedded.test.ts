@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { appendFile, chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
@@ -16,7 +14,7 @@ import { startRedis } from '../../src/embedded/redis.ts'
 import type { EmbeddedService, ServiceOptions } from '../../src/embedded/service.ts'
 import { OperatorError } from '../../src/errors.ts'
 import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
-import { openTempFolder } from '../support/temp-folder.ts'
+import { copyFolder, openTempFolder } from '../support/temp-folder.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -42,11 +40,6 @@ const test = base
     if (!isDeep) await copyFolder(cluster, join(folder.path, 'postgres'))
     return folder
   })
-
-/** Owners and modes included. */
-async function copyFolder(from: string, to: string): Promise<void> {
-  await promisify(execFile)('cp', ['-a', from, to])
-}
 
 /** `count` notes one start more in the service, and returns how many it remembers. */
 const services: Record<

@@ -7,6 +7,7 @@ import { expect } from 'vitest'
 
 import { createStation } from '../../src/db/stations.ts'
 import { mp3 } from '../support/audio-bytes.ts'
+import { copyClusterInto } from '../support/cluster.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -108,7 +109,7 @@ test('a mistake is one line on stderr and writes nothing', async ({ databaseUrl,
 test('Ctrl-C ends after a batch, with a summary and exit code 130', async ({ databaseUrl, sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, '0.mp3'), 'text')
-  for (let i = 1; i < 2_000; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: String(i) }))
+  for (let i = 1; i < 800; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: String(i) }))
   const args = [...command, '--station', 'demo', '--playlist', 'P', folder]
   const child = spawn(process.execPath, args, { cwd: root, env: environment({ DATABASE_URL: databaseUrl }) })
   let output = ''
@@ -131,6 +132,8 @@ test('without DATABASE_URL the Postgres of DATA_DIR is started for the import', 
   await chmod(folder, 0o755)
   await writeFile(join(folder, 'a.mp3'), mp3())
   const env = { DATA_DIR: join(folder, 'data') }
+  await mkdir(env.DATA_DIR)
+  await copyClusterInto(env.DATA_DIR)
   const args = ['--station', 'demo', '--playlist', 'P', folder]
   expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 added') })
   expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') })

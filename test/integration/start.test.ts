@@ -131,7 +131,7 @@ describe('a start that cannot work', longTimeout, () => {
     await mkdir(broken)
     await writeFile(join(broken, 'admin-key'), 'hello')
     const check = async (config: Config) => inDatabase(async sql => ensureAdminKey(sql, config))
-    expect(await messageOf({ DATA_DIR: broken }, check, { boots: true })).toBe(
+    expect(await messageOf({ DATA_DIR: broken }, check)).toBe(
       `${join(broken, 'admin-key')} does not hold a key of the form <16 hex>:<32 hex>: correct or remove it`
     )
   })

@@ -26,9 +26,9 @@ beforeAll(async () => {
     'music/empty.mp3': 0,
     'music/folder/': 0,
     'music2/other.mp3': 5_000,
-    music: 300,
-    ...Object.fromEntries(pages)
+    music: 300
   })
+  await server.putFiles(Object.fromEntries(pages))
 })
 
 afterAll(async () => server[Symbol.asyncDispose]())

@@ -118,7 +118,7 @@ test('files and folders that vanish while they are counted do no harm', async ()
   await writeFile(join(folder, 'stays'), Buffer.alloc(7))
   await using churn = startChurn(join(folder, 'inner'))
   const deadline = AbortSignal.timeout(20_000)
-  const rounds = sized({ quick: 6, deep: 20 })
+  const rounds = sized({ quick: 3, deep: 20 })
   for (let round = 0; round < rounds || (churn.cycles() === 0 && !deadline.aborted); round++) {
     const { usedBytes, skipped } = await measureSftp(byKey, folder, signal)
     expect(skipped).toBe(0)

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Stage } from './live-stage.ts'
 import { connectBy, transports, type Way } from './live-ways.ts'
+import { sized } from './tier.ts'
+
+const pauseMs = sized({ quick: 200, deep: 50 })
 
 /** What good clients saw while somebody else misbehaved. */
 export interface Witnesses {
@@ -33,7 +36,7 @@ export async function openWitnesses(stage: Stage, ways: readonly Way[] = transpo
       ])
       worstMs = Math.max(worstMs, Date.now() - startedAtMs)
       changes++
-      await sleep(50)
+      await sleep(pauseMs)
     }
   }
 

@@ -1,3 +1,6 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
 import S3rver from '@20minutes/s3rver'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 
@@ -13,6 +16,8 @@ export interface S3Server extends AsyncDisposable {
   readonly settings: S3Settings
   /** Stores objects of these sizes under these keys. */
   readonly put: (sizes: Record<string, number>) => Promise<void>
+  /** The same for very many: writes them where the server keeps its objects. Keys of letters, digits, `/` and `.`. */
+  readonly putFiles: (sizes: Record<string, number>) => Promise<void>
 }
 
 /** Starts a server on a free port of 127.0.0.1 that keeps its objects in a folder of its own. */
@@ -53,9 +58,18 @@ export async function startS3(): Promise<S3Server> {
       )
     }
   }
+  const putFiles = async (sizes: Record<string, number>): Promise<void> => {
+    for (const [key, size] of Object.entries(sizes)) {
+      const file = join(folder.path, settings.bucket, `${key}._S3rver_object`)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, Buffer.alloc(size))
+      await writeFile(`${file}.md5`, '0'.repeat(32))
+    }
+  }
   return {
     settings,
     put,
+    putFiles,
     [Symbol.asyncDispose]: async () => {
       client.destroy()
       await server.close()

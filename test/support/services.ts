@@ -7,7 +7,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findRedis } from '../../src/embedded/redis-program.ts'
-import { openStoreFolder, openTempFolder } from './temp-folder.ts'
+import { copyFolder, openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -31,7 +31,10 @@ export async function setup(project: TestProject): Promise<void> {
     closers.push(folder[Symbol.asyncDispose])
     // Where it has to be downloaded, test files that run at the same moment need not each do it.
     await findRedis(join(folder.path, 'redis'))
-    project.provide('templateUrl', await openTemplate(process.env['TEST_DATABASE_URL'] ?? (await startOwn())))
+    const given = process.env['TEST_DATABASE_URL']
+    const cluster = given === undefined ? await makeCluster() : ''
+    project.provide('clusterFolder', cluster)
+    project.provide('templateUrl', await openTemplate(given ?? (await startOwn(cluster))))
   } catch (error) {
     await teardown()
     throw error
@@ -42,10 +45,22 @@ export async function teardown(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close()
 }
 
-async function startOwn(): Promise<string> {
+/** Made once, for this Postgres and those that tests start. */
+async function makeCluster(): Promise<string> {
   const folder = await openStoreFolder()
   closers.push(folder[Symbol.asyncDispose])
-  const service = await startPostgres(folder.path, { durable: false })
+  const path = join(folder.path, 'postgres')
+  const service = await startPostgres(path, { durable: false })
+  await service.stop()
+  return path
+}
+
+async function startOwn(cluster: string): Promise<string> {
+  const folder = await openStoreFolder()
+  closers.push(folder[Symbol.asyncDispose])
+  const path = join(folder.path, 'postgres')
+  await copyFolder(cluster, path)
+  const service = await startPostgres(path, { durable: false })
   closers.push(service.stop)
   return service.url
 }

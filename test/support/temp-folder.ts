@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, realpath, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 export interface TempFolder extends AsyncDisposable {
   readonly path: string
@@ -31,4 +33,9 @@ async function openFolderIn(parent: string, mode: number): Promise<TempFolder> {
     path,
     [Symbol.asyncDispose]: async () => rm(path, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Owners and modes included. */
+export async function copyFolder(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to])
 }

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Asks every 20 ms until the condition gives something truthy, and returns that. At the deadline it throws an
+ * Asks again and again, every 20 ms at first and every 150 ms after a while, until the condition gives something truthy, and returns that. At the deadline it throws an
  * error that says what was waited for and, where the condition threw, what it threw last.
  */
 export async function waitFor<Value>(
   condition: () => Value | PromiseLike<Value>,
   { deadlineMs, what }: { deadlineMs: number; what: string }
 ): Promise<Exclude<Awaited<Value>, false | null | undefined | '' | 0>> {
-  const deadline = Date.now() + deadlineMs
+  const startedAt = Date.now()
+  const deadline = startedAt + deadlineMs
   let last: unknown
   for (;;) {
     try {
@@ -22,7 +23,7 @@ export async function waitFor<Value>(
       const why = last instanceof Error ? `: ${last.message}` : ''
       throw new Error(`waited ${deadlineMs} ms in vain for ${what}${why}`, { cause: last })
     }
-    await sleep(20)
+    await sleep(Math.min(150, 20 + (Date.now() - startedAt) / 10))
   }
 }
 
