@@ -137,6 +137,7 @@ async function bundleProgram(esbuild, folder) {
     // Stacks name our files and lines.
     sourcemap: true,
     sourcesContent: false,
+    plugins: [withoutMapsOfPackages],
     minifyWhitespace: true,
     minifySyntax: true,
     // Packages in the older module format ask for Node's modules by `require`.
@@ -152,6 +153,20 @@ async function bundleProgram(esbuild, folder) {
     contents
   }))
   return outputs.toSorted((one, other) => Number(isEntry(one.name)) - Number(isEntry(other.name)))
+}
+
+/** A map of one place, for a whole file. An empty one would be passed over. */
+const smallMap = Buffer.from('{"version":3,"sources":["package"],"mappings":"AAAA"}').toString('base64')
+
+/** Each process reads the maps when it starts, and three quarters of them would be of packages. */
+const withoutMapsOfPackages = {
+  name: 'without maps of packages',
+  setup: plugin => {
+    plugin.onLoad({ filter: /[/\\]node_modules[/\\].*\.[cm]?js$/ }, ({ path }) => ({
+      contents: `${readFileSync(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${smallMap}`,
+      loader: 'js'
+    }))
+  }
 }
 
 /** What browsers load; the same sources give the same bytes and names everywhere. */

@@ -13,7 +13,10 @@ import { startWebServer } from '../support/web-server.ts'
 
 const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
 
-/** Runs in every page before anything of its own: when which text was in sight, and what moved by itself. */
+/**
+ * Runs in every page before anything of its own: when which text was in sight, and what moved by itself. To look at each frame costs
+ * more than the page.
+ */
 const witness = `
   window.seen = []
   window.moved = 0
@@ -25,7 +28,7 @@ const witness = `
   const look = () => {
     for (const text of textsIn(document))
       if (!window.seen.some(each => each.text === text)) window.seen.push({ text, atMs: Date.now() })
-    requestAnimationFrame(look)
+    ${sized({ quick: 'setTimeout(look, 50)', deep: 'requestAnimationFrame(look)' })}
   }
   requestAnimationFrame(look)
 `

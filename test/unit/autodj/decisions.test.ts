@@ -16,7 +16,7 @@ import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../
 import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../support/autodj/library.ts'
 import { sized } from '../../support/tier.ts'
 
-const numRuns = sized({ quick: 40, deep: 500 })
+const numRuns = sized({ quick: 20, deep: 500 })
 
 /** What was played, by places of playlists and tracks; the pass is one of three. */
 interface PlaySpec {

@@ -28,7 +28,7 @@ describe('whatever happens to a station', () => {
   })
 
   test('every request ends aired, cancelled or expired', () => {
-    const numRuns = sized({ quick: 5, deep: 40, soak: 2_000 })
+    const numRuns = sized({ quick: 2, deep: 40, soak: 2_000 })
     // Every request has its end only after all of these hours.
     onDays({ hours: 12, numRuns, maxPlays: Infinity, without: ['switch', 'send'] }, station => {
       station.top()

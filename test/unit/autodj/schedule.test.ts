@@ -302,7 +302,7 @@ describe('the hourly target', () => {
         expect(zone.minuteOfDay(target) % 60).toBe(minute)
         expect((target + zone.span(target).offsetMs) % minuteMs).toBe(0)
       }),
-      { numRuns: sized({ quick: 300, deep: 4_000 }) }
+      { numRuns: sized({ quick: 100, deep: 4_000 }) }
     )
   })
 
@@ -445,7 +445,7 @@ describe('ranges', () => {
           windowsAround(zone, items, fromMs).filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs)
         )
       }),
-      { numRuns: sized({ quick: 150, deep: 2_000 }) }
+      { numRuns: sized({ quick: 60, deep: 2_000 }) }
     )
   })
 
@@ -478,7 +478,7 @@ describe('ranges', () => {
         const expected = next !== undefined && next <= fromMs + withinMs ? next : null
         expect(nextOpening(zone, items, fromMs, withinMs)).toBe(expected)
       }),
-      { numRuns: sized({ quick: 150, deep: 2_000 }) }
+      { numRuns: sized({ quick: 60, deep: 2_000 }) }
     )
   })
 })

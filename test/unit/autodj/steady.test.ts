@@ -8,7 +8,7 @@ import { aRequest, aSong, hourMs, minuteMs } from '../../support/autodj/library.
 import { aStation } from '../../support/autodj/station.ts'
 import { sized } from '../../support/tier.ts'
 
-const numRuns = sized({ quick: 8, deep: 100, soak: 5_000 })
+const numRuns = sized({ quick: 4, deep: 100, soak: 5_000 })
 
 /** What a plan changes, with the time from which on it does. */
 function changesOf({ situation: { queue }, plan }: { situation: Situation; plan: Plan }) {
