@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto'
-
 import { Redis } from 'ioredis'
 import type { Browser } from 'playwright-core'
-import postgres from 'postgres'
 import { test as base, inject } from 'vitest'
 
-import { openSql } from '../../src/db/sql.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
+import { openDatabases, type TestDatabases } from './databases.ts'
 import { openStage, type Stage } from './live-stage.ts'
 import { openPages } from './open-page.ts'
 import { type RunningProgram, startProgram, startServer } from './program.ts'
@@ -18,16 +15,14 @@ type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
 const withStores = base
   // Vitest finds out what a fixture needs by reading the pattern of its first argument, so there must be one.
   // oxlint-disable-next-line no-empty-pattern
-  .extend('databaseUrl', async ({}, { onCleanup }) => {
-    const database = await copyTemplate()
-    onCleanup(database.drop)
-    return database.url
+  .extend('databases', { scope: 'worker' }, async ({}, { onCleanup }) => useDatabases(onCleanup))
+  .extend('database', async ({ databases }, { onCleanup }) => {
+    const database = await databases.take()
+    onCleanup(database.giveBack)
+    return database
   })
-  .extend('sql', async ({ databaseUrl }, { onCleanup }) => {
-    const sql = openSql(databaseUrl, { max: 5, name: 'test' })
-    onCleanup(async () => sql.end({ timeout: 5 }))
-    return sql
-  })
+  .extend('databaseUrl', ({ database }) => database.url)
+  .extend('sql', ({ database }) => database.sql)
   // oxlint-disable-next-line no-empty-pattern
   .extend('redisOfWorker', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedRedis(onCleanup))
   .extend('redisUrl', async ({ redisOfWorker }) => {
@@ -100,13 +95,14 @@ async function openRedisServer(): Promise<Opened<string>> {
 
 async function openProgram(variables: Readonly<Record<string, string>>): Promise<Opened<RunningProgram>> {
   const redis = await openRedisServer()
-  const database = await copyTemplate()
+  const databases = openDatabases(inject('templateUrl'))
+  const database = await databases.take()
   const folder = await openTempFolder()
   const program = await startProgram(database.url, redis.value, folder.path, variables)
   const close = async () => {
     await program[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
-    await database.drop()
+    await databases.close()
     await redis.close()
   }
   return { value: program, close }
@@ -114,7 +110,8 @@ async function openProgram(variables: Readonly<Record<string, string>>): Promise
 
 async function openStageWithServer(): Promise<Opened<Stage>> {
   const redis = await openRedisServer()
-  const database = await copyTemplate()
+  const databases = openDatabases(inject('templateUrl'))
+  const database = await databases.take()
   const folder = await openTempFolder()
   const PORT = String(await freePort())
   const start = () => startServer(database.url, redis.value, folder.path, { PORT })
@@ -122,7 +119,7 @@ async function openStageWithServer(): Promise<Opened<Stage>> {
   const close = async () => {
     stage[Symbol.dispose]()
     await folder[Symbol.asyncDispose]()
-    await database.drop()
+    await databases.close()
     await redis.close()
   }
   return { value: stage, close }
@@ -151,32 +148,13 @@ async function openBrowser(): Promise<Opened<Browser>> {
   return { value: browser, close: () => browser.close() }
 }
 
+async function openDatabasesOfWorker(): Promise<Opened<TestDatabases>> {
+  const value = openDatabases(inject('templateUrl'))
+  return { value, close: value.close }
+}
+
+const useDatabases = oncePerWorker(openDatabasesOfWorker)
 const useSharedBrowser = oncePerWorker(openBrowser)
 const useSharedRedis = oncePerWorker(openRedisServer)
 const useSharedProgram = oncePerWorker(async () => openProgram({}))
 const useSharedStage = oncePerWorker(openStageWithServer)
-
-/** A migrated, empty database under a name of its own. */
-async function copyTemplate() {
-  const template = new URL(inject('templateUrl'))
-  const name = `cuewire_test_${randomBytes(6).toString('hex')}`
-  const server = openServer(template)
-  // Copies files instead of writing each page to the log as well.
-  await server`create database ${server(name)} template ${server(template.pathname.slice(1))} strategy file_copy`
-  const url = new URL(template)
-  url.pathname = `/${name}`
-  return {
-    url: url.href,
-    drop: async () => {
-      await server`drop database if exists ${server(name)} with (force)`
-      await server.end({ timeout: 5 })
-    }
-  }
-}
-
-/** A connection beside the template: nobody may be connected to a database while it is copied. */
-function openServer(template: URL): postgres.Sql {
-  const url = new URL(template)
-  url.pathname = '/postgres'
-  return postgres(url.href, { max: 1, onnotice: () => {} })
-}

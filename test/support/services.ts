@@ -7,6 +7,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findRedis } from '../../src/embedded/redis-program.ts'
+import { prepareTemplate } from './databases.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
@@ -76,6 +77,7 @@ async function openTemplate(serverUrl: string): Promise<string> {
   const sql = openSql(url.href, { max: 1, name: 'migrate' })
   try {
     await migrate(sql)
+    await prepareTemplate(sql)
   } finally {
     await sql.end({ timeout: 5 })
   }
