@@ -5,17 +5,20 @@
  * `dist` mirrors the project: `src/server.ts` becomes `dist/src/server.js`, which holds the modules it imports; what
  * several entries share is in chunks beside it. Packages are part of that, except those in `dependencies` of
  * package.json, which are loaded from `node_modules`. The files that are read at run time are copied, and what browsers
- * load is in `dist/web`, bundled and compressed, listed in `dist/web/files.json`.
+ * load is in `dist/web`, bundled and compressed, listed in `dist/web/files.json`. `dist/THIRD-PARTY-LICENSES.txt` has the
+ * licenses of the packages that are part of it.
  *
  * Every file is replaced by a rename, and those that refer to others come last, so that a process that starts meanwhile,
  * or a second build, does no harm. Files of the build before stay for the programs that run it.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+
+import { renderLicenses } from './third-party-licenses.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -38,6 +41,7 @@ const sources = [
   'package.json',
   'package-lock.json',
   'scripts/build.mjs',
+  'scripts/third-party-licenses.mjs',
   'scripts/uws-binding.mjs'
 ]
 
@@ -102,12 +106,14 @@ async function buildProgram(folder) {
   const esbuild = await import('esbuild')
   const dist = join(folder, 'dist')
   const before = readStamp(folder).files
+  const inputs = new Set(swaggerFiles)
   try {
     const [program, web] = await Promise.all([
-      bundleProgram(esbuild, folder),
-      bundleWeb(esbuild, folder).then(outputs => compressed(dist, outputs))
+      bundleProgram(esbuild, folder, inputs),
+      bundleWeb(esbuild, folder, inputs).then(outputs => compressed(dist, outputs))
     ])
-    const outputs = [...web, ...copies(folder), ...program]
+    const licenses = { name: 'THIRD-PARTY-LICENSES.txt', contents: renderLicenses(folder, inputs) }
+    const outputs = [...web, ...copies(folder), licenses, ...program]
     for (const { name, contents } of outputs) replaceFile(join(dist, name), contents)
     const names = outputs.map(({ name }) => name)
     writeStamp(folder, { ...stamp, files: names })
@@ -118,11 +124,12 @@ async function buildProgram(folder) {
   }
 }
 
-/** The program, entries last. */
-async function bundleProgram(esbuild, folder) {
+/** The program, entries last. Adds the files that it is made of to `inputs`. */
+async function bundleProgram(esbuild, folder, inputs) {
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const { outputFiles } = await esbuild.build({
+  const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: folder,
+    metafile: true,
     entryPoints: entries,
     outbase: '.',
     outdir: 'dist',
@@ -147,6 +154,7 @@ async function bundleProgram(esbuild, folder) {
     tsconfigRaw: {},
     logLevel: 'silent'
   })
+  addInputs(inputs, metafile)
   const isEntry = name => entries.includes(name.replace(/\.js$/, '.ts'))
   const outputs = outputFiles.map(({ path, contents }) => ({
     name: relative(join(folder, 'dist'), path),
@@ -169,10 +177,14 @@ const withoutMapsOfPackages = {
   }
 }
 
-/** What browsers load; the same sources give the same bytes and names everywhere. */
-async function bundleWeb(esbuild, folder) {
-  const { outputFiles } = await esbuild.build({
+/**
+ * What browsers load; the same sources give the same bytes and names everywhere. Adds the files that it is made of to
+ * `inputs`.
+ */
+async function bundleWeb(esbuild, folder, inputs) {
+  const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: folder,
+    metafile: true,
     entryPoints: webEntries,
     outdir: '/assets',
     entryNames: '[name]-[hash]',
@@ -183,12 +195,13 @@ async function bundleWeb(esbuild, folder) {
     format: 'esm',
     target: browsers,
     loader: { '.woff2': 'file', '.svg': 'copy' },
-    plugins: [styleTexts(esbuild)],
+    plugins: [styleTexts(esbuild, folder, inputs)],
     // Licences ask for their notices to travel along.
     legalComments: 'eof',
     tsconfigRaw: {},
     logLevel: 'silent'
   })
+  addInputs(inputs, metafile)
   const declarations = readFileSync(join(folder, 'web/client/interface.ts'))
   return [
     ...outputFiles.map(({ path, contents }) => ({ name: path.slice('/assets/'.length), contents })),
@@ -197,23 +210,30 @@ async function bundleWeb(esbuild, folder) {
 }
 
 /** A script that imports a style sheet gets its minified text: elements with a shadow bring their own. */
-function styleTexts(esbuild) {
+function styleTexts(esbuild, folder, inputs) {
   return {
     name: 'style texts',
     setup: plugin => {
       plugin.onLoad({ filter: /\.css$/ }, async ({ path, with: { type } }) => {
         if (type !== 'text') return undefined
-        const { outputFiles } = await esbuild.build({
+        const { outputFiles, metafile } = await esbuild.build({
+          absWorkingDir: folder,
+          metafile: true,
           entryPoints: [path],
           bundle: true,
           minify: true,
           write: false,
           target: browsers
         })
+        addInputs(inputs, metafile)
         return { contents: outputFiles[0]?.text ?? '', loader: 'text' }
       })
     }
   }
+}
+
+function addInputs(inputs, metafile) {
+  for (const input of Object.keys(metafile.inputs)) inputs.add(input)
 }
 
 const asBrotli = promisify(brotliCompress)
@@ -238,17 +258,20 @@ async function compressed(dist, files) {
   return [...outputs.flat(), list].map(({ name, contents }) => ({ name: `web/${name}`, contents }))
 }
 
+const swaggerFiles = ['swagger-ui-bundle.js', 'swagger-ui.css'].map(
+  name => `node_modules/swagger-ui-dist/${name}`
+)
+
 /** The files that the program reads at run time. */
 function copies(folder) {
   const own = sourceFiles(folder).filter(
     name => name === 'package.json' || name.startsWith('assets/') || /^src\/.*\.(sql|lua)$/.test(name)
   )
-  const swagger = ['swagger-ui-bundle.js', 'swagger-ui.css']
   return [
     ...own.map(name => ({ name, contents: readFileSync(join(folder, name)) })),
-    ...swagger.map(name => ({
-      name: `web/${name}`,
-      contents: readFileSync(join(folder, 'node_modules/swagger-ui-dist', name))
+    ...swaggerFiles.map(name => ({
+      name: `web/${basename(name)}`,
+      contents: readFileSync(join(folder, name))
     }))
   ]
 }

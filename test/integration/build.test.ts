@@ -98,6 +98,26 @@ test('a stack names the source', async ({ project }) => {
   await expect(project.run()).rejects.toMatchObject({ code: 1, stderr })
 })
 
+test('the licenses of bundled packages are part of the build, and no others', async ({ project }) => {
+  await project.write('src/server.ts', "import 'ioredis'\nimport 'postgres'\n")
+  await project.write('web/player/player-page.ts', "import { html } from 'lit'\nconsole.log(html``)\n")
+  await project.write('web/player/player.css', "@import '@fontsource-variable/figtree/wght.css';\n")
+  await project.run()
+  const text = await readFile(join(project.folder, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
+  const titles = [...text.matchAll(/^-{80}\n(.*)$/gm)].map(([, title = '']) => title)
+  expect(titles).toEqual(titles.toSorted())
+  const names = titles.map(title => title.replace(/ \d+\.\d+\.\d+ \(.+\)$/, ''))
+  expect(names).toEqual(
+    expect.arrayContaining(['@fontsource-variable/figtree', 'ioredis', 'lit', 'lit-html', 'swagger-ui-dist'])
+  )
+  expect(names).not.toContain('uplot')
+  expect(text).toMatch(/^ioredis .* \(MIT\)\n\n.*\n\nCopyright \(c\) .* Zihua Li/m)
+  expect(text).toMatch(/^lit .* \(BSD-3-Clause\)\n\nBSD 3-Clause License\n\nCopyright \(c\) 2017 Google LLC/m)
+  expect(text).toMatch(/^postgres .* \(Unlicense\)\n\nThe package has no license file\.$/m)
+  // What swagger-ui bundles itself.
+  expect(text).toContain('DOMPurify')
+})
+
 test.runIf(isDeep)('what does not compile is named, and what was there before stays', async ({ project }) => {
   await project.run()
   await project.write('src/answer.ts', 'export const = 42\n')
