@@ -9,7 +9,7 @@ import { test } from '../support/fixtures.ts'
 import type { Stage } from '../support/live-stage.ts'
 import { livePath, openWay, openWebSocket } from '../support/live-ways.ts'
 import { openWitnesses } from '../support/live-witnesses.ts'
-import { sizeOf } from '../support/process-size.ts'
+import { canMeasure, sizeOf } from '../support/process-size.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { handshake, opcodes, openRaw, openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
 import { sized } from '../support/tier.ts'
@@ -373,7 +373,7 @@ async function visit({ baseUrl }: Stage, channel: string, index: number): Promis
   })
 }
 
-test('clients that come and leave are forgotten', async ({ stage }) => {
+test.runIf(canMeasure)('clients that come and leave are forgotten', async ({ stage }) => {
   const { channel } = await stage.put()
   const visits = Array.from({ length: sized({ quick: 600, deep: 2_000 }) }, (_, index) => index)
   // The first round warms the heap up.
@@ -386,7 +386,7 @@ test('clients that come and leave are forgotten', async ({ stage }) => {
   expect(after.rssMiB - before.rssMiB).toBeLessThan(32)
 })
 
-test('after all of it the process is still small', async ({ stage }) => {
+test.runIf(canMeasure)('after all of it the process is still small', async ({ stage }) => {
   const { rssMiB, descriptors } = await sizeOf(pidOf(stage))
   expect(rssMiB).toBeLessThan(400)
   expect(descriptors).toBeLessThan(200)

@@ -1,5 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+/** Whether this system has `/proc`: for `test.runIf`. */
+export const canMeasure = process.platform === 'linux'
+
 /** How much memory and how many descriptors a process of this machine holds. Linux only. */
 export async function sizeOf(pid: number): Promise<{ rssMiB: number; descriptors: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
