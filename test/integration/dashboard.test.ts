@@ -9,7 +9,7 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
-import { isDeep, sized } from '../support/tier.ts'
+import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 
@@ -96,23 +96,23 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await card.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 30_000 })
   }, 90_000)
 
-  test('without WebSockets the seconds of the list go on, and none are made up where the length is not known', async ({
-    stage,
-    openPage
-  }) => {
-    const startedAtMs = Date.now() - 20_000
-    const known = await stage.put({ shown: aPlay({ startedAtMs }) })
-    const unknown = await stage.put({ shown: aPlay({ startedAtMs, durationMs: 0 }) })
-    const page = await openPage()
-    await page.routeWebSocket(/.*/, socket => void socket.close())
-    await page.goto(stage.baseUrl)
-    const cardOf = ({ shortName }: { shortName: string }) =>
-      page.locator('.card').filter({ has: page.locator(`a[href="public/${shortName}"]`) })
-    const times = cardOf(known).locator('.times')
-    await times.filter({ hasText: /0:2[3-6]/ }).waitFor({ timeout: 10_000 })
-    await times.filter({ hasText: /0:2[7-9]/ }).waitFor({ timeout: 5_000 })
-    expect(await cardOf(unknown).textContent()).not.toContain('0:00')
-  })
+  test.runIf(isDeep)(
+    'without WebSockets the seconds of the list go on, and none are made up where the length is not known',
+    async ({ stage, openPage }) => {
+      const startedAtMs = Date.now() - 20_000
+      const known = await stage.put({ shown: aPlay({ startedAtMs }) })
+      const unknown = await stage.put({ shown: aPlay({ startedAtMs, durationMs: 0 }) })
+      const page = await openPage()
+      await page.routeWebSocket(/.*/, socket => void socket.close())
+      await page.goto(stage.baseUrl)
+      const cardOf = ({ shortName }: { shortName: string }) =>
+        page.locator('.card').filter({ has: page.locator(`a[href="public/${shortName}"]`) })
+      const times = cardOf(known).locator('.times')
+      await times.filter({ hasText: /0:2[3-6]/ }).waitFor({ timeout: 10_000 })
+      await times.filter({ hasText: /0:2[7-9]/ }).waitFor({ timeout: 5_000 })
+      expect(await cardOf(unknown).textContent()).not.toContain('0:00')
+    }
+  )
 
   test('a page that was hidden reads again when it is looked at, also if the clock was set back meanwhile', async ({
     stage,
@@ -373,34 +373,34 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Operator' }).waitFor()
   })
 
-  test('times of twelve hours, and of other days, have room beside what they stand at', async ({
-    program,
-    openPage
-  }) => {
-    const page = await openPage({ locale: 'en-US' })
-    const { id, path } = await openStation(page, program)
-    await program.ask('POST', `${path}/backend/skip`)
-    await program.sql`update song_history set started_at_ms = started_at_ms - 86400000 where station_id = ${id}
+  test.runIf(isDeep)(
+    'times of twelve hours, and of other days, have room beside what they stand at',
+    async ({ program, openPage }) => {
+      const page = await openPage({ locale: 'en-US' })
+      const { id, path } = await openStation(page, program)
+      await program.ask('POST', `${path}/backend/skip`)
+      await program.sql`update song_history set started_at_ms = started_at_ms - 86400000 where station_id = ${id}
       and id = (select min(id) from song_history where station_id = ${id})`
-    const late = { start_time: 2200, end_time: 600, days: [] }
-    await program.ask('POST', `${path}/playlists`, { body: { name: 'Overnight', schedule_items: [late] } })
-    for (const width of sized({ quick: [320, 1280], deep: [320, 390, 1280] })) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.reload()
-      await page.locator('.queue-row').first().waitFor()
-      await page.getByRole('cell', { name: /^\w{3},? \d+:\d\d\s[AP]M$/ }).waitFor()
-      const crowded = await page.evaluate(`[...document.querySelectorAll('.queue-row')].filter(row =>
+      const late = { start_time: 2200, end_time: 600, days: [] }
+      await program.ask('POST', `${path}/playlists`, { body: { name: 'Overnight', schedule_items: [late] } })
+      for (const width of [320, 390, 1280]) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.reload()
+        await page.locator('.queue-row').first().waitFor()
+        await page.getByRole('cell', { name: /^\w{3},? \d+:\d\d\s[AP]M$/ }).waitFor()
+        const crowded = await page.evaluate(`[...document.querySelectorAll('.queue-row')].filter(row =>
         row.querySelector('.row-time').getBoundingClientRect().right >
           row.querySelector('.row-text').getBoundingClientRect().left).length`)
-      const hidden = await page.evaluate(
-        `[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length`
-      )
-      expect([width, crowded, hidden]).toEqual([width, 0, 0])
+        const hidden = await page.evaluate(
+          `[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length`
+        )
+        expect([width, crowded, hidden]).toEqual([width, 0, 0])
+      }
+      await page.goto(`${page.url()}/schedule`)
+      await page.getByText('10:00 PM–6:00 AM').first().waitFor()
+      expect(await page.title()).toContain('Station')
     }
-    await page.goto(`${page.url()}/schedule`)
-    await page.getByText('10:00 PM–6:00 AM').first().waitFor()
-    expect(await page.title()).toContain('Station')
-  })
+  )
 
   test('notifications are opened, paged through and settled all at once', async ({ program, openPage }) => {
     for (let index = 1; index <= 22; index++)

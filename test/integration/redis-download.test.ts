@@ -106,7 +106,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect(await readdir(cache)).toEqual([release])
   })
 
-  test('starts at the same moment get one each, and leave one', async () => {
+  test.runIf(isDeep)('starts at the same moment get one each, and leave one', async () => {
     await useSources(await redis7())
     const found = await Promise.all([findRedis(data), findRedis(data), findRedis(data)])
     expect(new Set(found.map(({ path }) => path)).size).toBe(1)
@@ -179,7 +179,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     )
   })
 
-  test('a package that was changed on its way is refused', async () => {
+  test.runIf(isDeep)('a package that was changed on its way is refused', async () => {
     await useSources(await redis7())
     const deb = join(folder.path, 'source/redis-server_7.2.0_all.deb')
     const bytes = await readFile(deb)
