@@ -11,7 +11,6 @@ const integration = {
   // Files of a worker share its modules and services; see test/support/fixtures.ts.
   isolate: false,
   unstubEnvs: true,
-  server: { deps: { inline: ['openapi-typescript'] } },
   testTimeout: isDeep ? 20 * minuteMs : minuteMs / 2,
   hookTimeout: minuteMs,
   // A machine that others load can be late for any deadline once; what needed a second try is listed as such.
@@ -47,7 +46,6 @@ export default defineConfig({
         }
       },
       {
-        resolve,
         test: {
           ...integration,
           name: 'integration',
@@ -59,9 +57,11 @@ export default defineConfig({
       ...(isDeep
         ? [
             {
+              resolve,
               test: {
                 ...integration,
                 name: 'deep',
+                server: { deps: { inline: ['openapi-typescript'] } },
                 include: ['test/deep/**/*.test.ts'],
                 maxWorkers: 1,
                 sequence: { groupOrder: 2 }
