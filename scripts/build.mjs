@@ -223,7 +223,9 @@ function styleTexts(esbuild, folder, inputs) {
           bundle: true,
           minify: true,
           write: false,
-          target: browsers
+          target: browsers,
+          tsconfigRaw: {},
+          logLevel: 'silent'
         })
         addInputs(inputs, metafile)
         return { contents: outputFiles[0]?.text ?? '', loader: 'text' }
