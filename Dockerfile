@@ -3,10 +3,10 @@
 FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts ./scripts
 # The install applies them.
 COPY patches ./patches
 RUN npm ci --no-audit --no-fund
+COPY scripts ./scripts
 COPY src ./src
 COPY workers ./workers
 COPY web ./web
@@ -16,7 +16,6 @@ RUN npm run build
 FROM node:24-trixie-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts ./scripts
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:24-trixie-slim
