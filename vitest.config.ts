@@ -17,7 +17,7 @@ const integration = {
   retry: process.env['CI'] ? 1 : 0,
   // Many of these wait for time to pass, so four at a time keep two cores busy; but not beside the properties, which
   // would take the cores from those that measure how soon something happens.
-  maxWorkers: 5,
+  maxWorkers: 4,
   sequence: { groupOrder: 1 }
 }
 

@@ -52,7 +52,7 @@ export function openDatabases(templateUrl: string): TestDatabases {
         url: urlOf(template, copy.name),
         sql: copy.sql,
         giveBack: async () => {
-          if (await empty(copy)) idle.push(copy)
+          if (idle.length < maxIdle && (await empty(copy))) idle.push(copy)
           else await drop(copy)
         }
       }
@@ -71,6 +71,8 @@ interface Copy {
   readonly sql: Sql
 }
 
+/** Tests that run at the same moment have many, and connections are few. */
+const maxIdle = 2
 const poolOptions = { max: 5, name: 'test' }
 
 /** Returns whether nothing else remains to be done. */
