@@ -201,32 +201,36 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     await waitFor(() => silent.open() === 0, { deadlineMs: 5_000, what: 'the end of apt-get' })
   })
 
-  test('any user gets a working one from the sources of the system', { timeout: 90_000 }, async context => {
-    const user = isRoot ? { uid: nobody, gid: nobody } : {}
-    const unreachable = (await whyNoSources()) ?? whyNotAs(user)
-    context.skip(unreachable !== null, unreachable ?? '')
-    if (isRoot) for (const path of [home, data]) await chown(path, nobody, nobody)
+  test.runIf(isDeep)(
+    'any user gets a working one from the sources of the system',
+    { timeout: 90_000 },
+    async context => {
+      const user = isRoot ? { uid: nobody, gid: nobody } : {}
+      const unreachable = (await whyNoSources()) ?? whyNotAs(user)
+      context.skip(unreachable !== null, unreachable ?? '')
+      if (isRoot) for (const path of [home, data]) await chown(path, nobody, nobody)
 
-    const env = { PATH: process.env['PATH'], HOME: home }
-    using script = runScript('redis-child.ts', [data], { ...user, env })
-    const started = v.object({ url: v.string(), pid: v.number(), uid: v.number() })
-    const { url, pid, uid } = v.parse(started, await script.firstLine)
-    expect(uid).toBe(isRoot ? nobody : process.getuid?.())
-    const redis = new Redis(url)
-    try {
-      expect(await redis.incr('starts')).toBe(1)
-    } finally {
-      redis.disconnect()
+      const env = { PATH: process.env['PATH'], HOME: home }
+      using script = runScript('redis-child.ts', [data], { ...user, env })
+      const started = v.object({ url: v.string(), pid: v.number(), uid: v.number() })
+      const { url, pid, uid } = v.parse(started, await script.firstLine)
+      expect(uid).toBe(isRoot ? nobody : process.getuid?.())
+      const redis = new Redis(url)
+      try {
+        expect(await redis.incr('starts')).toBe(1)
+      } finally {
+        redis.disconnect()
+      }
+      const maps = await readFile(`/proc/${pid}/maps`, 'utf8')
+      expect(maps).toMatch(new RegExp(`${await realpath(cache)}/.*/libjemalloc\\.so`))
+      // Nothing else that we run loads libraries from there.
+      expect(await environmentOf(pid)).toContain('LD_LIBRARY_PATH=')
+      expect(await environmentOf(await parentOf(pid))).not.toContain('LD_LIBRARY_PATH=')
+
+      script.child.kill('SIGKILL')
+      await waitFor(async () => (await startOf(pid)) === undefined, { deadlineMs: 5_000, what: 'its end' })
     }
-    const maps = await readFile(`/proc/${pid}/maps`, 'utf8')
-    expect(maps).toMatch(new RegExp(`${await realpath(cache)}/.*/libjemalloc\\.so`))
-    // Nothing else that we run loads libraries from there.
-    expect(await environmentOf(pid)).toContain('LD_LIBRARY_PATH=')
-    expect(await environmentOf(await parentOf(pid))).not.toContain('LD_LIBRARY_PATH=')
-
-    script.child.kill('SIGKILL')
-    await waitFor(async () => (await startOf(pid)) === undefined, { deadlineMs: 5_000, what: 'its end' })
-  })
+  )
 })
 
 const environmentOf = async (pid: number): Promise<string> => readFile(`/proc/${pid}/environ`, 'utf8')

@@ -17,7 +17,7 @@ import { assertPortIsFree } from '../../src/http/port.ts'
 import { checkPostgres, checkRedis } from '../../src/store-checks.ts'
 import { connectLive, isDisconnect } from '../support/live-client.ts'
 import { readHistory } from '../support/stations.ts'
-import { openTempFolder, type TempFolder } from '../support/temp-folder.ts'
+import { openStoreFolder, type TempFolder } from '../support/temp-folder.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { type Program, rememberAll, runningIn, startProgram } from '../support/whole-program.ts'
@@ -40,7 +40,7 @@ const start = (more: Record<string, string> = {}) =>
   startProgram({ DATA_DIR: dataDir, PORT: String(port), TZ: 'America/New_York', ...more })
 
 beforeAll(async () => {
-  folder = await openTempFolder()
+  folder = await openStoreFolder()
   dataDir = join(folder.path, `it's "radio" \u{1F4FB}`)
   port = await freePort()
   program = start()
@@ -142,7 +142,8 @@ describe('a start that cannot work', longTimeout, () => {
   })
 })
 
-for (const name of ['src/server.js', 'workers/main.js', 'postgres/data', 'redis.conf']) {
+const parts = ['src/server.js', 'workers/main.js', 'postgres/data', 'redis.conf']
+for (const name of sized({ quick: ['src/server.js', 'postgres/data'], deep: parts })) {
   test(`${name} is started again when it is killed, and the music goes on`, longTimeout, async () => {
     const before = await services()
     const [main, first] = [await program.mainPid(), await theOne(name)]
@@ -178,7 +179,7 @@ test('all ends when the program is killed, and a second start at once goes on', 
   await skipTo()
 
   const history = await inDatabase(sql => readHistory(sql, 1))
-  expect(history.length).toBeGreaterThanOrEqual(10)
+  expect(history.length).toBeGreaterThanOrEqual(sized({ quick: 6, deep: 10 }))
   expect(history.map(row => row.endedAtMs)).toEqual([...history.slice(1).map(row => row.startedAtMs), null])
 })
 
