@@ -20,7 +20,7 @@ export interface TestDatabases {
 }
 
 /**
- * Opens copies of a template that `prepareTemplate` has seen. To empty one takes a tenth of the time it takes to make one.
+ * Opens copies of a template that `prepareTemplate` has seen. To empty one takes less time than to make one.
  */
 export function openDatabases(templateUrl: string): TestDatabases {
   const template = new URL(templateUrl)
