@@ -35,5 +35,7 @@ test('without a terminal there is a line for each problem and for every 500 file
   }
   show({ type: 'problem-found', path: 'b\n.mp3', reason: 'it is empty' })
   out.end()
-  expect((await out.toArray()).join('')).toBe('500 files looked at\n1000 files looked at\nskipped b?.mp3: it is empty\n')
+  expect((await out.toArray()).join('')).toBe(
+    '500 files looked at\n1000 files looked at\nskipped b?.mp3: it is empty\n'
+  )
 })
