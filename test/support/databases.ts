@@ -50,7 +50,8 @@ export function openDatabases(templateUrl: string): TestDatabases {
       const copy = idle.pop() ?? (await make())
       return {
         url: urlOf(template, copy.name),
-        sql: copy.sql,
+        // The program remembers rows by pool, and stations of two users have the same ids: each gets an object of its own.
+        sql: new Proxy(copy.sql, {}),
         giveBack: async () => {
           if (idle.length < maxIdle && (await empty(copy))) idle.push(copy)
           else await drop(copy)
