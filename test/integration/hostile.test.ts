@@ -15,6 +15,7 @@ import { resources } from '../contract/resources.ts'
 import { addedRows, interfaceRows, type Row } from '../contract/table.ts'
 import { fill, openStations, pathOf, recordParameter } from '../contract/world.ts'
 import { test as base } from '../support/fixtures.ts'
+import { askPlainly } from '../support/plain-http.ts'
 import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
 import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
 import { sized } from '../support/tier.ts'
@@ -126,17 +127,17 @@ interface Sent {
 async function send(program: RunningProgram, method: string, path: string, { body, contentType }: Sent) {
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = Date.now()
-    const answer = await fetch(program.baseUrl + path, {
+    const answer = await askPlainly(program.baseUrl + path, {
       method,
       body,
       headers: { 'X-API-Key': adminKey, 'Content-Type': contentType ?? 'application/json' },
       signal: AbortSignal.timeout(10_000)
     })
-    const text = await answer.text()
+    const text = answer.body.toString()
     const { status } = answer
     expect(faultsOf(status, text, Date.now() - startedAt), `${method} ${path}`).toEqual([])
     if (status !== 429 || attempt === 20) return { status, text, body: parsed(text) }
-    await sleep(Number(answer.headers.get('retry-after')) * 1000)
+    await sleep(Number(answer.headers['retry-after']) * 1000)
   }
 }
 

@@ -10,6 +10,7 @@ import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { serveApi } from './api-server.ts'
 import { aStation } from './builders.ts'
 import { deliveryParts } from './hooks.ts'
+import { askPlainly, headersOf } from './plain-http.ts'
 import type { Answer } from './program.ts'
 import { seedStation } from './stations.ts'
 import { startWebServer } from './web-server.ts'
@@ -44,12 +45,12 @@ export async function openHookStage(
   const parts = deliveryParts(sql, { secrets, baseUrl: 'https://radio.example.com' })
 
   async function askAs(as: string, method: string, path: string, body?: unknown): Promise<HookAnswer> {
-    const answer = await fetch(`${api.base}${path}`, {
+    const answer = await askPlainly(`${api.base}${path}`, {
       method,
       headers: { 'Content-Type': 'application/json', ...(as === '' ? {} : { 'X-API-Key': as }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      body: JSON.stringify(body)
     })
-    return { status: answer.status, headers: answer.headers, body: await answer.json() }
+    return { status: answer.status, headers: headersOf(answer), body: JSON.parse(answer.body.toString()) }
   }
 
   const below = (path: string) => `/api/station/${stationId}/${path}`

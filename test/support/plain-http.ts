@@ -7,13 +7,21 @@ export interface PlainAnswer {
   readonly body: Buffer
 }
 
+export interface PlainOptions {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+  readonly signal?: AbortSignal
+}
+
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
 
-/** Sends a request with these headers and no others, unlike `fetch`. `signal` cuts the connection. */
-export function askPlainly(
-  url: string,
-  { method = 'GET', headers = {}, signal }: PlainOptions = {}
-): Promise<PlainAnswer> {
+/**
+ * Sends a request with these headers, and of others only what HTTP/1.1 needs, and follows nothing, unlike `fetch`, which takes three
+ * times the CPU as well: 2 ms a call in Node 20. `signal` cuts the connection.
+ */
+export async function askPlainly(url: string, options: PlainOptions = {}): Promise<PlainAnswer> {
+  const { method = 'GET', headers = {}, body, signal } = options
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers, agent, ...(signal ? { signal } : {}) }, answer => {
       const chunks: Buffer[] = []
@@ -23,13 +31,19 @@ export function askPlainly(
         resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) })
       )
     })
-    asked.on('error', reject)
-    asked.end()
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      // The server had closed a connection that was kept, and has not seen this request.
+      if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(askPlainly(url, options))
+      else reject(error)
+    })
+    asked.end(body)
   })
 }
 
-export interface PlainOptions {
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
+/** The headers of an answer, as `fetch` would give them. */
+export function headersOf({ headers }: PlainAnswer): Headers {
+  const all = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each): [string, string] => [name, each])
+  )
+  return new Headers(all)
 }

@@ -1,3 +1,4 @@
+import { askPlainly } from './plain-http.ts'
 import type { Answer, RunningProgram } from './program.ts'
 import { seedStation, type Shape } from './stations.ts'
 
@@ -24,12 +25,12 @@ export async function openPlayoutClient(
   const made = await program.ask('POST', `/api/station/${id}/playout-key`)
   const key: string = made.body.playout_key
   const call: PlayoutClient['call'] = async (action, sent = {}) => {
-    const answer = await fetch(`${program.baseUrl}/api/internal/${id}/liquidsoap/${action}`, {
+    const answer = await askPlainly(`${program.baseUrl}/api/internal/${id}/liquidsoap/${action}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Liquidsoap-Api-Key': key },
       body: JSON.stringify(sent)
     })
-    return { status: answer.status, body: await answer.json() }
+    return { status: answer.status, body: JSON.parse(answer.body.toString()) }
   }
   return {
     id,

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { wordsFor } from './compiled-program.ts'
+import { askPlainly, headersOf } from './plain-http.ts'
 import { waitFor } from './wait.ts'
 import { shared, startWorkers } from './worker-process.ts'
 
@@ -110,18 +111,17 @@ async function untilReady(child: ChildProcess, what: string): Promise<void> {
 
 function askAt(baseUrl: string): Ask {
   return async (method, path, { body, key = adminKey, from } = {}) => {
-    const answer = await fetch(baseUrl + path, {
+    const answer = await askPlainly(baseUrl + path, {
       method,
-      redirect: 'manual',
       headers: {
         'Content-Type': 'application/json',
         ...(key === '' ? {} : { 'X-API-Key': key }),
         ...(from === undefined ? {} : { 'X-Forwarded-For': from })
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
+      body: typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
     })
-    const text = await answer.text()
-    const isJson = text !== '' && answer.headers.get('content-type')?.startsWith('application/json')
-    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
+    const text = answer.body.toString()
+    const isJson = text !== '' && answer.headers['content-type']?.startsWith('application/json')
+    return { status: answer.status, headers: headersOf(answer), body: isJson ? JSON.parse(text) : text }
   }
 }
