@@ -22,8 +22,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
  */
 export async function askPlainly(url: string, options: PlainOptions = {}): Promise<PlainAnswer> {
   const { method = 'GET', headers = {}, body, signal } = options
+  // By itself Node sends the body of a DELETE without its length.
+  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+  const wish = { method, headers: { ...headers, ...length }, agent, ...(signal ? { signal } : {}) }
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers, agent, ...(signal ? { signal } : {}) }, answer => {
+    const asked = request(url, wish, answer => {
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.on('error', reject)
