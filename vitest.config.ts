@@ -53,7 +53,7 @@ export default defineConfig({
           exclude: mocking
         }
       },
-      { test: { ...integration, name: 'isolated', include: mocking, isolate: true } },
+      { test: { ...integration, name: 'guarded', include: mocking, isolate: true } },
       ...(isDeep
         ? [
             {

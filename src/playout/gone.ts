@@ -17,17 +17,17 @@ export async function buryStations(sql: Sql | Tx, stationIds: readonly number[])
 }
 
 /**
- * Makes the servers forget the stations of a shard that are gone from Postgres, where the process that deleted one died
- * before it could do so. `positions` has to be read before `stationIds`, the stations of the shard that are there.
+ * Makes the servers forget the stations of these shards that are gone from Postgres, where the process that deleted one died
+ * before it could do so. `positions` has to be read before `stationIds`, the stations of the shards that are there.
  */
 export async function forgetGone(
   services: PlayoutServices,
-  shard: number,
+  shardNumbers: readonly number[],
   positions: ReadonlyMap<number, string>,
   stationIds: ReadonlySet<number>
 ): Promise<void> {
   const rows = await services.sql<{ id: number }[]>`
-    select id from deleted_stations where id % ${shards.length} = ${shard}`
+    select id from deleted_stations where id % ${shards.length} = any(${[...shardNumbers]}::int[])`
   const buried = new Set(rows.map(({ id }) => id))
   const gone = [...new Set([...positions.keys(), ...buried])].filter(id => !stationIds.has(id))
   for (const id of gone) if (positions.get(id) !== '') await forgetStation(services.redis, id)

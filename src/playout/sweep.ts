@@ -37,7 +37,7 @@ export async function sweep(
   for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
-  if (differing.fault !== null) throw differing.fault
+  if (differing.faults.length > 0) throw differing.faults[0]
   return differing.fresh
 }
 
@@ -108,31 +108,61 @@ async function advanceAll(
 }
 
 /**
- * Stations whose live state is missing, or stands at another revision than the facts. Shard by shard, so that no
- * single look at thousands of stations keeps tracks from ending on time. A shard that cannot be read is the last one of
- * this round, and rounds begin anywhere, so that it stands in the way of no other for long.
+ * Stations whose live state is missing, or stands at another revision than the facts. A thousand or so at a time, so that no
+ * single look keeps tracks from ending on time. Shards of Redis that cannot be read stand in the way of no other.
  */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
   const fresh = new Set<number>()
-  const first = Math.floor(Math.random() * shards.length)
+  // Before the stations: one that has a position and is not among them has been deleted.
+  const answers = await Promise.allSettled(shards.map(async shard => readPositions(services.redis, shard)))
+  const readable: ReadShard[] = []
+  const faults: unknown[] = []
+  for (const [shard, answer] of answers.entries()) {
+    if (answer.status === 'fulfilled') readable.push({ shard, positions: answer.value })
+    else faults.push(answer.reason)
+  }
   try {
-    for (const shard of [...shards.slice(first), ...shards.slice(0, first)]) {
-      for (const { stationId, isMissing } of await differingIn(services, shard)) {
+    for (const group of grouped(readable)) {
+      for (const { stationId, isMissing } of await differingIn(services, group)) {
         if (isMissing || previous.has(stationId)) lasting.push(stationId)
         else fresh.add(stationId)
       }
     }
   } catch (error) {
-    return { lasting, fresh, fault: error instanceof Error ? error : new Error(String(error)) }
+    faults.push(error)
   }
-  return { lasting, fresh, fault: null }
+  return { lasting, fresh, faults }
 }
 
-async function differingIn(services: PlayoutServices, shard: number) {
-  const positions = await readPositions(services.redis, shard)
+/** A shard, and the positions that its stations have in Redis. */
+interface ReadShard {
+  readonly shard: number
+  readonly positions: ReadonlyMap<number, string>
+}
+
+/** How many stations are compared in one go, where several shards together have no more. */
+const comparedAtOnce = 1_000
+
+function grouped(read: readonly ReadShard[]): ReadShard[][] {
+  const groups: ReadShard[][] = []
+  let size = Infinity
+  for (const each of read) {
+    size += each.positions.size
+    if (size > comparedAtOnce) {
+      groups.push([])
+      size = each.positions.size
+    }
+    groups.at(-1)?.push(each)
+  }
+  return groups
+}
+
+async function differingIn(services: PlayoutServices, group: readonly ReadShard[]) {
+  const numbers = group.map(({ shard }) => shard)
+  const positions = new Map(group.flatMap(each => [...each.positions]))
   const rows = await services.sql<{ id: number; revision: number }[]>`
-    select id, revision from stations where id % ${shards.length} = ${shard}`
+    select id, revision from stations where id % ${shards.length} = any(${numbers}::int[])`
   const differing: { stationId: number; isMissing: boolean }[] = []
   for (const { id, revision } of rows) {
     const position = positions.get(id)
@@ -141,7 +171,7 @@ async function differingIn(services: PlayoutServices, shard: number) {
     else if (position !== undefined && isCurrent(position, revision)) continue
     differing.push({ stationId: id, isMissing: !position })
   }
-  await forgetGone(services, shard, positions, new Set(rows.map(({ id }) => id)))
+  await forgetGone(services, numbers, positions, new Set(rows.map(({ id }) => id)))
   return differing
 }
 
