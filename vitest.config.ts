@@ -32,6 +32,7 @@ const mocking = ['test/integration/guarded-{fetch,names}.test.ts']
 
 export default defineConfig({
   test: {
+    experimental: { fsModuleCache: true },
     projects: [
       // Nothing here keeps anything in a module, so files share processes: a new one for each takes longer than most of the files.
       {

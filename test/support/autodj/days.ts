@@ -284,7 +284,7 @@ function act(station: TestStation, action: Action): void {
 }
 
 /** The number of days that a property looks at. */
-export const dayRuns = sized({ quick: 12, deep: 100, soak: 5_000 })
+export const dayRuns = sized({ quick: 7, deep: 100, soak: 5_000 })
 
 /** What a day is made of. */
 export interface DayParts {

@@ -127,6 +127,6 @@ test('whatever is scheduled lies within its days, and nothing lies on anything e
           }
         }
     }),
-    { numRuns: sized({ quick: 40, deep: 1_000 }) }
+    { numRuns: sized({ quick: 20, deep: 1_000 }) }
   )
 })
