@@ -7,6 +7,7 @@ import type { Body } from '../contract/table.ts'
 import { fill, openStations, pathOf, type Station } from '../contract/world.ts'
 import { test as base } from '../support/fixtures.ts'
 import type { Answer } from '../support/program.ts'
+import { sized } from '../support/tier.ts'
 
 const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
   const call = guardSecrets(openCalls(program))
@@ -150,7 +151,7 @@ describe('a value of a wrong type', () => {
     async ([, { field, resource, values }], { world: { call, station } }) => {
       const before = await countOf(call, resource, station)
       const outcomes: unknown[] = []
-      for (const value of values) {
+      for (const value of sized({ quick: values.filter((_, index) => index % 2 === 0), deep: values })) {
         const body = { ...fill(resource.minimal), [field]: value }
         const { status, body: answer } = await call('POST', pathOf(resource.collection, station.id), { body })
         const names = wrongFields(answer)

@@ -54,7 +54,8 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       page.evaluate<readonly [number, number]>(
         '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
       )
-    for (const [size, height] of Object.entries(widgetSizes)) {
+    const sizes = Object.entries(widgetSizes)
+    for (const [size, height] of sized({ quick: sizes.slice(0, 1), deep: sizes })) {
       // The border of the frame is one pixel on each side.
       await page.setViewportSize({ width: 382, height: height - 2 })
       await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed?size=${size}`)
@@ -62,7 +63,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       expect([size, ...(await sizeOf())]).toEqual([size, 382, height - 2])
     }
     await page.setViewportSize({ width: 320, height: 800 })
-    for (const rest of ['', '/widgets']) {
+    for (const rest of sized({ quick: [''], deep: ['', '/widgets'] })) {
       await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
       await page.locator('.controls, [part=rows]').waitFor()
       const [width] = await sizeOf()

@@ -46,6 +46,14 @@ export const allWays: readonly Way[] = [
   'curl: http_stream'
 ]
 
+/** One way for each transport, and for each place of the message. */
+export const quickWays: readonly Way[] = [
+  'a WebSocket and its first frame',
+  'an EventSource with cf_connect',
+  'curl: SSE by POST',
+  'curl: http_stream'
+]
+
 /** One way for each transport. */
 export const transports: readonly Way[] = [
   'a WebSocket and its first frame',
