@@ -278,7 +278,10 @@ async function expectOneLine(message: string, variables: Readonly<Record<string,
     ...variables
   })
   expect(await failing.ended).toBe(1)
-  expect(failing.output).toEqual({ stdout: '', stderr: `cuewire: ${message}\n` })
+  // Something else than Redis may be known by its words, or by the end of the connection, whichever comes first.
+  const withoutReason = (text: string) => text.replace(/\(.+\)/, '()')
+  expect(failing.output.stdout).toBe('')
+  expect(withoutReason(failing.output.stderr)).toBe(withoutReason(`cuewire: ${message}\n`))
 }
 
 async function services(): Promise<RunningServices> {
