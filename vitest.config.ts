@@ -28,18 +28,21 @@ const integration = {
  */
 const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
 
-/** Small files that take long. Without results of a former run the largest files come first, and these would end alone. */
-const long = /(live-conformance-patience|webhook-faults|storage-sftp-odd|long-poll|remote-lists)\.test\.ts$/
+/** Small files that take long and use little of the processor. */
+const patient =
+  /(live-conformance-patience|webhook-faults|storage-sftp-odd|long-poll|remote-lists)\.test\.ts$/
 
-class LongFirst extends BaseSequencer {
+/** Without results of a former run the largest files come first; patient ones, that would end alone, come between these. */
+class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // Not the method of arrays.
     // oxlint-disable-next-line unicorn/no-array-sort
     const sorted = await super.sort(files)
-    return [
-      ...sorted.filter(({ moduleId }) => long.test(moduleId)),
-      ...sorted.filter(({ moduleId }) => !long.test(moduleId))
-    ]
+    const waiting = sorted.filter(({ moduleId }) => patient.test(moduleId))
+    const others = sorted.filter(({ moduleId }) => !patient.test(moduleId))
+    const beginning = others.findIndex(({ project }) => project.name === 'integration')
+    for (const [index, each] of waiting.entries()) others.splice(beginning + 8 * (index + 1), 0, each)
+    return others
   }
 }
 
@@ -49,7 +52,7 @@ const mocking = ['test/integration/guarded-{fetch,names}.test.ts']
 export default defineConfig({
   test: {
     experimental: { fsModuleCache: true },
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: Mixed },
     projects: [
       // Nothing here keeps anything in a module, so files share processes: a new one for each takes longer than most of the files.
       {
