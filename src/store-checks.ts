@@ -69,8 +69,8 @@ async function readInfo(url: string): Promise<string> {
     const state = /^cluster_enabled:1/m.test(cluster) ? await redis.cluster('INFO') : ''
     return `${server}\n${cluster}\n${state}`
   } catch (error) {
-    if (/^Unknown RESP type/.test(reasonOf(reason)))
-      throw new Error('what answers there is no Redis', { cause: reason })
+    if (reasonOf(reason).startsWith('Unknown RESP type'))
+      throw new Error('what answers there is no Redis', { cause: error })
     throw reason ?? error
   } finally {
     redis.disconnect()
