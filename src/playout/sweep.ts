@@ -108,8 +108,8 @@ async function advanceAll(
 }
 
 /**
- * Stations whose live state is missing, or stands at another revision than the facts. A thousand or so at a time, so that no
- * single look keeps tracks from ending on time. Shards of Redis that cannot be read stand in the way of no other.
+ * Stations whose live state is missing, or stands at another revision than the facts. Several shards at a time, so that
+ * no single look at thousands of stations keeps tracks from ending on time. Shards of Redis that cannot be read stand in the way of no other.
  */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
@@ -144,18 +144,13 @@ interface ReadShard {
 /** How many stations are compared in one go, where several shards together have no more. */
 const comparedAtOnce = 1_000
 
+/** Shards have about as many stations as each other. Where Redis has lost all positions nobody knows how many: one at a time. */
 function grouped(read: readonly ReadShard[]): ReadShard[][] {
-  const groups: ReadShard[][] = []
-  let size = Infinity
-  for (const each of read) {
-    size += each.positions.size
-    if (size > comparedAtOnce) {
-      groups.push([])
-      size = each.positions.size
-    }
-    groups.at(-1)?.push(each)
-  }
-  return groups
+  const largest = Math.max(...read.map(({ positions }) => positions.size))
+  const atOnce = largest > 0 ? Math.max(1, Math.floor(comparedAtOnce / largest)) : 1
+  return Array.from({ length: Math.ceil(read.length / atOnce) }, (_, index) =>
+    read.slice(index * atOnce, (index + 1) * atOnce)
+  )
 }
 
 async function differingIn(services: PlayoutServices, group: readonly ReadShard[]) {
