@@ -16,7 +16,7 @@ export type AdvancePayload = v.InferOutput<typeof advancePayload>
 
 /**
  * A job is released this much before its time and its worker waits for the exact millisecond, so that lateness does
- * not depend on Redis' timer cycle (10 ms at `hz 100`, 100 ms at the default).
+ * not depend on Redis' timer cycle (100 ms).
  */
 export const leadMs = 120
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { refreshNext, type RefreshParts, refreshVolumes } from '../src/storage/refresh.ts'
+import { refreshDue, type RefreshParts, refreshVolumes } from '../src/storage/refresh.ts'
 
 /** How often the worker looks for a location that is due, and for the room on the volumes. */
 const lookMs = 1_000
@@ -21,10 +21,7 @@ export function startStorage(parts: RefreshParts): { stop: () => Promise<void> }
           await refreshVolumes(parts, signal)
           volumesAtMs = performance.now() + volumesMs
         }
-        const lane = async () => {
-          while (!signal.aborted && (await refreshNext(parts, signal)));
-        }
-        await Promise.all(Array.from({ length: lanes }, lane))
+        await refreshDue(parts, lanes, signal)
       } catch (error) {
         if (!signal.aborted) parts.log.warn({ err: error }, 'storage not counted; trying again')
       }

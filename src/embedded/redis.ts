@@ -74,8 +74,6 @@ export function configOf(folder: string, port: number, password: string): string
     'daemonize no',
     // The command line keeps the path of this file: by that a leftover is recognised.
     'set-proc-title no',
-    // Blocked clients, and with them delayed jobs, are looked after this often per second.
-    'hz 100',
     'appendonly yes',
     'appendfsync everysec',
     'save ""',

@@ -43,17 +43,32 @@ const nearlyFullPercent = 90
 const easedPercent = 85
 
 /**
- * Counts one storage location whose time has come and writes down what it holds; false if none is due. It may run in
+ * Counts the storage locations whose time has come, at most `lanes` at once, and writes down what they hold. It may run in
  * any number of processes: a location is claimed before it is counted, and a claim that was left behind runs out.
  */
-export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Promise<boolean> {
-  const { sql, log } = parts
+export async function refreshDue(parts: RefreshParts, lanes: number, signal: AbortSignal): Promise<void> {
+  if (lanes === 0 || signal.aborted) return
+  const row = await claimNext(parts.sql)
+  if (!row) return
+  const sameLane = async () => {
+    await refresh(row, parts, signal)
+    await refreshDue(parts, 1, signal)
+  }
+  // The next lane opens only now: most looks find nothing.
+  await Promise.all([sameLane(), refreshDue(parts, lanes - 1, signal)])
+}
+
+async function claimNext(sql: Sql): Promise<Row | undefined> {
   const [row] = await sql<Row[]>`
     update storage_locations set measure_at = now() + ${claim}::interval
     where id = (
       select id from storage_locations where measure_at <= now() order by measure_at limit 1 for update skip locked)
     returning id, storage_quota_bytes as "quotaBytes", ${recordColumns(sql)}`
-  if (!row) return false
+  return row
+}
+
+async function refresh(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<void> {
+  const { sql, log } = parts
   const every = row.adapter === 'local' ? localEvery : remoteEvery
   const again = sql`measure_at = now() + ${every}::interval * (0.9 + random() * 0.2)`
   try {
@@ -79,7 +94,6 @@ export async function refreshNext(parts: RefreshParts, signal: AbortSignal): Pro
       source: 'storage'
     })
   }
-  return true
 }
 
 const unreachable = (id: number) => `storage-unreachable:${id}`

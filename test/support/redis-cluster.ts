@@ -127,7 +127,6 @@ function argumentsOf(port: number, busPort: number, folder: string): string[] {
     dir: folder,
     requirepass: password,
     save: '',
-    hz: 100,
     appendonly: 'yes',
     'maxmemory-policy': 'noeviction',
     'cluster-enabled': 'yes',
