@@ -144,7 +144,9 @@ async function bundleProgram(esbuild, folder, inputs) {
     // Stacks name our files and lines.
     sourcemap: true,
     sourcesContent: false,
-    plugins: [withoutMapsOfPackages],
+    plugins: [withoutMapsOfPackages, onlyNeededOfBullMQ],
+    // The older module format is always included whole.
+    mainFields: ['module', 'main'],
     minifyWhitespace: true,
     minifySyntax: true,
     // Packages in the older module format ask for Node's modules by `require`.
@@ -174,6 +176,19 @@ const withoutMapsOfPackages = {
       contents: `${readFileSync(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${smallMap}`,
       loader: 'js'
     }))
+  }
+}
+
+/** Half of BullMQ is for other databases and for jobs in processes of their own; its package.json does not say that imports do nothing else. */
+const onlyNeededOfBullMQ = {
+  name: 'only what is needed of BullMQ',
+  setup: plugin => {
+    plugin.onResolve({ filter: /^(bullmq$|\.)/ }, async ({ path, pluginData, ...from }) => {
+      const isInside = /[/\\]node_modules[/\\]bullmq[/\\]/.test(from.importer)
+      if (pluginData === onlyNeededOfBullMQ || !(isInside || path === 'bullmq')) return undefined
+      const resolved = await plugin.resolve(path, { ...from, pluginData: onlyNeededOfBullMQ })
+      return { ...resolved, sideEffects: false }
+    })
   }
 }
 
