@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import type { Stage } from '../support/live-stage.ts'
 import { askPlainly, type PlainAnswer } from '../support/plain-http.ts'
+import { waitFor } from '../support/wait.ts'
 
 const nasty = `</script><b onclick="x">"Rock & Roll" 'n' 👩‍🚀\r\nFile9=http://evil.example/`
 const escaped =
@@ -115,8 +116,11 @@ test.for(['br', 'gzip'])(
 test('whatever a title holds, a page holds it as text', async ({ stage }) => {
   const station = await stage.put({ profile: { name: nasty, description: nasty } })
   await station.play(nasty)
-  const { body } = await ask(stage, `/public/${station.shortName}`)
-  const text = body.toString()
+  const read = async () => {
+    const { body } = await ask(stage, `/public/${station.shortName}`)
+    return body.includes('"offset":2') && body.toString()
+  }
+  const text = await waitFor(read, { deadlineMs: 20_000, what: 'the song' })
   expect(text).toContain(`<meta property="og:title" content="${escaped}" />`)
   expect(text).toContain(`content="Now playing: Nils Okada - ${escaped}. ${escaped}"`)
   expect(text).not.toContain('<b ')

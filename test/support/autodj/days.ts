@@ -112,7 +112,7 @@ export function stationSpecs(
     {
       playlists: fc.array(playlists, { minLength: 1, maxLength: 4 }),
       queueLength: fc.oneof(
-        { weight: sized({ quick: 5, deep: 1 }), arbitrary: fc.integer({ min: 2, max: 5 }) },
+        { weight: sized({ quick: 11, deep: 1 }), arbitrary: fc.integer({ min: 2, max: 5 }) },
         // A long queue takes many times longer to plan.
         { weight: 1, arbitrary: fc.constant(25) }
       ),
@@ -284,7 +284,7 @@ function act(station: TestStation, action: Action): void {
 }
 
 /** The number of days that a property looks at. */
-export const dayRuns = sized({ quick: 7, deep: 100, soak: 5_000 })
+export const dayRuns = sized({ quick: 5, deep: 100, soak: 5_000 })
 
 /** What a day is made of. */
 export interface DayParts {
@@ -308,7 +308,7 @@ export function onDays(
   check: (station: TestStation, faults: readonly unknown[]) => void
 ): void {
   const { kind = playlistSpecs, first = [], without = [], hours = 5, faultsOf = () => [] } = parts
-  const { numRuns = dayRuns, maxPlays = sized({ quick: 80, deep: Infinity }) } = parts
+  const { numRuns = dayRuns, maxPlays = sized({ quick: 60, deep: Infinity }) } = parts
   const doings = everyDoing.filter(doing => !without.includes(doing))
   const days = fc.property(stationSpecs(kind), actionLists(doings), (spec, actions) => {
     const faults: unknown[] = []

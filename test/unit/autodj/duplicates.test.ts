@@ -138,6 +138,7 @@ describe('of a list, within 120 minutes', () => {
       { list: [['X+Y-a'], ['Z-b', 300]], others: [['W+Y-c', 20]] },
       'Z-b, tier 1'
     ],
+    ['one of two artists', { list: [['X+Y-a']], others: [['W+Y-c', 20]] }, 'X+Y-a, tier 2'],
     [
       'the time of the artist of a song who was heard last',
       {

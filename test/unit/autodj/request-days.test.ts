@@ -29,8 +29,11 @@ describe('whatever happens to a station', () => {
 
   test('every request ends aired, cancelled or expired', () => {
     const numRuns = sized({ quick: 2, deep: 40, soak: 2_000 })
+    // Songs of a second would take half a minute.
+    const maxPlays = sized({ quick: 500, deep: Infinity })
     // Every request has its end only after all of these hours.
-    onDays({ hours: 12, numRuns, maxPlays: Infinity, without: ['switch', 'send'] }, station => {
+    onDays({ hours: 12, numRuns, maxPlays, without: ['switch', 'send'] }, station => {
+      if (station.heard.length >= maxPlays) return
       station.top()
       const open = station.requests.filter(({ state }) => state === 'pending' || state === 'queued')
       expect(open).toEqual([])

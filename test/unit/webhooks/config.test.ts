@@ -428,6 +428,8 @@ describe('a retired type', () => {
       listed({ ...sent, consumer_secret: '', token_secret: '' })
     )
     expect(codes('google_analytics', { tracking_id: 'UA-1' })).toEqual([])
+    expect(codes('twitter', { token_secret: 'x'.repeat(2_000) })).toEqual([])
+    expect(codes('twitter', { token_secret: 'x'.repeat(2_001) })).toEqual(['config.token_secret too_long'])
   })
 })
 

@@ -111,6 +111,7 @@ test('a refusal is told by its message, which is text; what cannot be read, by i
   )
   expect(refusalOf(403, { ...body, type: 'NotLoggedInException' }, null).isStranger).toBe(true)
   expect(refusalOf(429, body, '7').message).toBe('Too many requests: try again in 7 seconds.')
+  expect(refusalOf(429, body, null).message).toBe('It is <b>sent</b>.')
   expect(refusalOf(502, '<html>', null).message).toBe('The server answered with an error (502).')
   expect(asRefusal(new TypeError('fetch failed'))).toEqual(new Refusal('The server cannot be reached.'))
 })
