@@ -13,9 +13,9 @@ import { type RunningServer, startServer } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-const stations = 300
+const stations = 150
 
-/** A server whose list has some three megabytes that do not compress well. */
+/** A server whose list has some one and a half megabytes that do not compress well. */
 async function serveMuch(databaseUrl: string, redisUrl: string, folder: string): Promise<RunningServer> {
   const server = await startServer(databaseUrl, redisUrl, folder)
   const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
