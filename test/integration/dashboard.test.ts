@@ -500,8 +500,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     openPage
   }) => {
     const page = await openPage()
-    const { name } = await openStation(page, program)
-    expect(await page.title()).toContain(name)
+    const { document } = await openStation(page, program)
+    await expect.poll(async () => page.title()).toContain(document.station.name)
     const history = page.locator('.panel', { hasText: 'History' })
     await history.locator('.row-title').first().waitFor()
     await page.locator('.queue-row').first().waitFor()

@@ -25,7 +25,7 @@ import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
 /** How long stations play, in seconds. */
-const seconds = sized({ quick: 6, deep: 60, soak: 180 })
+const seconds = sized({ quick: 4, deep: 60, soak: 180 })
 
 /** The services and worker processes of one run, any of which may be taken down at any moment. */
 async function openRig(folder: string) {
@@ -170,7 +170,7 @@ async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[])
   }
 }
 
-const shape = { stations: sized({ quick: 5, deep: 20 }), tracks: 60, songMs: 1_000 }
+const shape = { stations: sized({ quick: 4, deep: 20 }), tracks: 60, songMs: 1_000 }
 
 // The quick tier finds the same between its kills.
 test.runIf(isDeep)(

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { isPub, subscribeLive } from '../support/live-client.ts'
-import { openPlayoutClient, type PlayoutClient } from '../support/playout-client.ts'
+import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
 import type { RunningProgram } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -52,7 +52,7 @@ describe('a streamer', () => {
     const second = await playout.next(first['sq_id'])
     const queue = await queueOf(program, playout.id)
     expect((await playout.call('djon', { user: 'wren' })).body).toBe(true)
-    expect(await playout.shown()).toMatchObject({
+    await expect.poll(playout.shown, promptly).toMatchObject({
       is_online: true,
       live: {
         is_live: true,
@@ -78,16 +78,18 @@ describe('a streamer', () => {
     expect((await program.ask('POST', `/api/station/${playout.id}/backend/skip`)).status).toBe(409)
     expect(await queueOf(program, playout.id)).toEqual(queue)
     await playout.call('djoff', { user: 'wren' })
-    expect(await playout.shown()).toMatchObject({
+    await expect.poll(playout.shown, promptly).toMatchObject({
       is_online: true,
       live: { is_live: false, streamer_name: '', broadcast_start: '', art: '' },
       now_playing: { song: { title: 'Night Ferry' } }
     })
     await playout.call('feedback', { ...second, ago: '0' })
-    expect((await playout.shown()).now_playing).toMatchObject({
-      streamer: '',
-      song: { title: second['title'] }
-    })
+    await expect
+      .poll(async () => (await playout.shown()).now_playing, promptly)
+      .toMatchObject({
+        streamer: '',
+        song: { title: second['title'] }
+      })
     const { body: broadcasts } = await program.ask('GET', `/api/station/${playout.id}/streamers/broadcasts`)
     expect(broadcasts).toMatchObject([{ username: 'wren', timestamp_end: expect.any(Number) }])
   })
@@ -115,15 +117,15 @@ describe('a streamer', () => {
     // The same connection told twice, and the end of a former connection of the same streamer.
     await playout.call('djon', { user: 'lark', ago: '0.2' })
     await playout.call('djoff', { user: 'lark', ago: '30' })
-    expect((await playout.shown()).live).toEqual(after)
+    await expect.poll(async () => (await playout.shown()).live, promptly).toEqual(after)
     expect((await playout.call('djon', { user: 'nobody' })).body).toBe(false)
-    expect((await playout.shown()).live).toEqual(after)
+    await expect.poll(async () => (await playout.shown()).live, promptly).toEqual(after)
   })
 
   test('who leaves is followed by what the playout has, also where it says nothing', async ({ program }) => {
     const playout = await withStreamers(program)
     await playout.call('djon', { user: 'source' })
-    expect((await playout.shown()).live.streamer_name).toBe('Live Broadcast')
+    await expect.poll(async () => (await playout.shown()).live.streamer_name, promptly).toBe('Live Broadcast')
     const song = await playout.next('')
     await playout.call('djoff', { user: 'source' })
     await waitFor(async () => (await playout.shown()).now_playing.song.title === song['title'], {
@@ -137,9 +139,11 @@ describe('a streamer', () => {
     const first = await playout.next('')
     await playout.call('djon', { user: 'wren', ago: '30' })
     await playout.call('feedback', { ...first, ago: '25' })
-    expect((await playout.shown()).live.is_live).toBe(true)
+    await expect.poll(async () => (await playout.shown()).live.is_live, promptly).toBe(true)
     await playout.call('feedback', { ...(await playout.next(first['sq_id'])), ago: '1' })
-    expect((await playout.shown()).live).toMatchObject({ is_live: false, streamer_name: '' })
+    await expect
+      .poll(async () => (await playout.shown()).live, promptly)
+      .toMatchObject({ is_live: false, streamer_name: '' })
   })
 
   test('takes the air from the clock, which goes on where it was', async ({ program }) => {
@@ -161,9 +165,9 @@ describe('a streamer', () => {
     const update = { title: 'Ann - Home' }
     const told = await program.ask('POST', `/api/station/${id}/nowplaying/update`, { body: update })
     expect(told.status).toBe(200)
-    expect((await shown()).now_playing.song.text).toBe('Ann - Home')
+    await expect.poll(async () => (await shown()).now_playing.song.text, promptly).toBe('Ann - Home')
     await call('djoff', { user: 'source' })
-    expect(await shown()).toMatchObject({
+    await expect.poll(shown, promptly).toMatchObject({
       live: { is_live: false },
       now_playing: { song: next.song, streamer: '' }
     })

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { songId } from '../../src/songs/song-id.ts'
 import { test } from '../support/fixtures.ts'
-import { openPlayoutClient, type PlayoutClient } from '../support/playout-client.ts'
+import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
 import type { RunningProgram } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -53,13 +53,13 @@ describe('the key', () => {
 describe('songs', () => {
   test('are what was asked for and reported, and the same question costs none', async ({ program }) => {
     const playout = await openPlayoutClient(program, { songMs: 200_000 })
-    expect(await playout.shown()).toMatchObject({ is_online: false })
+    await expect.poll(playout.shown, promptly).toMatchObject({ is_online: false })
     const first = await playout.next('')
     expect(await playout.next('')).toEqual(first)
     await playout.call('feedback', report(first))
     const second = await playout.next(first['sq_id'])
     expect(second['sq_id']).not.toBe(first['sq_id'])
-    expect(await playout.shown()).toMatchObject({
+    await expect.poll(playout.shown, promptly).toMatchObject({
       is_online: true,
       now_playing: { song: { title: first['title'] }, duration: 200, playlist: 'Rotation' },
       playing_next: { song: { title: second['title'] } }
@@ -116,9 +116,11 @@ describe('songs', () => {
     await playout.call('feedback', { title: 'Artist 7 - Title 7' })
     const [media] = await program.sql<{ id: number }[]>`
       select id from media where station_id = ${playout.id} and title = 'Title 7'`
-    expect(await playout.shown()).toMatchObject({ now_playing: { duration: 60, song: { title: 'Title 7' } } })
+    await expect
+      .poll(playout.shown, promptly)
+      .toMatchObject({ now_playing: { duration: 60, song: { title: 'Title 7' } } })
     await playout.call('feedback', { media_id: String(media?.id), artist: 'Artist 7', title: 'true' })
-    expect((await playout.shown()).now_playing.song.title).toBe('true')
+    await expect.poll(async () => (await playout.shown()).now_playing.song.title, promptly).toBe('true')
     expect(await plays(program, playout)).toHaveLength(4)
     for (const body of [
       {},
@@ -141,7 +143,9 @@ describe('reports', () => {
     const third = await playout.next(second['sq_id'])
     await playout.call('feedback', report(third, '2'))
     await playout.call('feedback', report(second, '61'))
-    expect((await playout.shown()).now_playing.song.title).toBe(third['title'])
+    await expect
+      .poll(async () => (await playout.shown()).now_playing.song.title, promptly)
+      .toBe(third['title'])
     expect(await plays(program, playout)).toEqual([
       [first['title'], 0, about(60)],
       [second['title'], about(60), about(118)],
@@ -228,7 +232,7 @@ describe('a playout that has gone', () => {
     leaving.abort()
     await waiting.catch(() => {})
     await waitFor(left, { ...soon, what: 'the leave' })
-    expect(await playout.shown()).toMatchObject({ is_online: true })
+    await expect.poll(playout.shown, promptly).toMatchObject({ is_online: true })
     await program.sql`update playouts set seen_at_ms = seen_at_ms - 20000, left_at_ms = left_at_ms - 20000
       where station_id = ${playout.id}`
     await waitFor(async () => !(await playout.shown()).is_online, { ...soon, what: 'silence' })
@@ -295,7 +299,7 @@ describe('commands', () => {
     expect(commands).toMatchObject([{ type: 'interrupt', uri: expect.stringContaining('title="News"') }])
     expect(await playout.next(second['sq_id'])).not.toMatchObject({ title: 'News' })
     await playout.call('feedback', { sq_id: commands[0]?.sq_id, artist: 'Desk', title: 'News', ago: '0' })
-    expect((await playout.shown()).now_playing.song.title).toBe('News')
+    await expect.poll(async () => (await playout.shown()).now_playing.song.title, promptly).toBe('News')
     await playout.call('feedback', report(second))
     expect((await plays(program, playout)).map(([title]) => title)).toEqual([
       first['title'],

@@ -71,7 +71,7 @@ test(
   'a server that is killed and started again gets its clients back',
   { timeout: 60_000 },
   async ({ stage }) => {
-    const clients = sized({ quick: 60, deep: 300 })
+    const clients = sized({ quick: 30, deep: 300 })
     const station = await stage.put()
     using crowd = openCrowd({
       baseUrl: stage.baseUrl,
@@ -101,7 +101,7 @@ test(
   'Redis stands still for ten seconds, and is emptied',
   { timeout: 90_000 },
   async ({ databaseUrl, sql }) => {
-    const clients = sized({ quick: 50, deep: 200 })
+    const clients = sized({ quick: 30, deep: 200 })
     await using folder = await openTempFolder()
     await using service = await startRedis(folder.path)
     using server = await startServer(databaseUrl, service.url, folder.path)
@@ -221,7 +221,7 @@ test(
   'a rolling restart of two servers on one port, under many clients',
   { timeout: 120_000 },
   async ({ databaseUrl, redisUrl }) => {
-    const clients = sized({ quick: 100, deep: 2_000 })
+    const clients = sized({ quick: 60, deep: 2_000 })
     await using folder = await openTempFolder()
     const PORT = String(await freePort())
     const start = () =>

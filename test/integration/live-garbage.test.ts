@@ -375,7 +375,7 @@ async function visit({ baseUrl }: Stage, channel: string, index: number): Promis
 
 test.runIf(canMeasure)('clients that come and leave are forgotten', async ({ stage }) => {
   const { channel } = await stage.put()
-  const visits = Array.from({ length: sized({ quick: 600, deep: 2_000 }) }, (_, index) => index)
+  const visits = Array.from({ length: sized({ quick: 300, deep: 2_000 }) }, (_, index) => index)
   // The first round warms the heap up.
   await inParallel(visits, 50, async index => visit(stage, channel, index))
   const before = await sizeOf(pidOf(stage))

@@ -134,9 +134,9 @@ test('a date, a time zone and a seed take the place of the station’s own, whic
   if (isDeep) {
     await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '5')
     expect(await readWritten(file)).toEqual(first)
+    await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '6')
+    expect((await readWritten(file)).plays).not.toEqual(first.plays)
   }
-  await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '6')
-  expect((await readWritten(file)).plays).not.toEqual(first.plays)
 })
 
 test.runIf(isDeep)('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl }) => {

@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-const rounds = sized({ quick: 6, deep: 100 })
+const rounds = sized({ quick: 4, deep: 100 })
 const stationCount = sized({ quick: 6, deep: 10 })
 const processes = sized({ quick: 1, deep: 2 })
 const hooksEach = sized({ quick: 2, deep: 3 })
