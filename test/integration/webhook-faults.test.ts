@@ -17,7 +17,7 @@ const stationCount = sized({ quick: 6, deep: 10 })
 const processes = sized({ quick: 1, deep: 2 })
 const hooksEach = sized({ quick: 2, deep: 3 })
 /** Requests between two murders of all workers. */
-const killEvery = sized({ quick: 30, deep: 1_000 })
+const killEvery = sized({ quick: 20, deep: 1_000 })
 
 test(
   'every song change reaches every hook in order, whenever workers are killed',

@@ -18,8 +18,12 @@ export async function openPlayoutClient(
   shape: Omit<Shape, 'stations'> = {},
   record: object = {}
 ): Promise<PlayoutClient> {
-  const id = await seedStation(program.sql, shape)
-  await program.sql`update stations set is_enabled = false where id = ${id}`
+  // In one transaction: the clock must not begin to play.
+  const id = await program.sql.begin(async tx => {
+    const made = await seedStation(tx, shape)
+    await tx`update stations set is_enabled = false where id = ${made}`
+    return made
+  })
   const body = { backend: 'liquidsoap', is_enabled: true, crossfade_type: 'none', ...record }
   await program.ask('PUT', `/api/admin/station/${id}`, { body })
   const made = await program.ask('POST', `/api/station/${id}/playout-key`)

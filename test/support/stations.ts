@@ -16,7 +16,7 @@ export interface Shape {
 }
 
 /** Creates stations with a mount and one playlist of `tracks` songs of `songMs` milliseconds each. */
-export async function seedStations(sql: Sql, shape: Shape = {}): Promise<SeededStation[]> {
+export async function seedStations(sql: Sql | Tx, shape: Shape = {}): Promise<SeededStation[]> {
   const { stations = 1, tracks = 10, songMs = 60_000, queueLength = 3 } = shape
   const tag = randomBytes(3).toString('hex')
   const numbers = Array.from({ length: stations }, (_, index) => index + 1)
@@ -52,7 +52,7 @@ export async function seedStations(sql: Sql, shape: Shape = {}): Promise<SeededS
 }
 
 /** One such station; gives its id. */
-export async function seedStation(sql: Sql, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
+export async function seedStation(sql: Sql | Tx, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
   const [station] = await seedStations(sql, shape)
   if (!station) throw new Error('no station was made')
   return station.id
