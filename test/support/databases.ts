@@ -82,59 +82,62 @@ async function empty({ own }: Copy): Promise<boolean> {
     select pg_terminate_backend(pid, 10_000) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
       and not (application_name = 'cuewire test' and state = 'idle')`
-  const [row] = await own<{ isAsBefore: boolean }[]>`select for_tests.empty() as "isAsBefore"`
-  return row?.isAsBefore ?? false
+  const [row] = await own<{ grown: string | null }[]>`select for_tests.empty() as grown`
+  const grown = row?.grown ?? null
+  if (grown) await own.unsafe(`vacuum ${grown}`)
+  return grown !== null
 }
 
 /**
- * Puts into a migrated database what `openDatabases` needs in its copies: a function that empties all tables which are empty now,
- * starts all sequences anew, and returns whether the schema and the names of the migrations are as they are now.
+ * Puts into a migrated database what `openDatabases` needs in its copies: a function that empties all tables, starts all
+ * sequences anew, and returns the names of the tables that have grown, or null where the schema or the names of the migrations have
+ * changed. To delete rows takes a tenth of the time in which `truncate` makes new files for a table, its indexes and all that refer
+ * to it.
  */
 export async function prepareTemplate(sql: postgres.Sql): Promise<void> {
   await sql.unsafe(`
     create schema for_tests;
 
-    create function for_tests.schema_now() returns text language sql as $$
-      select md5(concat(
-        (select string_agg(name, ',' order by name) from migrations),
-        (select string_agg(concat_ws(' ', relname, relkind, reloptions, relhastriggers, relrowsecurity), ',' order by relname)
-          from pg_class where relnamespace = 'public'::regnamespace),
-        (select string_agg(concat_ws(' ', attrelid::regclass, attnum, attname, atttypid, attnotnull, atthasdef), ',' order by attrelid, attnum)
-          from pg_attribute where attrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r')),
-        (select string_agg(concat_ws(' ', conrelid, conname, contype, convalidated), ',' order by conrelid, conname)
-          from pg_constraint where connamespace = 'public'::regnamespace),
-        (select string_agg(concat_ws(' ', tgrelid, tgname, tgenabled), ',' order by tgrelid, tgname) from pg_trigger),
-        (select string_agg(concat_ws(' ', proname, md5(prosrc)), ',' order by oid)
-          from pg_proc where pronamespace = 'public'::regnamespace)
-      ))
+    create table for_tests.state as
+      select false as is_changed, (select string_agg(name, ',' order by name) from migrations) as migrations;
+
+    create function for_tests.note() returns event_trigger language plpgsql as $$
+    begin
+      update for_tests.state set is_changed = true;
+    end
     $$;
 
-    create table for_tests.template as select for_tests.schema_now() as schema;
-
-    create function for_tests.empty() returns boolean language plpgsql as $$
+    create function for_tests.empty() returns text language plpgsql as $$
     declare
       name text;
-      filled text[] := '{}';
-      has_rows boolean;
+      bytes bigint;
+      grown text[] := '{}';
     begin
-      if for_tests.schema_now() is distinct from (select schema from for_tests.template) then
-        return false;
+      if exists (
+        select from for_tests.state
+        where is_changed or migrations <> (select string_agg(m.name, ',' order by m.name) from migrations m)
+      ) then
+        return null;
       end if;
-      for name in select tablename from pg_tables where schemaname = 'public' and tablename <> 'migrations' loop
-        execute format('select exists(select from %I)', name) into has_rows;
-        if has_rows then
-          filled := filled || quote_ident(name);
+      -- Without triggers and checks of references.
+      set local session_replication_role = replica;
+      for name, bytes in
+        select quote_ident(relname), pg_relation_size(oid) from pg_class
+        where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations'
+      loop
+        continue when bytes = 0;
+        execute 'delete from ' || name;
+        if bytes > 64 * 1024 then
+          grown := grown || name;
         end if;
       end loop;
-      if cardinality(filled) > 0 then
-        execute 'truncate ' || array_to_string(filled, ', ') || ' cascade';
-      end if;
-      for name in select sequencename from pg_sequences where schemaname = 'public' and last_value is not null loop
-        execute format('alter sequence %I restart', name);
-      end loop;
-      return true;
+      perform setval(format('%I', sequencename)::regclass, start_value, false) from pg_sequences
+        where schemaname = 'public' and last_value is not null;
+      return array_to_string(grown, ', ');
     end
-    $$`)
+    $$;
+
+    create event trigger note_change on ddl_command_end execute function for_tests.note()`)
 }
 
 function urlOf(template: URL, database: string): string {
