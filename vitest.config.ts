@@ -28,21 +28,43 @@ const integration = {
  */
 const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
 
-/** Small files that take long and use little of the processor. */
-const patient =
-  /(live-conformance-patience|webhook-faults|storage-sftp-odd|long-poll|remote-lists)\.test\.ts$/
+/** Files that take long and use little of the processor: they wait for time to pass. */
+const patient = new RegExp(
+  `/(${[
+    'admin-key',
+    'api',
+    'autodj',
+    'client',
+    'contention',
+    'feed',
+    'files',
+    'guarded-fetch',
+    'liquidsoap',
+    'live-conformance-(foreign|patience|polling)',
+    'long-poll',
+    'queue-write',
+    'remote-lists',
+    'requests',
+    'stations',
+    'storage-sftp-odd',
+    'webhook-faults'
+  ].join('|')})\\.test\\.ts$`
+)
 
-/** Without results of a former run the largest files come first; patient ones, that would end alone, come between these. */
+const isPatient = ({ moduleId, project }: TestSpecification) =>
+  project.name === 'integration' && patient.test(moduleId)
+
+/** Every third file is a patient one, until there is none left, so that the processor is never without work. */
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Not the method of arrays.
+    // Without results of a former run the largest files come first. This is not the method of arrays.
     // oxlint-disable-next-line unicorn/no-array-sort
     const sorted = await super.sort(files)
-    const waiting = sorted.filter(({ moduleId }) => patient.test(moduleId))
-    const others = sorted.filter(({ moduleId }) => !patient.test(moduleId))
-    const beginning = others.findIndex(({ project }) => project.name === 'integration')
-    for (const [index, each] of waiting.entries()) others.splice(beginning + 8 * (index + 1), 0, each)
-    return others
+    const waiting = sorted.filter(isPatient)
+    const mixed = sorted.filter(each => !isPatient(each))
+    const beginning = mixed.findIndex(({ project }) => project.name === 'integration')
+    for (const [index, each] of waiting.entries()) mixed.splice(beginning + 3 * index, 0, each)
+    return mixed
   }
 }
 
