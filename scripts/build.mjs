@@ -12,7 +12,16 @@
  * or a second build, does no harm. Files of the build before stay for the programs that run it.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -78,15 +87,16 @@ export async function buildIfStale(folder = root) {
 }
 
 /**
- * Whether `dist` is missing or made of other sources than there are. Without sources it is never stale: an image holds
+ * Whether `dist` is missing, incomplete, or made of other sources than there are. Without sources it is never stale: an image holds
  * the build alone.
  *
  * @param {string} [folder] the project
  */
 export function isStale(folder = root) {
-  const { times, contents } = readStamp(folder)
+  const { times, contents, files: built } = readStamp(folder)
   const files = sourceFiles(folder)
   if (files.length === 0) return false
+  if (built.some(name => !existsSync(join(folder, 'dist', name)))) return true
   if (times === hashTimes(folder, files)) return false
   if (contents !== hashContents(folder, files)) return true
   // Copied or checked out anew: only the times differ.
@@ -325,10 +335,13 @@ const stampName = '.build.json'
 
 function readStamp(folder) {
   try {
-    return JSON.parse(readFileSync(join(folder, 'dist', stampName), 'utf8'))
+    const { times, contents, files } = JSON.parse(readFileSync(join(folder, 'dist', stampName), 'utf8'))
+    const isList = Array.isArray(files) && files.every(name => typeof name === 'string')
+    if (typeof times === 'string' && typeof contents === 'string' && isList) return { times, contents, files }
   } catch {
-    return { times: '', contents: '', files: [] }
+    // Nothing was built, or not by this script.
   }
+  return { times: '', contents: '', files: [] }
 }
 
 function writeStamp(folder, stamp) {

@@ -13,11 +13,13 @@
  * entry file that should end with us listens to `disconnect`, and calls `process.channel?.unref()` after, since
  * that listener alone would keep it running.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, linkSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { buildIfStale, isStale } from './build.mjs'
@@ -26,6 +28,8 @@ import { thisPlatform } from './uws-binding.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
+const installLock = join(root, 'node_modules.lock')
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
 const vitest = join(modules, 'vitest', 'vitest.mjs')
 
@@ -40,7 +44,7 @@ const hasSources = existsSync(join(root, 'src'))
 // The embedded Postgres that `npm start` may need is one of the packages for development, as is the compiler.
 const withDevelopment = hasSources && (!isProgram || /\bsrc\/main\.ts$/.test(target) || isStale())
 const missing = whatIsMissing()
-if (missing !== undefined) install(missing)
+if (missing !== undefined) await install(missing)
 // Tests see to it themselves, whoever starts them.
 if (target !== '--vitest') {
   await buildIfStale().catch(error => fail(`the build failed: ${error.message}`))
@@ -67,7 +71,11 @@ function whatIsMissing() {
     (withDevelopment || !(wish.dev || wish.devOptional)) &&
     (!wish.optional || fitsHere(wish)) &&
     installed[path]?.version !== wish.version
-  return Object.entries(wanted).some(differs) ? 'packages do not match package-lock.json' : undefined
+  const differing = Object.entries(wanted).filter(differs)
+  if (differing.length === 0) return undefined
+  return differing.every(([, { optional }]) => optional)
+    ? `the packages were installed for another platform or Node than ${node.version}`
+    : 'packages do not match package-lock.json'
 }
 
 /**
@@ -96,24 +104,70 @@ function allowsNode(range) {
   return from === undefined || (nodeMajor >= Number(from) && nodeMajor < Number(below))
 }
 
-function install(reason) {
+/** Runs `npm ci`, or waits for the one that another process runs here. */
+async function install(reason) {
   if (isLink(modules)) {
     // npm would empty the folder the link leads to, which others work with.
     fail(`${reason}, and node_modules is a link: run npm ci where it leads`)
+  }
+  while (!(await takeInstallLock())) {
+    console.error(`cuewire: ${reason}; waiting for the npm ci that runs`)
+    while (installer() !== undefined) await sleep(200)
+    if (whatIsMissing() === undefined) return
   }
   console.error(`cuewire: ${reason}; running npm ci`)
   const npm = process.env.npm_execpath
   const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js'
   const words = ['ci', '--no-audit', '--no-fund', ...(withDevelopment ? ['--include=dev'] : [])]
   const [program, ...rest] = isNpm ? [node.path, npm, ...words] : ['npm', ...words]
-  const result = spawnSync(program, rest, { cwd: root, stdio: 'inherit', env: node.env })
-  if (result.error) fail(`cannot run npm: ${result.error.message}`)
-  if (result.signal) process.exit(128 + constants.signals[result.signal])
-  if (result.status !== 0) fail('npm ci failed; see above')
+  const child = spawn(program, rest, { cwd: root, stdio: 'inherit', env: node.env })
+  const passOn = signal => child.kill(signal)
+  for (const signal of signals) process.on(signal, passOn)
+  child.once('error', error => fail(`cannot run npm: ${error.message}`))
+  const [code, signal] = await once(child, 'exit')
+  for (const name of signals) process.off(name, passOn)
+  if (signal) process.exit(128 + constants.signals[signal])
+  if (code !== 0) fail('npm ci failed; see above')
   try {
     writeFileSync(join(modules, '.cuewire-lock'), stamp())
   } catch {
     // Only a shortcut for the next start.
+  }
+  rmSync(installLock, { force: true })
+}
+
+/** Whether this process may install now. The lock is given back when the process ends. */
+async function takeInstallLock() {
+  if (installer() !== undefined) return false
+  const written = `${installLock}.${process.pid}`
+  try {
+    rmSync(installLock, { force: true })
+    writeFileSync(written, String(process.pid))
+    linkSync(written, installLock)
+    // Somebody else may have found the same old lock, and removed ours for it.
+    await sleep(50)
+    if (installer() !== process.pid) return false
+    process.once('exit', () => rmSync(installLock, { force: true }))
+    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    return fail(
+      `packages have to be installed, and ${root} cannot be written (${error.code}): run npm ci as its owner`
+    )
+  } finally {
+    rmSync(written, { force: true })
+  }
+}
+
+/** The process that holds the lock, unless it has ended. */
+function installer() {
+  const pid = Number(read(installLock))
+  if (!(pid > 0)) return undefined
+  try {
+    process.kill(pid, 0)
+    return pid
+  } catch (error) {
+    return error.code === 'EPERM' ? pid : undefined
   }
 }
 
@@ -131,7 +185,7 @@ function run(words) {
   const env = { UV_THREADPOOL_SIZE: '16', ...node.env }
   const child = spawn(node.path, words, { cwd: root, stdio, env, detached: true })
   const lastSent = new Map()
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+  for (const signal of signals) {
     process.on(signal, () => {
       const now = performance.now()
       if (now - (lastSent.get(signal) ?? -Infinity) < 300) return

@@ -84,6 +84,20 @@ test('a source that was changed, added or deleted makes the build stale, one tha
   expect((await project.run()).stdout).toBe('43\n')
 })
 
+test('what is left of a build is no build, whatever its stamp says', async ({ project }) => {
+  const { folder } = project
+  const stamp = join(folder, 'dist/.build.json')
+  await project.run()
+  expect(isStale(folder)).toBe(false)
+  await rm(join(folder, 'dist/web'), { recursive: true })
+  expect(isStale(folder)).toBe(true)
+  for (const text of ['{}', 'null', '[]', '{"times":1,"contents":2,"files":[3]}']) {
+    await writeFile(stamp, text)
+    expect([text, isStale(folder)]).toEqual([text, true])
+  }
+  expect(await project.run()).toEqual({ stdout: '42\n', stderr: expect.stringMatching(line) })
+})
+
 test.runIf(isDeep)('a file that came or went is built', async ({ project }) => {
   const { folder } = project
   await project.run()

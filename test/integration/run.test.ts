@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import { expect, test as base } from 'vitest'
+
+import { waitFor } from '../support/wait.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -52,6 +54,48 @@ test('packages that do not match are named, and nothing is installed through a l
     stderr:
       'cuewire: packages do not match package-lock.json, and node_modules is a link: run npm ci where it leads\n'
   })
+})
+
+/** Puts a `npm` into a folder of programs that links the packages of this project after a second. */
+async function fakeNpm(clone: string): Promise<NodeJS.ProcessEnv> {
+  const { npm_execpath: _npm, ...env } = process.env
+  await rm(join(clone, 'node_modules'))
+  const text = `#!/bin/sh
+    echo begun >>npm.log
+    sleep 1
+    mkdir node_modules && ln -s "${root}"node_modules/* node_modules/ && cp "${root}"node_modules/.package-lock.json node_modules/
+    echo ended >>npm.log`
+  await mkdir(join(clone, 'programs'))
+  await writeFile(join(clone, 'programs/npm'), text, { mode: 0o755 })
+  await writeFile(join(clone, 'bench/entry.ts'), "console.log('up')")
+  return { ...env, PATH: `${join(clone, 'programs')}:${env['PATH']}` }
+}
+
+test('of two starts at once one installs packages, and the other waits for it', async ({ clone }) => {
+  const env = await fakeNpm(clone)
+  const start = () =>
+    promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], { env })
+  // Left by a process that was killed.
+  await writeFile(join(clone, 'node_modules.lock'), '999999999')
+  const runs = await Promise.all([start(), start(), start()])
+  expect(runs.map(({ stdout }) => stdout)).toEqual(['up\n', 'up\n', 'up\n'])
+  expect(await readFile(join(clone, 'npm.log'), 'utf8')).toBe('begun\nended\n')
+  expect(await readdir(clone)).not.toContain('node_modules.lock')
+})
+
+test('who ends a start that installs packages ends npm as well', async ({ clone }) => {
+  const env = await fakeNpm(clone)
+  const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], {
+    env,
+    stdio: 'ignore'
+  })
+  const isBegun = async () => (await readdir(clone)).includes('npm.log')
+  await waitFor(isBegun, { deadlineMs: 20_000, what: 'npm' })
+  const exited = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  expect(await exited).toBe(143)
+  expect(await readdir(clone)).not.toContain('node_modules.lock')
+  expect(await readFile(join(clone, 'npm.log'), 'utf8')).toBe('begun\n')
 })
 
 test('the tests find their packages complete', async ({ clone }) => {
