@@ -98,7 +98,7 @@ test('files that vanish while they are counted do no harm', async () => {
   await writeFile(join(folder.path, 'stays'), Buffer.alloc(7))
   await using _ = startChurn(join(folder.path, 'inner'))
   const counted = new Set<number>()
-  for (let round = 0; round < sized({ quick: 40, deep: 300 }); round++) {
+  for (let round = 0; round < sized({ quick: 100, deep: 300 }); round++) {
     const { usedBytes, files, skipped } = await measureLocal(folder.path, signal)
     expect(skipped).toBe(0)
     expect(usedBytes).toBeGreaterThanOrEqual(7n)
