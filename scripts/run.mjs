@@ -29,6 +29,8 @@ import { thisPlatform } from './uws-binding.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const installLock = join(root, 'node_modules.lock')
+/** An installation never takes longer. */
+const installMs = 30 * 60_000
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
 const vitest = join(modules, 'vitest', 'vitest.mjs')
@@ -121,12 +123,17 @@ async function install(reason) {
   const words = ['ci', '--no-audit', '--no-fund', ...(withDevelopment ? ['--include=dev'] : [])]
   const [program, ...rest] = isNpm ? [node.path, npm, ...words] : ['npm', ...words]
   const child = spawn(program, rest, { cwd: root, stdio: 'inherit', env: node.env })
-  const passOn = signal => child.kill(signal)
-  for (const signal of signals) process.on(signal, passOn)
+  let told
+  const passOn = signal => {
+    told = signal
+    child.kill(signal)
+  }
+  for (const name of signals) process.on(name, passOn)
   child.once('error', error => fail(`cannot run npm: ${error.message}`))
   const [code, signal] = await once(child, 'exit')
   for (const name of signals) process.off(name, passOn)
-  if (signal) process.exit(128 + constants.signals[signal])
+  const ending = told ?? signal
+  if (ending) process.exit(128 + constants.signals[ending])
   if (code !== 0) fail('npm ci failed; see above')
   try {
     writeFileSync(join(modules, '.cuewire-lock'), stamp())
@@ -159,10 +166,11 @@ async function takeInstallLock() {
   }
 }
 
-/** The process that holds the lock, unless it has ended. */
+/** The process that holds the lock, unless it has ended. An old lock is void: another process may have its number by now. */
 function installer() {
   const pid = Number(read(installLock))
-  if (!(pid > 0)) return undefined
+  const { mtimeMs = 0 } = lstatSync(installLock, { throwIfNoEntry: false }) ?? {}
+  if (!(pid > 0) || Date.now() - mtimeMs > installMs) return undefined
   try {
     process.kill(pid, 0)
     return pid

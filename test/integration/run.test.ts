@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -85,6 +85,10 @@ test('of two starts at once one installs packages, and the other waits for it', 
 
 test('who ends a start that installs packages ends npm as well', async ({ clone }) => {
   const env = await fakeNpm(clone)
+  // Left long ago, and its number is another process's by now.
+  const lock = join(clone, 'node_modules.lock')
+  await writeFile(lock, String(process.pid))
+  await utimes(lock, 1, 1)
   const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], {
     env,
     stdio: 'ignore'
