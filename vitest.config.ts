@@ -18,7 +18,7 @@ const integration = {
   retry: process.env['CI'] ? 1 : 0,
   // Many of these wait for time to pass, so five at a time keep two cores busy; but not beside the properties, which
   // would take the cores from those that measure how soon something happens.
-  maxWorkers: 5,
+  maxWorkers: 6,
   sequence: { groupOrder: 1 }
 }
 
@@ -96,7 +96,7 @@ export default defineConfig({
           exclude: mocking
         }
       },
-      { test: { ...integration, name: 'guarded', include: mocking, isolate: true } },
+      { test: { ...integration, name: 'guarded', globalSetup: [], include: mocking, isolate: true } },
       ...(isDeep
         ? [
             {

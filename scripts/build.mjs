@@ -36,7 +36,7 @@ export const entries = [
   'src/main.ts',
   'src/server.ts',
   'workers/main.ts',
-  'src/media/import-command.ts',
+  'src/media/main.ts',
   'src/simulate/main.ts',
   'src/storage/remote-thread.ts'
 ]

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect } from 'vitest'
 
-import { type Answer, adminKey, type RunningProgram } from '../support/program.ts'
+import { type Answer, adminKey, type Program } from '../support/program.ts'
 import { errorBody } from './records.ts'
 import { differences } from './shape.ts'
 
@@ -24,7 +24,7 @@ export type Call = (method: string, path: string, options?: CallOptions) => Prom
  * Asks the running program, and fails unless the answer keeps what every answer must: CORS headers, a request id,
  * JSON, the exact error body, and never 500. A 429 is waited out as long as it asks for.
  */
-export function openCalls(program: RunningProgram): Call {
+export function openCalls(program: Program): Call {
   return async (method, path, { body, key = adminKey } = {}) => {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await program.ask(method, path, body === undefined ? { key } : { body, key })

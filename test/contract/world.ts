@@ -1,4 +1,6 @@
-import type { RunningProgram } from '../support/program.ts'
+import { randomInt } from 'node:crypto'
+
+import type { Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 import type { Call } from './calls.ts'
@@ -10,7 +12,7 @@ export interface Station {
 }
 
 /** Two stations that play songs of ten minutes. */
-export async function openStations(program: RunningProgram, call: Call): Promise<[Station, Station]> {
+export async function openStations(program: Program, call: Call): Promise<[Station, Station]> {
   const seeded = await seedStations(program.sql, { stations: 2, songMs: 600_000, queueLength: 5 })
   const [one, other] = await Promise.all(
     seeded.map(async ({ id }) => {
@@ -28,7 +30,7 @@ export async function openStations(program: RunningProgram, call: Call): Promise
   return [one, other]
 }
 
-let lastNumber = 0
+let lastNumber = randomInt(100_000) * 1_000
 
 /** The same value with a number in place of every `{n}`, by default one that was never used before. */
 export function fill<Value>(value: Value, n: number = (lastNumber += 1)): Value {

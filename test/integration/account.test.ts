@@ -3,8 +3,8 @@ import { describe, expect } from 'vitest'
 import { raiseNotification, settleNotification } from '../../src/notifications.ts'
 import { watchSilence } from '../../src/playout/silence.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/retention.ts'
-import { test } from '../support/fixtures.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import { isolatedTest as test } from '../support/fixtures.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -14,13 +14,13 @@ const fieldsOf = ({ body }: Answer) =>
   body.extra_data.errors.map((each: { field: string; code: string }) => `${each.field} ${each.code}`)
 
 /** A key with exactly these rights. */
-async function keyWith(program: RunningProgram, permissions: string[]): Promise<string> {
+async function keyWith(program: Program, permissions: string[]): Promise<string> {
   const body = { name: permissions.join(', ') || 'nothing', permissions }
   return (await program.ask('POST', `${path}/api-keys`, { body })).body.key
 }
 
 /** What was written down of the changes of a record. */
-async function auditOf(program: RunningProgram, record: string, id: string | number) {
+async function auditOf(program: Program, record: string, id: string | number) {
   const query = new URLSearchParams({ record, record_id: String(id) })
   return (await program.ask('GET', `/api/admin/auditlog?${query.toString()}`)).body
 }
@@ -347,7 +347,7 @@ describe('news', () => {
 describe('notifications', () => {
   const notifications = `${path}/notifications`
   const record = 'body created_at is_read notification_id read_at source title type'
-  const make = async (program: RunningProgram, parts: object = {}) => {
+  const make = async (program: Program, parts: object = {}) => {
     const { body } = await program.ask('POST', notifications, { body: { title: 'Note', ...parts } })
     return body.notification
   }

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { connectLive, isDisconnect, isPub, subscribeLive } from '../support/live-client.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { seedStation, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -23,7 +23,7 @@ const keysOf = (record: object) => Object.keys(record).toSorted()
 const named = (names: string) => names.split(' ').toSorted()
 
 /** A station that plays, with the document it shows. */
-async function playing(program: RunningProgram, shape: Omit<Shape, 'stations'> = {}) {
+async function playing(program: Program, shape: Omit<Shape, 'stations'> = {}) {
   const id = await seedStation(program.sql, shape)
   const { body } = await waitFor(
     async () => {

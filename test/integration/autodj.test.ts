@@ -2,12 +2,12 @@ import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the change to show' }
 
-const queueOf = async (program: RunningProgram, stationId: number): Promise<Answer[]> =>
+const queueOf = async (program: Program, stationId: number): Promise<Answer[]> =>
   (await program.ask('GET', `/api/station/${stationId}/queue`)).body
 
 const titles = (items: readonly Answer[]): string[] => items.map(({ song }) => song.title)
@@ -16,7 +16,7 @@ const idOf = ({ links }: Answer) => Number(links.self.split('/').at(-1))
 
 /** Another playlist of the station, with the songs at these places. */
 async function addPlaylist(
-  program: RunningProgram,
+  program: Program,
   stationId: number,
   body: object,
   places: readonly number[] = [0, 1, 2]
@@ -38,7 +38,7 @@ async function addPlaylist(
 }
 
 const mediaOf = async (
-  program: RunningProgram,
+  program: Program,
   stationId: number
 ): Promise<{ id: number; title: string; playlists: number[] }[]> =>
   (await program.ask('GET', `/api/station/${stationId}/files?sort=id`)).body
@@ -122,7 +122,7 @@ describe('the queue follows the playlists', () => {
   })
 })
 
-const historyOf = async (program: RunningProgram, stationId: number): Promise<number> => {
+const historyOf = async (program: Program, stationId: number): Promise<number> => {
   const [row] = await program.sql<{ count: number }[]>`
     select count(*) as count from song_history where station_id = ${stationId}`
   return row?.count ?? 0

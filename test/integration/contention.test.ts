@@ -5,15 +5,12 @@ import { describe, expect } from 'vitest'
 import { openSql } from '../../src/db/sql.ts'
 import { markEverywhere } from '../../src/playout/everywhere.ts'
 import { test } from '../support/fixtures.ts'
-import { adminKey, type RunningProgram } from '../support/program.ts'
+import { adminKey, type Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Holds a station's row until it is disposed. */
-async function holdStation(
-  { sql }: Pick<RunningProgram, 'sql'>,
-  stationId: number
-): Promise<AsyncDisposable> {
+async function holdStation({ sql }: Pick<Program, 'sql'>, stationId: number): Promise<AsyncDisposable> {
   let release = () => {}
   const released = new Promise<void>(resolve => (release = resolve))
   let isHeld = () => {}

@@ -5,7 +5,7 @@ import { type Resource, resources } from '../contract/resources.ts'
 import { differences } from '../contract/shape.ts'
 import type { Body } from '../contract/table.ts'
 import { fill, openStations, pathOf, type Station } from '../contract/world.ts'
-import { test as base } from '../support/fixtures.ts'
+import { isolatedTest as base } from '../support/fixtures.ts'
 import type { Answer } from '../support/program.ts'
 import { sized } from '../support/tier.ts'
 

@@ -8,7 +8,7 @@ import { isolatedTest as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
@@ -30,7 +30,7 @@ async function signIn(page: Page, baseUrl: string, key = adminKey): Promise<void
 }
 
 /** A station that plays, as an operator sees it who has signed in before. */
-async function openStation(page: Page, program: RunningProgram, section = '') {
+async function openStation(page: Page, program: Program, section = '') {
   const station = await startPlaying(program, { queueLength: 5 })
   const name: string = station.document.station.shortcode
   await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
@@ -41,7 +41,7 @@ async function openStation(page: Page, program: RunningProgram, section = '') {
 const titlesIn = (page: Page) => page.locator('.queue-row .row-title').allTextContents()
 
 /** The titles of what is queued, as the API has them. */
-const queued = async ({ ask }: RunningProgram, path: string): Promise<string[]> =>
+const queued = async ({ ask }: Program, path: string): Promise<string[]> =>
   (await ask('GET', `${path}/queue`)).body.map((row: Answer) => row.song.title)
 
 describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {

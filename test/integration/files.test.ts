@@ -4,7 +4,7 @@ import { artistKeys, titleKey } from '../../src/songs/clash-keys.ts'
 import { songId } from '../../src/songs/song-id.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 
 const recordKeys =
@@ -21,7 +21,7 @@ const aSong = {
   length: 300
 }
 
-async function register(program: RunningProgram, stationId: number, parts: object = {}) {
+async function register(program: Program, stationId: number, parts: object = {}) {
   const { status, body } = await program.ask('POST', `/api/station/${stationId}/files`, {
     body: { ...aSong, ...parts }
   })
@@ -32,7 +32,7 @@ const fieldsOf = ({ body }: { body: Answer }) =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`)
 
 /** The media and the path of a song that is shown. */
-async function fileOf(program: RunningProgram, stationId: number, title: string) {
+async function fileOf(program: Program, stationId: number, title: string) {
   const { body } = await program.ask('GET', `/api/station/${stationId}/files?searchPhrase=${title}`)
   const file = body.find((each: Answer) => each.title === title)
   return { file, path: `/api/station/${stationId}/file/${file.id}` }

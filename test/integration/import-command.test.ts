@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,30 +6,19 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 
 import { createStation } from '../../src/db/stations.ts'
+import { importCommand } from '../../src/media/import-command.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { copyClusterInto } from '../support/cluster.ts'
+import { processOf, runnerOf } from '../support/command.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const command = wordsFor('src/media/import-command.ts')
-
-function environment(more: Record<string, string>): NodeJS.ProcessEnv {
-  const { PATH, HOME } = process.env
-  return { PATH, HOME, ...more }
-}
-
-/** Runs the command to its end. */
-async function run(env: Record<string, string>, ...args: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
-    const options = { cwd: root, env: environment(env), timeout: 60_000 }
-    execFile(process.execPath, [...command, ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
-    })
-  })
-}
+const program = 'src/media/main.ts'
+const runProcess = processOf(program)
+const run = runnerOf(program, call => importCommand(call, AbortSignal.timeout(60_000)))
 
 test('the first import makes the station, the second finds nothing new', async ({ databaseUrl, sql }) => {
   const folder = await scratchFolder()
@@ -37,7 +26,7 @@ test('the first import makes the station, the second finds nothing new', async (
   await writeFile(join(folder, 'b.mp3'), 'text')
   const env = { DATABASE_URL: databaseUrl, INIT_CWD: folder }
   const args = ['--station', 'demo', '--playlist', 'Rotation', '.']
-  expect(await run(env, ...args)).toEqual({
+  expect(await runProcess(env, ...args)).toEqual({
     code: 0,
     stdout: `skipped ${folder}/b.mp3: it is not audio\n2 found: 1 added, 0 updated, 0 unchanged, 1 skipped\n`,
     stderr: ''
@@ -111,8 +100,9 @@ test('Ctrl-C ends after a batch, with a summary and exit code 130', async ({ dat
   const folder = await scratchFolder()
   await writeFile(join(folder, '0.mp3'), 'text')
   for (let i = 1; i < 400; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: String(i) }))
-  const args = [...command, '--station', 'demo', '--playlist', 'P', folder]
-  const child = spawn(process.execPath, args, { cwd: root, env: environment({ DATABASE_URL: databaseUrl }) })
+  const words = [...wordsFor(program), '--station', 'demo', '--playlist', 'P', folder]
+  const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl }
+  const child = spawn(process.execPath, words, { cwd: root, env })
   let output = ''
   // The first line is the problem of the first file: the import is under way.
   child.stdout.on('data', (data: Buffer) => {

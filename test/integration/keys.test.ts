@@ -5,7 +5,7 @@ import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { TooManyRequests } from '../../src/errors.ts'
 import { test } from '../support/fixtures.ts'
-import { type RunningProgram, type RunningServer, startServer } from '../support/program.ts'
+import { type Program, type RunningServer, startServer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'
@@ -15,7 +15,7 @@ const keys = '/api/v1/main/api-keys'
 /** What a second may take on a machine that does other things as well. */
 const lateMs = sized({ quick: 10_000, deep: 1_500 })
 
-type Asked = Pick<RunningProgram | RunningServer, 'ask'>
+type Asked = Pick<Program | RunningServer, 'ask'>
 
 interface Made {
   readonly key: string
@@ -130,7 +130,7 @@ const stationRights = [...rightsOf(ofStation)]
 const installationRights = [...rightsOf(ofInstallation)]
 
 /** Calls that the key is refused for want of a right; throws where one is refused for another reason. */
-async function refusedOf(program: RunningProgram, key: string, calls: readonly string[]): Promise<string[]> {
+async function refusedOf(program: Program, key: string, calls: readonly string[]): Promise<string[]> {
   const refused: string[] = []
   for (const call of calls) {
     const [method = '', path = ''] = call.split(' ')

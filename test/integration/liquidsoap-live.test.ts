@@ -3,13 +3,13 @@ import { describe, expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { isPub, subscribeLive } from '../support/live-client.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 8_000 }
 
-async function withStreamers(program: RunningProgram): Promise<PlayoutClient> {
+async function withStreamers(program: Program): Promise<PlayoutClient> {
   const playout = await openPlayoutClient(
     program,
     { songMs: 200_000 },
@@ -27,7 +27,7 @@ async function withStreamers(program: RunningProgram): Promise<PlayoutClient> {
   return playout
 }
 
-const queueOf = async (program: RunningProgram, id: number) =>
+const queueOf = async (program: Program, id: number) =>
   (await program.ask('GET', `/api/station/${id}/queue`)).body.map(
     (row: { links: { self: string } }) => row.links.self
   )

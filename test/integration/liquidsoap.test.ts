@@ -3,13 +3,13 @@ import { describe, expect } from 'vitest'
 import { songId } from '../../src/songs/song-id.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000 }
 
 /** The history as it is told, oldest first: titles, and seconds from the start of the first play. */
-async function plays({ sql }: RunningProgram, { id }: PlayoutClient) {
+async function plays({ sql }: Program, { id }: PlayoutClient) {
   const rows = await sql<{ title: string; startedAtMs: number; endedAtMs: number | null }[]>`
     select title, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs" from song_history
     where station_id = ${id} order by started_at_ms`

@@ -5,12 +5,12 @@ import { lockImports } from '../../src/db/media-rows.ts'
 import { anyText } from '../support/any-text.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** A station that is switched off, with an empty playlist. */
-async function quiet(program: RunningProgram) {
+async function quiet(program: Program) {
   const [station] = await seedStations(program.sql, { tracks: 0 })
   const { id = 0, playlistId = 0 } = station ?? {}
   await program.sql`update stations set is_enabled = false where id = ${id}`
@@ -18,7 +18,7 @@ async function quiet(program: RunningProgram) {
 }
 
 async function addSongs(
-  program: RunningProgram,
+  program: Program,
   stationId: number,
   songs: { path: string; title?: string; artist?: string }[]
 ) {
@@ -36,7 +36,7 @@ async function addSongs(
 }
 
 async function send(
-  program: RunningProgram,
+  program: Program,
   path: string,
   body: string | Uint8Array<ArrayBuffer>,
   type = 'audio/x-mpegurl'
@@ -50,7 +50,7 @@ async function send(
   return { status: answer.status, body: parsed }
 }
 
-const tracksOf = async (program: RunningProgram, playlistId: number) => {
+const tracksOf = async (program: Program, playlistId: number) => {
   const rows = await program.sql<{ path: string }[]>`
     select m.path from playlist_tracks t join media m on m.id = t.media_id
     where t.playlist_id = ${playlistId} order by t.position`

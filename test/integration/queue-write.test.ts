@@ -2,29 +2,29 @@ import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 const itemKeys =
   'cued_at played_at duration playlist is_request song links sent_to_autodj is_played autodj_custom_uri log'
 
-async function mediaOf(program: RunningProgram, stationId: number) {
+async function mediaOf(program: Program, stationId: number) {
   const rows = await program.sql<{ id: number; title: string }[]>`
     select id, title from media where station_id = ${stationId} order by id`
   const at = (index: number) => rows.at(index) ?? { id: 0, title: '' }
   return { rows, at }
 }
 
-const queueOf = async (program: RunningProgram, stationId: number) =>
+const queueOf = async (program: Program, stationId: number) =>
   (await program.ask('GET', `/api/station/${stationId}/queue`)).body
 
 const titles = (items: Answer[]) => items.map(({ song }) => song.title)
 
-const skip = (program: RunningProgram, stationId: number) =>
+const skip = (program: Program, stationId: number) =>
   program.ask('POST', `/api/station/${stationId}/backend/skip`)
 
 /** Every row begins where the one before it ends, and no slot is there twice. */
-async function expectWhole(program: RunningProgram, stationId: number) {
+async function expectWhole(program: Program, stationId: number) {
   const rows = await program.sql<{ seq: number; plays: number; cued: number; duration: number }[]>`
     select seq, plays_at_ms as plays, cued_at_ms as cued, duration_ms as duration from queue
     where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null order by position`

@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 
 import { createDemoStation } from '../../src/media/demo.ts'
 import { test } from '../support/fixtures.ts'
-import { adminKey, type RunningProgram } from '../support/program.ts'
+import { adminKey, type Program } from '../support/program.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStation } from '../support/stations.ts'
 
@@ -16,7 +16,7 @@ const setup = fileURLToPath(new URL('../../scripts/radio-setup.mjs', import.meta
 const names = ['icecast.xml', 'liquidsoap.env', 'secrets.json', 'station.liq']
 
 /** Runs it; gives what it said. */
-async function setUp(program: RunningProgram, folder: string, station: string): Promise<string> {
+async function setUp(program: Program, folder: string, station: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [setup], {
     env: {
       CUEWIRE_URL: program.baseUrl,
@@ -33,7 +33,7 @@ async function setUp(program: RunningProgram, folder: string, station: string): 
 
 const readAll = (folder: string) => Promise.all(names.map(async name => readFile(join(folder, name), 'utf8')))
 
-async function titlesIn(program: RunningProgram, stationId: number) {
+async function titlesIn(program: Program, stationId: number) {
   const { body } = await program.ask('GET', `/api/station/${stationId}/queue`)
   return body.map((row: { playlist: string }) => row.playlist)
 }

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { upsertMedia } from '../../src/db/media-rows.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { test } from '../support/fixtures.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 
 const address = 'https://radio.example.com/shows/monday.mp3'
@@ -24,7 +24,7 @@ async function openStation(sql: Sql) {
   return { ...station, remoteId: playlist.id, entry }
 }
 
-const ask = (program: RunningProgram, method: string, path: string, body?: unknown) =>
+const ask = (program: Program, method: string, path: string, body?: unknown) =>
   program.ask(method, path, body === undefined ? {} : { body })
 
 describe('an entry of a fetched list', () => {

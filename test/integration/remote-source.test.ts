@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { entriesOf, fetchStateOf, pathsOf } from '../support/remote-playlist.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -33,7 +33,7 @@ const test = base.extend('station', async ({ program }) => {
   }
 })
 
-const mediaOf = ({ sql }: RunningProgram, stationId: number) =>
+const mediaOf = ({ sql }: Program, stationId: number) =>
   sql<{ path: string; title: string }[]>`
     select path, title from media where station_id = ${stationId} order by path`
 

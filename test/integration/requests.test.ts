@@ -8,7 +8,7 @@ import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
 import { test } from '../support/fixtures.ts'
 import { shownWhen } from '../support/playing.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { seedStations, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -23,7 +23,7 @@ interface Station {
 
 /** A station that the server shows, with its songs in the order of their ids. */
 async function openStation(
-  program: RunningProgram,
+  program: Program,
   settings: Readonly<Record<string, string | number | boolean>> = {},
   shape: Omit<Shape, 'stations'> = {}
 ): Promise<Station> {
@@ -40,8 +40,12 @@ async function seedRequests(
   settings: Readonly<Record<string, string | number | boolean>> = {},
   shape: Omit<Shape, 'stations'> = {}
 ): Promise<Station> {
-  const [station = { id: 0, playlistId: 0 }] = await seedStations(sql, shape)
-  await sql`update stations set ${sql({ revision: 2, ...settings })} where id = ${station.id}`
+  // At once: what is seen of it half made, such as a private station that is still public, would be shown for a while.
+  const station = await sql.begin(async tx => {
+    const [made = { id: 0, playlistId: 0 }] = await seedStations(tx, shape)
+    await tx`update stations set ${tx({ revision: 2, ...settings })} where id = ${made.id}`
+    return made
+  })
   const media = await sql<{ id: number; uniqueId: string; title: string }[]>`
     select id, unique_id as "uniqueId", title from media where station_id = ${station.id} order by id`
   return { ...station, media }
@@ -64,7 +68,7 @@ function stranger(): string {
 
 /** Requests a song, as a listener at an address of their own unless told otherwise. */
 function submit(
-  program: RunningProgram,
+  program: Program,
   { id }: { id: number | string },
   mediaId: number | string,
   from = stranger(),
@@ -73,12 +77,12 @@ function submit(
   return program.ask('POST', `/api/station/${id}/request/${mediaId}`, { key, from })
 }
 
-const listOf = (program: RunningProgram, { id }: { id: number }, query = '', key = '') =>
+const listOf = (program: Program, { id }: { id: number }, query = '', key = '') =>
   program.ask('GET', `/api/station/${id}/requests${query}`, { key, from: stranger() })
 
 const titles = (rows: Answer[]): string[] => rows.map(row => row.song.title)
 
-const reportOf = async (program: RunningProgram, { id }: { id: number }, query = '', key?: string) =>
+const reportOf = async (program: Program, { id }: { id: number }, query = '', key?: string) =>
   (await program.ask('GET', `/api/station/${id}/reports/requests${query}`, key === undefined ? {} : { key }))
     .body
 
@@ -114,7 +118,7 @@ const isKept = async (sql: Sql, queueId: number) =>
   (await sql`select from queue where id = ${queueId}`).length === 1
 
 /** A key with these rights at a station, and nothing else. */
-async function keyOf(program: RunningProgram, stationId: number, permissions: string[]): Promise<string> {
+async function keyOf(program: Program, stationId: number, permissions: string[]): Promise<string> {
   const { body } = await program.ask('POST', '/api/v1/main/api-keys', {
     body: { name: 'Requests', station_permissions: [{ station: stationId, permissions }] }
   })
@@ -359,7 +363,7 @@ describe('a request', () => {
 
 describe('a request that is due', () => {
   /** A song that neither plays nor waits. */
-  async function freshSong(program: RunningProgram, station: Station) {
+  async function freshSong(program: Program, station: Station) {
     const { body } = await program.ask('GET', `/api/nowplaying/${station.id}`)
     const queue = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
     const heard = new Set([body.now_playing.song.title, ...titles(queue)])
@@ -368,7 +372,7 @@ describe('a request that is due', () => {
     return found
   }
 
-  async function openPlaying(program: RunningProgram): Promise<Station> {
+  async function openPlaying(program: Program): Promise<Station> {
     const station = await openStation(program, { request_delay: 0, request_cooldown: 0 }, { tracks: 20 })
     await shownWhen(program, station.id, ({ playing_next: next }) => next !== null)
     return station
@@ -529,12 +533,7 @@ describe('the report of requests', () => {
 })
 
 describe('a request that is cancelled', () => {
-  const cancel = (
-    program: RunningProgram,
-    { id }: { id: number },
-    requestId: number | string,
-    key?: string
-  ) =>
+  const cancel = (program: Program, { id }: { id: number }, requestId: number | string, key?: string) =>
     program.ask(
       'DELETE',
       `/api/station/${id}/reports/requests/${requestId}`,

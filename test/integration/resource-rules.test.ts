@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 
@@ -119,7 +119,7 @@ test('a playlist that is switched on fills the queue at once', async ({ program 
 })
 
 describe('the home of an SFTP user', () => {
-  async function homeOf({ ask, sql }: RunningProgram, location: object) {
+  async function homeOf({ ask, sql }: Program, location: object) {
     const id = await seedStation(sql)
     const username = `home${id}`
     await ask('POST', `/api/station/${id}/sftp-users`, { body: { username, password: 'x' } })

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import type { RunningProgram } from '../support/program.ts'
+import type { Program } from '../support/program.ts'
 import { sshKeys } from '../support/ssh-keys.ts'
 import { seedStation } from '../support/stations.ts'
 
 const key = sshKeys.ed25519
 
-async function makeUser(program: RunningProgram, fields: Record<string, unknown>) {
+async function makeUser(program: Program, fields: Record<string, unknown>) {
   const stationId = await seedStation(program.sql)
   const username = `u${randomBytes(4).toString('hex')}`
   const path = `/api/station/${stationId}/sftp-users`
@@ -17,7 +17,7 @@ async function makeUser(program: RunningProgram, fields: Record<string, unknown>
   return { stationId, username, status, body, one: `/api/station/${stationId}/sftp-user/${body.id}` }
 }
 
-const login = async ({ ask }: RunningProgram, body: unknown) =>
+const login = async ({ ask }: Program, body: unknown) =>
   (await ask('POST', '/api/internal/sftp-auth', { body })).body
 
 describe('an SFTP user', () => {

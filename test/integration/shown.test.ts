@@ -2,13 +2,13 @@ import { expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { isPub, type Publication, subscribeLive } from '../support/live-client.ts'
-import { type Answer, type RunningProgram } from '../support/program.ts'
+import { type Answer, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 /** What a write has to change on the screen of a listener, seen in the document. */
 interface Case {
   readonly what: string
-  readonly write: (program: RunningProgram, stationId: number) => Promise<{ status: number }>
+  readonly write: (program: Program, stationId: number) => Promise<{ status: number }>
   readonly shows: (document: Answer) => boolean
 }
 

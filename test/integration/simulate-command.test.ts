@@ -1,36 +1,23 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 import * as v from 'valibot'
 import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { announceServices } from '../../src/embedded/data-dir.ts'
-import { OperatorError } from '../../src/errors.ts'
 import { advance } from '../../src/playout/advance.ts'
-import { readDatabaseStation } from '../../src/simulate/database-station.ts'
-import { wordsFor } from '../support/compiled-program.ts'
+import { simulateCommand } from '../../src/simulate/command.ts'
+import { processOf, runnerOf } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 import { isDeep, sized } from '../support/tier.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Runs the command to its end. */
-async function run(env: Record<string, string>, ...args: string[]) {
-  const { PATH = '', HOME = '' } = process.env
-  const words = [...wordsFor('src/simulate/main.ts'), ...args]
-  return new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
-    const options = { cwd: root, env: { PATH, HOME, ...env }, timeout: 60_000 }
-    execFile(process.execPath, words, options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
-    })
-  })
-}
+const program = 'src/simulate/main.ts'
+const runProcess = processOf(program)
+const run = runnerOf(program, simulateCommand)
 
 const written = v.pipe(
   v.string(),
@@ -69,7 +56,11 @@ test('a station goes on from what it has on air and in its queue, and nothing of
   databaseUrl,
   redisUrl
 }) => {
-  const stationId = await seedStation(sql, { tracks: 40, queueLength: 4 })
+  const stationId = await seedStation(sql, {
+    tracks: 40,
+    queueLength: 4,
+    songMs: sized({ quick: 1_200_000, deep: 180_000 })
+  })
   await sql`update stations set name = 'Harbour FM', short_name = 'harbour_fm', timezone = 'Asia/Kathmandu'`
   {
     await using playout = await openPlayout(sql, redisUrl)
@@ -84,7 +75,7 @@ test('a station goes on from what it has on air and in its queue, and nothing of
   const env = { DATABASE_URL: databaseUrl, INIT_CWD: folder }
   const days = sized({ quick: 1, deep: 2 })
   const args = ['--station', 'harbour_fm', '--days', String(days), ...files, '--log']
-  const { code, stdout, stderr } = await run(env, ...args)
+  const { code, stdout, stderr } = await runProcess(env, ...args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('Harbour FM, Asia/Kathmandu, seed ')
   expect(stdout).toContain('tier 1 of pass 1')
@@ -107,7 +98,7 @@ test('a date, a time zone and a seed take the place of the station’s own, whic
   sql,
   databaseUrl
 }) => {
-  const stationId = await seedStation(sql, { tracks: 60, songMs: 240_000 })
+  const stationId = await seedStation(sql, { tracks: 60, songMs: sized({ quick: 600_000, deep: 240_000 }) })
   await sql`insert into playlists (station_id, name, schedule_items) select ${stationId}, 'Late show',
     ${sql.json([{ id: 1, start_time: 2300, end_time: 100, start_date: '', end_date: '', days: [6], loop_once: false }])}`
   await sql`
@@ -115,32 +106,32 @@ test('a date, a time zone and a seed take the place of the station’s own, whic
     select p.id, m.id, m.id from playlists p, media m where p.name = 'Late show'`
   await sql`update stations set is_enabled = false`
   const folder = await scratchFolder()
-  const file = join(folder, 'day.json')
-  const args = ['--station', String(stationId), '--days', '2', '--from', '2026-03-28', '--json', file]
+  const json = join(folder, 'day.json')
+  const args = ['--station', String(stationId), '--days', '2', '--from', '2026-03-28', '--json', json]
   const env = { DATABASE_URL: databaseUrl }
   const { code, stdout } = await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '5')
   expect({ code, stdout }).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('Sat 2026-03-28 23:00:00  Late show')
   })
-  const first = await readWritten(file)
+  const first = await readWritten(json)
   expect(first).toMatchObject({ timezone: 'Europe/Berlin', seed: 5, fromMs: Date.UTC(2026, 2, 27, 23) })
   // The clock jumps in the second night.
   expect(first.untilMs - first.fromMs).toBe(47 * 3_600_000)
   const late = first.plays.filter(({ playlist }) => playlist === 'Late show')
-  expect(late).toHaveLength(30)
+  expect(late).toHaveLength(sized({ quick: 12, deep: 30 }))
   expect(late[0]?.startsAtMs).toBe(Date.UTC(2026, 2, 28, 22))
 
   if (isDeep) {
     await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '5')
-    expect(await readWritten(file)).toEqual(first)
+    expect(await readWritten(json)).toEqual(first)
     await run(env, ...args, '--timezone', 'Europe/Berlin', '--seed', '6')
-    expect((await readWritten(file)).plays).not.toEqual(first.plays)
+    expect((await readWritten(json)).plays).not.toEqual(first.plays)
   }
 })
 
-test.runIf(isDeep)('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl }) => {
-  const stationId = await seedStation(sql)
+test('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl }) => {
+  const stationId = await seedStation(sql, { songMs: 1_200_000 })
   await sql`insert into playlists (station_id, name, schedule_items) select ${stationId}, 'Nothing in it',
     ${sql.json([{ id: 1, start_time: 900, end_time: 1000, start_date: '', end_date: '', days: [], loop_once: false }])}`
   const missed = await run(
@@ -162,7 +153,7 @@ test('without DATABASE_URL it is the database of the Cuewire that runs here, if 
   databaseUrl
 }) => {
   const folder = await scratchFolder()
-  const stationId = await seedStation(sql)
+  const stationId = await seedStation(sql, { songMs: 1_200_000 })
   const env = { DATA_DIR: folder }
   const args = ['--station', String(stationId), '--days', '1']
   expect(await run(env, ...args)).toEqual({
@@ -180,7 +171,7 @@ test('without DATABASE_URL it is the database of the Cuewire that runs here, if 
 test('what stands in the way is told in words, with exit code 2', async ({ sql, databaseUrl }) => {
   await seedStations(sql, { stations: 2 })
   const [first, second] = await sql<{ name: string }[]>`select short_name as name from stations order by id`
-  expect(await faultOf(sql, databaseUrl, 'other')).toBe(
+  expect(await faultOf(databaseUrl, 'other')).toBe(
     `there is no station "other"; known: ${first?.name}, ${second?.name}`
   )
   const away = await run({ DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' }, '--station', 'demo')
@@ -193,25 +184,19 @@ test('what stands in the way is told in words, with exit code 2', async ({ sql, 
     stderr: expect.stringMatching(/^cannot write "\/nowhere at all\/a.svg": ENOENT/)
   })
   await sql`alter table stations drop column max_overrun`
-  expect(await faultOf(sql, databaseUrl, first?.name ?? '')).toBe(
+  expect(await faultOf(databaseUrl, first?.name ?? '')).toBe(
     'the database belongs to another version of Cuewire: start this one on it first'
   )
 })
 
-/** Why a station cannot be simulated: by the whole command in the deep tier, else by the function that reads the station. */
-async function faultOf(sql: Sql, databaseUrl: string, name: string): Promise<string> {
-  if (isDeep) {
-    const { code, stdout, stderr } = await run({ DATABASE_URL: databaseUrl }, '--station', name)
-    if (code !== 2 || stdout !== '') throw new Error(`exit code ${code}: ${stdout}`)
-    return stderr.trimEnd()
-  }
-  const nothing = { zone: null, seed: null, fromDay: null }
-  const error: unknown = await readDatabaseStation(sql, name, Date.now(), nothing).catch(reason => reason)
-  if (!(error instanceof OperatorError)) throw new Error('the station was read', { cause: error })
-  return error.message
+/** Why a station cannot be simulated. */
+async function faultOf(databaseUrl: string, name: string): Promise<string> {
+  const { code, stdout, stderr } = await run({ DATABASE_URL: databaseUrl }, '--station', name)
+  if (code !== 2 || stdout !== '') throw new Error(`exit code ${code}: ${stdout}`)
+  return stderr.trimEnd()
 }
 
-test.runIf(isDeep)('mistakes of the command line are told together, with exit code 2', async () => {
+test('mistakes of the command line are told together, with exit code 2', async () => {
   expect(await run({}, '--days', 'x', '--bogus')).toEqual({
     code: 2,
     stdout: '',
@@ -220,7 +205,7 @@ test.runIf(isDeep)('mistakes of the command line are told together, with exit co
   })
 })
 
-test.runIf(isDeep)('help says what there is', async () => {
+test('help says what there is', async () => {
   expect(await run({}, '--help')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('--timezone'),

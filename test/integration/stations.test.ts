@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { isDisconnect, isPub, type Publication, subscribeLive } from '../support/live-client.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { readHistory, seedStation, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -19,7 +19,7 @@ const keys = `
 let made = 0
 
 /** Creates a station under a name of its own, unless given, and gives its record. */
-async function create(program: RunningProgram, body: object = {}): Promise<Answer> {
+async function create(program: Program, body: object = {}): Promise<Answer> {
   const answer = await program.ask('POST', '/api/admin/stations', {
     body: { name: `Made ${++made}`, ...body }
   })
@@ -27,29 +27,29 @@ async function create(program: RunningProgram, body: object = {}): Promise<Answe
   return answer.body
 }
 
-async function put(program: RunningProgram, id: number, body: object): Promise<void> {
+async function put(program: Program, id: number, body: object): Promise<void> {
   const answer = await program.ask('PUT', `/api/admin/station/${id}`, { body })
   expect([answer.status, answer.body.message]).toEqual([200, 'Record updated successfully.'])
 }
 
-const shown = (program: RunningProgram, name: number | string) =>
+const shown = (program: Program, name: number | string) =>
   program.ask('GET', `/api/nowplaying/${name}`, { key: '' })
 
 /** A station that plays. */
-async function playing(program: RunningProgram, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
+async function playing(program: Program, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
   const id = await seedStation(program.sql, shape)
   await becomesOnline(program, id)
   return id
 }
 
-function becomesOnline(program: RunningProgram, id: number) {
+function becomesOnline(program: Program, id: number) {
   return waitFor(async () => (await shown(program, id)).body.is_online, {
     deadlineMs: 5_000,
     what: `station ${id} to play`
   })
 }
 
-const socketOf = (program: RunningProgram) =>
+const socketOf = (program: Program) =>
   `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
 
 describe('a station', () => {

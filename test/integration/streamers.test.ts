@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
-import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** A station of its own that the server shows. */
@@ -18,7 +18,7 @@ const test = base.extend('station', async ({ program }) => {
   return { id: Number(id), shortName: String(shortName), addStreamer }
 })
 
-async function countRows({ sql }: RunningProgram, stationId: number) {
+async function countRows({ sql }: Program, stationId: number) {
   const [row] = await sql<{ streamers: number; broadcasts: number }[]>`
     select (select count(*) from streamers where station_id = ${stationId}) as streamers,
       (select count(*) from broadcasts where station_id = ${stationId}) as broadcasts`
@@ -120,7 +120,7 @@ describe('a picture of a streamer', () => {
   const gif = Buffer.from('GIF89a\0\xFF', 'latin1')
   const versionOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 8)
 
-  const send = async ({ baseUrl }: RunningProgram, path: string, bytes: Uint8Array, type = 'image/png') => {
+  const send = async ({ baseUrl }: Program, path: string, bytes: Uint8Array, type = 'image/png') => {
     const answer = await fetch(baseUrl + path, {
       method: 'POST',
       headers: { 'X-API-Key': adminKey, 'Content-Type': type },
@@ -129,7 +129,7 @@ describe('a picture of a streamer', () => {
     return { status: answer.status, body: JSON.parse(await answer.text()) }
   }
 
-  const look = async ({ baseUrl }: RunningProgram, path: string, key = '') => {
+  const look = async ({ baseUrl }: Program, path: string, key = '') => {
     const answer = await fetch(baseUrl + path, {
       redirect: 'manual',
       ...(key === '' ? {} : { headers: { 'X-API-Key': key } })

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Asks and gives the body of a good answer. */
-async function ok(program: RunningProgram, method: string, path: string, body?: object): Promise<Answer> {
+async function ok(program: Program, method: string, path: string, body?: object): Promise<Answer> {
   const answer = await program.ask(method, path, { body })
   expect([answer.status, answer.body.message]).toEqual([200, answer.body.success && answer.body.message])
   return answer.body

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test as inProgram } from '../support/fixtures.ts'
-import { adminKey, type Answer, type RunningProgram } from '../support/program.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
@@ -87,7 +87,7 @@ async function startLoggingServer(databaseUrl: string, redisUrl: string) {
 }
 
 /** The calls of one station; no answer may hold a secret that was sent. */
-function hooksOf({ ask }: Pick<RunningProgram, 'ask'>, stationId: number) {
+function hooksOf({ ask }: Pick<Program, 'ask'>, stationId: number) {
   const call = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(method, `/api/station/${stationId}/${path}`, { body })
     expect(JSON.stringify(answer.body)).not.toContain(word)
@@ -107,7 +107,7 @@ function hooksOf({ ask }: Pick<RunningProgram, 'ask'>, stationId: number) {
   }
 }
 
-const storedConfig = async ({ sql }: RunningProgram, id: number): Promise<Named[]> => {
+const storedConfig = async ({ sql }: Program, id: number): Promise<Named[]> => {
   const [row] = await sql<{ config: Named[] }[]>`select config from webhooks where id = ${id}`
   return row?.config ?? []
 }

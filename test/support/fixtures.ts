@@ -3,12 +3,13 @@ import type { Browser } from 'playwright-core'
 import { test as base, inject } from 'vitest'
 
 import { freePort } from '../../src/embedded/free-port.ts'
-import { startRedis } from '../../src/embedded/redis.ts'
 import { openDatabases, type TestDatabases } from './databases.ts'
 import { openStage, type Stage } from './live-stage.ts'
 import { openPages } from './open-page.ts'
-import { type RunningProgram, startProgram, startServer } from './program.ts'
-import { openStoreFolder, openTempFolder } from './temp-folder.ts'
+import { type Opened, openRedisServer } from './opened.ts'
+import { startServer } from './program.ts'
+import { openProgram, reachSharedProgram } from './shared-program.ts'
+import { openTempFolder } from './temp-folder.ts'
 
 type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
 
@@ -55,8 +56,9 @@ const withBrowser = withStores
  * - `stage`: a server without workers, and stations that are put into its Redis
  * - `openPage`: opens pages in the worker's Chromium, each in a context of its own that is closed after the test
  *
- * The files that a worker of Vitest runs one after another share the program and the stage: a test makes stations and keys of
- * its own, expects those of other tests beside them, and ends no process. `isolatedTest` is for tests that cannot.
+ * All files share the program, also those that run at the same moment, and the files that a worker of Vitest runs one after another
+ * share the stage: a test makes stations and keys of its own, expects those of other tests beside them to come and go, and ends no
+ * process. `isolatedTest` is for tests that cannot.
  */
 export const test = withBrowser
   // oxlint-disable-next-line no-empty-pattern
@@ -72,41 +74,10 @@ export const isolatedTest = withBrowser
   // oxlint-disable-next-line no-empty-pattern
   .extend('serverVariables', { scope: 'file' }, async ({}): Promise<Record<string, string>> => ({}))
   .extend('program', { scope: 'file' }, async ({ serverVariables }, { onCleanup }) =>
-    use(openProgram(serverVariables), onCleanup)
+    use(openProgram(inject('templateUrl'), serverVariables), onCleanup)
   )
   // oxlint-disable-next-line no-empty-pattern
   .extend('stage', { scope: 'file' }, async ({}, { onCleanup }) => use(openStageWithServer(), onCleanup))
-
-/** Something that a fixture opened, and how it is closed. */
-interface Opened<T> {
-  readonly value: T
-  readonly close: () => Promise<void>
-}
-
-async function openRedisServer(): Promise<Opened<string>> {
-  const folder = await openStoreFolder()
-  const service = await startRedis(folder.path)
-  const close = async () => {
-    await service.stop()
-    await folder[Symbol.asyncDispose]()
-  }
-  return { value: service.url, close }
-}
-
-async function openProgram(variables: Readonly<Record<string, string>>): Promise<Opened<RunningProgram>> {
-  const redis = await openRedisServer()
-  const databases = openDatabases(inject('templateUrl'))
-  const database = await databases.take()
-  const folder = await openTempFolder()
-  const program = await startProgram(database.url, redis.value, folder.path, variables)
-  const close = async () => {
-    await program[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-    await databases.close()
-    await redis.close()
-  }
-  return { value: program, close }
-}
 
 async function openStageWithServer(): Promise<Opened<Stage>> {
   const redis = await openRedisServer()
@@ -156,5 +127,5 @@ async function openDatabasesOfWorker(): Promise<Opened<TestDatabases>> {
 const useDatabases = oncePerWorker(openDatabasesOfWorker)
 const useSharedBrowser = oncePerWorker(openBrowser)
 const useSharedRedis = oncePerWorker(openRedisServer)
-const useSharedProgram = oncePerWorker(async () => openProgram({}))
+const useSharedProgram = oncePerWorker(async () => reachSharedProgram(inject('sharedProgramUrl')))
 const useSharedStage = oncePerWorker(openStageWithServer)

@@ -1,10 +1,10 @@
 import { subscribeLive } from './live-client.ts'
-import type { Answer, RunningProgram } from './program.ts'
+import type { Answer, Program } from './program.ts'
 import { seedStations, type Shape } from './stations.ts'
 import { waitFor } from './wait.ts'
 
 /** A station that plays its one playlist, with the document it shows. */
-export async function startPlaying(program: RunningProgram, shape: Omit<Shape, 'stations'> = {}) {
+export async function startPlaying(program: Program, shape: Omit<Shape, 'stations'> = {}) {
   const [station] = await seedStations(program.sql, shape)
   if (!station) throw new Error('no station was made')
   const document = await shownWhen(program, station.id, body => body.is_online)
@@ -13,7 +13,7 @@ export async function startPlaying(program: RunningProgram, shape: Omit<Shape, '
 
 /** The now-playing document over HTTP, as soon as it fits. */
 export function shownWhen(
-  program: RunningProgram,
+  program: Program,
   stationId: number,
   fits: (document: Answer) => boolean,
   deadlineMs = 10_000
@@ -28,7 +28,7 @@ export function shownWhen(
 }
 
 /** A widget that follows a station from now on. */
-export async function followStation(program: RunningProgram, stationId: number) {
+export async function followStation(program: Program, stationId: number) {
   const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
   const client = await subscribeLive(url, { subs: { [`station:${stationId}`]: { recover: true } } })
   return {

@@ -1,5 +1,5 @@
 import { askPlainly } from './plain-http.ts'
-import type { Answer, RunningProgram } from './program.ts'
+import type { Answer, Program } from './program.ts'
 import { seedStation, type Shape } from './stations.ts'
 
 /** A station with the backend `liquidsoap`, and its playout as a test plays it. */
@@ -14,7 +14,7 @@ export interface PlayoutClient {
 }
 
 export async function openPlayoutClient(
-  program: Pick<RunningProgram, 'sql' | 'ask' | 'baseUrl'>,
+  program: Pick<Program, 'sql' | 'ask' | 'baseUrl'>,
   shape: Omit<Shape, 'stations'> = {},
   record: object = {}
 ): Promise<PlayoutClient> {

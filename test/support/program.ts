@@ -9,11 +9,11 @@ import { shared, startWorkers } from './worker-process.ts'
 
 export const adminKey = '0123456789abcdef:0123456789abcdef0123456789abcdef'
 
-export interface RunningProgram extends AsyncDisposable {
+/** A server and workers, to be asked and not to be ended. */
+export interface Program {
   readonly baseUrl: string
   readonly dataDir: string
   readonly sql: Sql
-  readonly server: ChildProcess
   /** Asks with the key of all rights unless told otherwise, `from` another address; gives status, headers and parsed JSON. */
   readonly ask: (
     method: string,
@@ -22,11 +22,16 @@ export interface RunningProgram extends AsyncDisposable {
   ) => Promise<{ status: number; headers: Headers; body: Answer }>
 }
 
+/** A program of a test's own. */
+export interface RunningProgram extends Program, AsyncDisposable {
+  readonly server: ChildProcess
+}
+
 // An answer can be anything; tests look into it and fail where it is not what they expect.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Answer = any
 
-type Ask = RunningProgram['ask']
+type Ask = Program['ask']
 
 /** A server process on a free port. Several may share one database and Redis. */
 export interface RunningServer extends Disposable {
@@ -85,19 +90,21 @@ export async function startProgram(
     startServer(databaseUrl, redisUrl, dataDir, variables),
     untilReady(workers, 'the workers')
   ])
-  const sql = openSql(databaseUrl, { max: 3, name: 'test' })
+  const program = reachProgram(server.baseUrl, databaseUrl, dataDir)
   return {
-    baseUrl: server.baseUrl,
-    dataDir,
-    sql,
+    ...program,
     server: server.process,
-    ask: server.ask,
     async [Symbol.asyncDispose]() {
       server.process.kill('SIGKILL')
       workers.kill('SIGKILL')
-      await sql.end({ timeout: 5 })
+      await program.sql.end({ timeout: 5 })
     }
   }
+}
+
+/** A program that was started elsewhere, with a pool of the caller's own. */
+export function reachProgram(baseUrl: string, databaseUrl: string, dataDir: string): Program {
+  return { baseUrl, dataDir, sql: openSql(databaseUrl, { max: 3, name: 'test' }), ask: askAt(baseUrl) }
 }
 
 /** Waits for the message that a process of the program sends when it is ready. */

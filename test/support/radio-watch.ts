@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Answer, RunningProgram } from './program.ts'
+import type { Answer, Program } from './program.ts'
 import type { Radio } from './radio.ts'
 
 /** A value, and from when on it was seen. */
@@ -23,7 +23,7 @@ export interface RadioWatch extends AsyncDisposable {
 
 const everyMs = 15
 
-export function watchRadio(program: Pick<RunningProgram, 'ask'>, radio: Radio): RadioWatch {
+export function watchRadio(program: Pick<Program, 'ask'>, radio: Radio): RadioWatch {
   const shown: Seen[] = []
   const streamed: Seen[] = []
   const live: Seen[] = []

@@ -9,12 +9,15 @@ import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findRedis } from '../../src/embedded/redis-program.ts'
 import { prepareTemplate } from './databases.ts'
+import { lendProgram } from './shared-program.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A migrated database that nobody stays connected to: tests work on copies of it. */
     templateUrl: string
+    /** Where a worker asks for the program that all share. */
+    sharedProgramUrl: string
   }
 }
 
@@ -22,7 +25,7 @@ const closers: (() => PromiseLike<unknown>)[] = []
 
 /**
  * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once, and a Redis looked
- * for once.
+ * for once. A program that the files share is started when the first of them asks for it.
  */
 export async function setup(project: TestProject): Promise<void> {
   // When `npm test` is killed, nobody else tells us; our services end with us.
@@ -36,7 +39,11 @@ export async function setup(project: TestProject): Promise<void> {
     const given = process.env['TEST_DATABASE_URL']
     const cluster = given === undefined ? await makeCluster() : ''
     project.provide('clusterFolder', cluster)
-    project.provide('templateUrl', await openTemplate(given ?? (await startOwn(cluster))))
+    const templateUrl = await openTemplate(given ?? (await startOwn(cluster)))
+    project.provide('templateUrl', templateUrl)
+    const program = await lendProgram(templateUrl)
+    closers.push(program.close)
+    project.provide('sharedProgramUrl', program.value)
   } catch (error) {
     await teardown()
     throw error

@@ -1,4 +1,4 @@
-import type { Answer, RunningProgram } from '../support/program.ts'
+import type { Answer, Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Stations of a small network, with everything an operator of theirs may look at. */
@@ -57,7 +57,7 @@ const byHand = [
 ]
 
 /** Makes the network and waits until it plays. `hookUrl` takes what hooks tell. Gives the short name of its first station. */
-export async function makeNetwork({ ask, sql }: RunningProgram, hookUrl: string): Promise<string> {
+export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promise<string> {
   const make = async (path: string, body: object, method = 'POST'): Promise<Answer> => {
     const answer = await ask(method, path, { body })
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
@@ -149,7 +149,7 @@ export async function makeNetwork({ ask, sql }: RunningProgram, hookUrl: string)
 }
 
 /** Gives what a station played times of its past, as if nothing had been skipped. */
-export async function spreadHistory({ sql }: RunningProgram, shortName: string): Promise<void> {
+export async function spreadHistory({ sql }: Program, shortName: string): Promise<void> {
   await sql`
     update song_history h set started_at_ms = x.ends_at_ms - 240000, ended_at_ms = x.ends_at_ms,
       listeners_start = x.listeners, listeners_end = x.listeners + x.place % 4 - 1
@@ -163,7 +163,7 @@ export async function spreadHistory({ sql }: RunningProgram, shortName: string):
 }
 
 /** A day of listeners: few at night, most in the evening. */
-async function countADay(sql: RunningProgram['sql'], stationId: number, size: number): Promise<void> {
+async function countADay(sql: Program['sql'], stationId: number, size: number): Promise<void> {
   const now = Math.floor(Date.now() / 60_000)
   const rows = Array.from({ length: 288 }, (_, index) => {
     const total = audience(size, 1_440 - index * 5)

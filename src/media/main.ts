@@ -1,0 +1,20 @@
+import { callOfProcess } from '../command-call.ts'
+import { importCommand } from './import-command.ts'
+
+process.exitCode = await importCommand(callOfProcess, abortOnInterrupt())
+
+/** The first Ctrl-C ends the import after its batch, one more than a second later ends it at once. */
+function abortOnInterrupt(): AbortSignal {
+  const abort = new AbortController()
+  let firstAt = 0
+  const interrupt = () => {
+    if (abort.signal.aborted && performance.now() - firstAt > 1_000) process.exit(130)
+    if (!abort.signal.aborted) firstAt = performance.now()
+    abort.abort()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt)
+  // The channel to the script that started this closes when the script ends, even when it is killed.
+  process.on('disconnect', interrupt)
+  process.channel?.unref()
+  return abort.signal
+}

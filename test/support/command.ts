@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process'
+import { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+import type { CommandCall } from '../../src/command-call.ts'
+import { wordsFor } from './compiled-program.ts'
+import { isDeep } from './tier.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What a command left behind when it ended. */
+export interface CommandEnd {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Run = (env: Record<string, string>, ...args: string[]) => Promise<CommandEnd>
+
+/** Runs a command to its end as a process of its own, in the folder of the project. */
+export function processOf(file: string): Run {
+  return async (env, ...args) => {
+    const { PATH = '', HOME = '' } = process.env
+    const words = [...wordsFor(file), ...args]
+    return new Promise(resolve => {
+      const options = { cwd: root, env: { PATH, HOME, ...env }, timeout: 60_000 }
+      execFile(process.execPath, words, options, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
+      })
+    })
+  }
+}
+
+/** The same, in this process unless in the deep tier: to start one takes ten times the CPU of most commands. */
+export function runnerOf(file: string, command: (call: CommandCall) => Promise<number>): Run {
+  return isDeep ? processOf(file) : async (env, ...args) => runHere(command, env, args)
+}
+
+async function runHere(
+  command: (call: CommandCall) => Promise<number>,
+  env: Record<string, string>,
+  args: string[]
+): Promise<CommandEnd> {
+  const stdout = openText()
+  const stderr = openText()
+  const code = await command({ args, env, stdout: stdout.stream, stderr: stderr.stream })
+  return { code, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+function openText() {
+  let text = ''
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      text += chunk.toString()
+      done()
+    }
+  })
+  return { stream, text: () => text }
+}
