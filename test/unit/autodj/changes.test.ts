@@ -159,9 +159,9 @@ describe('a range that is longer than a library lasts', () => {
   test('never keeps a scheduled list off the air', () => {
     const show = list(2, { schedule: [anItem(1300, 1306)], tracks: [201, 202] })
     const station = stationOf([list(1), show], { rules: { duplicateRangeMs: 7 * dayMs } })
-    const days = sized({ quick: 1, deep: 3 })
-    station.runTo(timeOf('12:00') + days * dayMs)
-    expect(heardTracks(station).filter(track => track === 201 || track === 202)).toHaveLength(2 * days)
+    const [untilMs, shows] = sized({ quick: [timeOf('14:00'), 1], deep: [timeOf('12:00') + 3 * dayMs, 3] })
+    station.runTo(untilMs)
+    expect(heardTracks(station).filter(track => track === 201 || track === 202)).toHaveLength(2 * shows)
   })
 })
 

@@ -25,8 +25,7 @@ test('the exit code and the output of a guarded program are passed on', async ()
 
 test('a guarded program is asked to end by its signal, and does not see our environment', async () => {
   process.env['CUEWIRE_TEST_SECRET'] = 'secret'
-  const script =
-    'trap "echo asked [$CUEWIRE_TEST_SECRET]; exit 0" TERM; echo up; while :; do sleep 0.01; done'
+  const script = 'trap "echo asked [$CUEWIRE_TEST_SECRET]; exit 0" TERM; echo up; while :; do sleep 0.1; done'
   const guarded = await startGuarded(['/bin/sh', '-c', script], options)
   await expect.poll(guarded.lastOutput).toBe('up\n')
   await guarded.stop()
@@ -35,7 +34,7 @@ test('a guarded program is asked to end by its signal, and does not see our envi
 })
 
 test('a program that does not listen yet is asked again', async () => {
-  const script = 'trap "" TERM; echo up; sleep 0.2; trap "exit 7" TERM; while :; do sleep 0.01; done'
+  const script = 'trap "" TERM; echo up; sleep 0.2; trap "exit 7" TERM; while :; do sleep 0.1; done'
   const guarded = await startGuarded(['/bin/sh', '-c', script], options)
   await expect.poll(guarded.lastOutput).toBe('up\n')
   await guarded.stop()
