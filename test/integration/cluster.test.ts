@@ -25,7 +25,7 @@ import { readHistory, seedStation, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-const soon = { deadlineMs: 5_000, what: 'the cluster to do it' }
+const soon = { deadlineMs: 10_000, what: 'the cluster to do it' }
 /** Everything that reaches a feed later than its start has to come as a message, or by the look after a reconnect. */
 const noChecks = { checkIntervalMs: 3_600_000 }
 

@@ -8,7 +8,7 @@ import { openStage, type Stage } from './live-stage.ts'
 import { openPages } from './open-page.ts'
 import { type Opened, openRedisServer } from './opened.ts'
 import { startServer } from './program.ts'
-import { openProgram, reachSharedProgram } from './shared-program.ts'
+import { asStranger, openProgram, reachSharedProgram } from './shared-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 
 type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
@@ -62,7 +62,9 @@ const withBrowser = withStores
  */
 export const test = withBrowser
   // oxlint-disable-next-line no-empty-pattern
-  .extend('program', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedProgram(onCleanup))
+  .extend('program', { scope: 'worker' }, async ({}, { onCleanup }) =>
+    asStranger(await useSharedProgram(onCleanup))
+  )
   // oxlint-disable-next-line no-empty-pattern
   .extend('stage', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedStage(onCleanup))
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
 import { openDatabases } from './databases.ts'
@@ -65,4 +66,10 @@ export async function reachSharedProgram(url: string): Promise<Opened<Program>> 
   const { baseUrl, databaseUrl, dataDir }: Place = JSON.parse(text)
   const program = reachProgram(baseUrl, databaseUrl, dataDir)
   return { value: program, close: async () => program.sql.end({ timeout: 5 }) }
+}
+
+/** The same, asked from an address of its own: what one address may try is limited. */
+export function asStranger(program: Program): Program {
+  const from = `198.19.${randomInt(256)}.${randomInt(256)}`
+  return { ...program, ask: (method, path, options) => program.ask(method, path, { from, ...options }) }
 }
