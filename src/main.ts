@@ -26,7 +26,13 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
   await assertPortIsFree(config.HOST, config.PORT, 2_000)
 
-  const embed = async (name: string, start: (options: ServiceOptions) => Promise<EmbeddedService>) => {
+  /** Gives the URL of a store: of the one that is given, else of one that is started for it. */
+  const openStore = async (
+    name: string,
+    given: string | undefined,
+    start: (options: ServiceOptions) => Promise<EmbeddedService>
+  ) => {
+    if (given !== undefined) return given
     signal.throwIfAborted()
     const onEnd = (output: string, isFinal: boolean) => {
       const what = isFinal ? 'cannot be started again; stopping' : 'has ended; starting it again'
@@ -38,10 +44,13 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
     return service.url
   }
   const inFolder = (name: string) => join(lock.folder, name)
-  const databaseUrl =
-    config.DATABASE_URL ?? (await embed('Postgres', options => startPostgres(inFolder('postgres'), options)))
-  const redisUrl =
-    config.REDIS_URL ?? (await embed('Redis', options => startRedis(inFolder('redis'), options)))
+  const stores = [
+    openStore('Postgres', config.DATABASE_URL, options => startPostgres(inFolder('postgres'), options)),
+    openStore('Redis', config.REDIS_URL, options => startRedis(inFolder('redis'), options))
+  ] as const
+  // Both at once, since a new database takes seconds. Where one fails, the other is there to be closed with the rest.
+  await Promise.allSettled(stores)
+  const [databaseUrl, redisUrl] = await Promise.all(stores)
   await announceServices(config.DATA_DIR, { databaseUrl, redisUrl })
   await checkRedis(redisUrl)
   const { newKey, mediaStationId } = await prepare(config, databaseUrl, log)
