@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Play } from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
 import { randomOf } from '../../../src/autodj/random.ts'
-import { isClash } from '../../../src/autodj/recent.ts'
+import { isClash, tierOf } from '../../../src/autodj/recent.ts'
 import type { SongKeys } from '../../../src/autodj/song-keys.ts'
 import {
   aLibrary,
@@ -271,6 +271,18 @@ describe('what counts as recent', () => {
       })
     ).toBe('X-b, tier 1')
   })
+})
+
+test.for<[song: string, tier: number]>([
+  ['W+Z-b', 1],
+  ['Z+Y-b', 2],
+  ['Z-a', 3],
+  ['X+Y-a', 3]
+])('after X and Y with the title a, %s is of tier %i', ([name, tier]) => {
+  const { song, title, artists } = songOf('X+Y-a')
+  const times = (keys: readonly number[]) => new Map(keys.map(key => [key, noonMs]))
+  const recent = { songs: times([song]), titles: times([title]), artists: times(artists) }
+  expect(tierOf(songOf(name), recent)).toBe(tier)
 })
 
 describe('two songs clash', () => {
