@@ -16,9 +16,10 @@ const integration = {
   hookTimeout: minuteMs,
   // A machine that others load can be late for any deadline once; what needed a second try is listed as such.
   retry: process.env['CI'] ? 1 : 0,
-  // Many of these wait for time to pass, so five at a time keep two cores busy; but not beside the properties, which
+  // Many of these wait for time to pass, so six at a time keep two cores busy; but not beside the properties, which
   // would take the cores from those that measure how soon something happens.
-  maxWorkers: 6,
+  // The crowds and kill loops of the deep tier need room.
+  maxWorkers: isDeep ? 3 : 6,
   sequence: { groupOrder: 1 }
 }
 

@@ -1,6 +1,7 @@
 import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { unpackByApt } from './apt-packages.ts'
 import { unpackByDnf } from './dnf-packages.ts'
@@ -8,6 +9,8 @@ import { oldestMajor, openRedisBinary, type RedisBinary, redisNames } from './re
 import { isInPath } from './run-command.ts'
 
 const staleMs = 60 * 60_000
+const placeAttempts = 20
+const placePauseMs = 50
 
 /** Ways to unpack a Redis from the system's packages into `root` in the working folder; without rights, and without a trace elsewhere. */
 const unpackers = [
@@ -65,13 +68,27 @@ async function chooseUnpacker(): Promise<(typeof unpackers)[number]['unpack'] | 
   return undefined
 }
 
-/** Another start may have finished first: its Redis is as good, and may run already. */
+/**
+ * Another start may have finished first, also between two lines of this: its Redis is as good, and may run already. One that
+ * was taken away as broken, and is none, is put back.
+ */
 async function moveIntoPlace(root: string, place: string, workshop: string): Promise<RedisBinary> {
-  const there = await openUnpacked(place).catch(() => undefined)
-  if (there) return there
-  await rename(place, join(workshop, 'broken')).catch(ignore('ENOENT'))
-  await rename(root, place).catch(ignore('ENOTEMPTY', 'EEXIST'))
-  return openUnpacked(place)
+  for (let attempt = 1; ; attempt++) {
+    await rename(root, place).catch(ignore('ENOTEMPTY', 'EEXIST', 'ENOENT'))
+    try {
+      return await openUnpacked(place)
+    } catch (error) {
+      if (attempt === placeAttempts) throw error
+    }
+    const taken = join(workshop, `taken-${attempt}`)
+    await rename(place, taken).catch(ignore('ENOENT'))
+    const isGood = await openUnpacked(taken).then(
+      () => true,
+      () => false
+    )
+    if (isGood) await rename(taken, place).catch(ignore('ENOTEMPTY', 'EEXIST'))
+    await sleep(placePauseMs)
+  }
 }
 
 /** Throws an `Error` with the reason when there is no server in the folder, or it does not run. */

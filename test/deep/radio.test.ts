@@ -77,8 +77,10 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
       expect(wrong).toEqual([])
 
       const plays = await playsOf(program, radio)
-      const streamed = watch.streamed.map(({ value }) => value)
-      expect(plays.map(({ text }) => text).slice(-12)).toEqual(streamed.slice(-12))
+      // The song that has just begun is told before its title is in the stream.
+      await expect
+        .poll(() => watch.streamed.map(({ value }) => value).slice(-12), { timeout: 5_000 })
+        .toEqual(plays.map(({ text }) => text).slice(-12))
       const gaps = plays
         .slice(0, -1)
         .map((play, index) => (plays[index + 1]?.startedAtMs ?? 0) - (play.endedAtMs ?? 0))

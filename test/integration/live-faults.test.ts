@@ -28,13 +28,16 @@ import { startWorkers } from '../support/worker-process.ts'
 
 // Real processes, and crowds of clients that come back as their kinds do.
 
+/** Thousands of clients in one process, beside other tests, take longer than they should on a machine of their own. */
+const backMs = sized({ quick: 8_000, deep: 20_000 })
+
 /**
  * Every client is back as soon as it may, which a planned restart puts off by 5 seconds at most, and knows the newest
  * position 5 seconds later.
  */
 async function expectConverged(crowd: Crowd, newest: () => Position | Promise<Position>) {
   try {
-    await waitFor(() => crowd.away() === 0, { deadlineMs: 8_000, what: 'all clients to be back' })
+    await waitFor(() => crowd.away() === 0, { deadlineMs: backMs, what: 'all clients to be back' })
     await waitFor(async () => crowd.behind(await newest()).length === 0, {
       deadlineMs: 5_000,
       what: 'all clients to know the newest state'
