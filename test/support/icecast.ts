@@ -47,13 +47,22 @@ export async function startIcecast(): Promise<Icecast> {
   await chmod(logs, 0o777)
   const file = join(folder.path, 'icecast.xml')
   await writeFile(file, configuration(port, logs))
-  let running = spawn(program, ['-c', file], { stdio: 'ignore' })
+  const spawnIt = () => spawn(program, ['-c', file], { stdio: 'ignore' })
+  let running = spawnIt()
+  const hasEnded = () => running.exitCode !== null || running.signalCode !== null
   const ends: (() => void)[] = []
   const up = () =>
-    waitFor(async () => (await fetch(`${url}/status-json.xsl`)).ok, { deadlineMs: 10_000, what: 'Icecast' })
+    waitFor(
+      async () => {
+        // It gives up where its port is not free, as may be for a moment after a kill.
+        if (hasEnded()) running = spawnIt()
+        return (await fetch(`${url}/status-json.xsl`)).ok
+      },
+      { deadlineMs: 15_000, what: 'Icecast' }
+    )
   const kill = async () => {
     const ended = new Promise(resolve => running.once('exit', resolve))
-    if (running.exitCode !== null || running.signalCode !== null) return
+    if (hasEnded()) return
     running.kill('SIGKILL')
     await ended
   }
@@ -62,7 +71,7 @@ export async function startIcecast(): Promise<Icecast> {
     url,
     kill,
     start: async () => {
-      running = spawn(program, ['-c', file], { stdio: 'ignore' })
+      running = spawnIt()
       await up()
     },
     source: async (mount, { type, bytes, again = false }) => {
