@@ -75,7 +75,7 @@ export function explainNoBinding({ platform, arch, node, glibc }) {
 function findGlibc() {
   // Other network interfaces and sockets are looked up by name.
   process.report.excludeNetwork = true
-  // The report has a stack, which nobody reads: its lines would be looked up in source maps, for 40 ms.
+  // The report contains a stack trace, which is not used here. Resolving it through source maps takes 40 ms.
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   const { header } = Object(process.report.getReport())

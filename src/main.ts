@@ -26,7 +26,7 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
   await assertPortIsFree(config.HOST, config.PORT, 2_000)
 
-  /** Gives the URL of a store: of the one that is given, else of one that is started for it. */
+  /** Returns the URL of a store: the configured one, or that of an embedded store, which it starts. */
   const openStore = async (
     name: string,
     given: string | undefined,
@@ -48,7 +48,7 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
     openStore('Postgres', config.DATABASE_URL, options => startPostgres(inFolder('postgres'), options)),
     openStore('Redis', config.REDIS_URL, options => startRedis(inFolder('redis'), options))
   ] as const
-  // Both at once, since a new database takes seconds. Where one fails, the other is there to be closed with the rest.
+  // In parallel, because initdb takes seconds. If one fails, wait for the other, so that it is registered and gets closed.
   await Promise.allSettled(stores)
   const [databaseUrl, redisUrl] = await Promise.all(stores)
   await announceServices(config.DATA_DIR, { databaseUrl, redisUrl })

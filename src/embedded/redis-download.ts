@@ -69,8 +69,8 @@ async function chooseUnpacker(): Promise<(typeof unpackers)[number]['unpack'] | 
 }
 
 /**
- * Another start may have finished first, also between two lines of this: its Redis is as good, and may run already. One that
- * was taken away as broken, and is none, is put back.
+ * Moves a download to its final folder, unless a working one is there. Concurrent starts may do the same at any moment: a
+ * broken download is moved away, checked once more, and moved back if another start had replaced it with a working one.
  */
 async function moveIntoPlace(root: string, place: string, workshop: string): Promise<RedisBinary> {
   for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { WriteStream } from 'node:tty'
 
-import { type CommandCall, tellFaults } from '../command-call.ts'
+import { type CommandContext, reportOperatorErrors } from '../command-context.ts'
 import { parseConfig } from '../config.ts'
 import { help, parseImportArguments } from './import-arguments.ts'
 import { openImportDatabase } from './import-database.ts'
@@ -11,14 +11,14 @@ import { openBar, openLines, type Progress } from './progress.ts'
 import { checkPaths, countFound } from './scan.ts'
 
 /**
- * Imports media files. Gives the exit code: 0 when anything is in the playlist now, 1 when nothing was usable or could be done at
- * all, 130 when `signal` ended it.
+ * Imports media files. Returns the exit code: 0 if at least one file is in the playlist, 1 if no file was usable or the import
+ * failed, 130 if `signal` aborted it.
  */
-export function importCommand(call: CommandCall, signal: AbortSignal): Promise<number> {
-  return tellFaults(call, 1, async () => runImport(call, signal))
+export function importCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
+  return reportOperatorErrors(call, 1, async () => runImport(call, signal))
 }
 
-async function runImport({ args, env, stdout }: CommandCall, signal: AbortSignal): Promise<number> {
+async function runImport({ args, env, stdout }: CommandContext, signal: AbortSignal): Promise<number> {
   const request = parseImportArguments([...args])
   if (request === null) {
     stdout.write(help)

@@ -1,7 +1,7 @@
-import { callOfProcess } from '../command-call.ts'
+import { processContext } from '../command-context.ts'
 import { importCommand } from './import-command.ts'
 
-process.exitCode = await importCommand(callOfProcess, abortOnInterrupt())
+process.exitCode = await importCommand(processContext, abortOnInterrupt())
 
 /** The first Ctrl-C ends the import after its batch, one more than a second later ends it at once. */
 function abortOnInterrupt(): AbortSignal {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { dayOf, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
-import { type CommandCall, tellFaults } from '../command-call.ts'
+import { type CommandContext, reportOperatorErrors } from '../command-context.ts'
 import { parseConfig } from '../config.ts'
 import { openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
@@ -25,11 +25,11 @@ const exampleFrom = '2026-03-23'
 const exampleZone = 'Europe/Berlin'
 
 /** Simulates a station. Gives the exit code: 0 when all aims are met, 1 when one is missed; problems of the command itself are 2. */
-export function simulateCommand(call: CommandCall): Promise<number> {
-  return tellFaults(call, 2, async () => runSimulation(call))
+export function simulateCommand(call: CommandContext): Promise<number> {
+  return reportOperatorErrors(call, 2, async () => runSimulation(call))
 }
 
-async function runSimulation(call: CommandCall): Promise<number> {
+async function runSimulation(call: CommandContext): Promise<number> {
   const { args, stdout } = call
   const request = parseSimulateArguments([...args])
   if (request === null) {
@@ -54,7 +54,7 @@ function example({ zone: wished, seed, fromDay }: SimulateArguments): SimulatedS
 async function stationOf(
   name: string,
   request: SimulateArguments,
-  env: CommandCall['env']
+  env: CommandContext['env']
 ): Promise<SimulatedStation> {
   const config = parseConfig(env)
   const url = config.DATABASE_URL ?? (await findRunningServices(config.DATA_DIR))?.databaseUrl
@@ -72,7 +72,7 @@ async function stationOf(
 async function simulateStation(
   { name, beginning, songName }: SimulatedStation,
   { days, svg, json, log }: SimulateArguments,
-  { env, stdout }: CommandCall
+  { env, stdout }: CommandContext
 ): Promise<number> {
   // npm changes into the project folder; a path is meant from where it was called.
   const save = (path: string, text: string) => write(resolve(env['INIT_CWD'] ?? '', path), path, text)

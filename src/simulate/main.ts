@@ -1,4 +1,4 @@
-import { callOfProcess } from '../command-call.ts'
+import { processContext } from '../command-context.ts'
 import { simulateCommand } from './command.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -7,4 +7,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-process.exitCode = await simulateCommand(callOfProcess)
+process.exitCode = await simulateCommand(processContext)

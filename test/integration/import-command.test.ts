@@ -9,7 +9,7 @@ import { createStation } from '../../src/db/stations.ts'
 import { importCommand } from '../../src/media/import-command.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { copyClusterInto } from '../support/cluster.ts'
-import { processOf, runnerOf } from '../support/command.ts'
+import { processRunner, commandRunner } from '../support/command.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -17,8 +17,8 @@ import { isDeep } from '../support/tier.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const program = 'src/media/main.ts'
-const runProcess = processOf(program)
-const run = runnerOf(program, call => importCommand(call, AbortSignal.timeout(60_000)))
+const runProcess = processRunner(program)
+const run = commandRunner(program, call => importCommand(call, AbortSignal.timeout(60_000)))
 
 test('the first import makes the station, the second finds nothing new', async ({ databaseUrl, sql }) => {
   const folder = await scratchFolder()

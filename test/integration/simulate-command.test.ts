@@ -8,7 +8,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { announceServices } from '../../src/embedded/data-dir.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { simulateCommand } from '../../src/simulate/command.ts'
-import { processOf, runnerOf } from '../support/command.ts'
+import { processRunner, commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -16,8 +16,8 @@ import { seedStation, seedStations } from '../support/stations.ts'
 import { isDeep, sized } from '../support/tier.ts'
 
 const program = 'src/simulate/main.ts'
-const runProcess = processOf(program)
-const run = runnerOf(program, simulateCommand)
+const runProcess = processRunner(program)
+const run = commandRunner(program, simulateCommand)
 
 const written = v.pipe(
   v.string(),

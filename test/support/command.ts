@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
-import type { CommandCall } from '../../src/command-call.ts'
+import type { CommandContext } from '../../src/command-context.ts'
 import { wordsFor } from './compiled-program.ts'
 import { isDeep } from './tier.ts'
 
@@ -18,7 +18,7 @@ export interface CommandEnd {
 type Run = (env: Record<string, string>, ...args: string[]) => Promise<CommandEnd>
 
 /** Runs a command to its end as a process of its own, in the folder of the project. */
-export function processOf(file: string): Run {
+export function processRunner(file: string): Run {
   return async (env, ...args) => {
     const { PATH = '', HOME = '' } = process.env
     const words = [...wordsFor(file), ...args]
@@ -32,12 +32,12 @@ export function processOf(file: string): Run {
 }
 
 /** The same, in this process unless in the deep tier: to start one takes ten times the CPU of most commands. */
-export function runnerOf(file: string, command: (call: CommandCall) => Promise<number>): Run {
-  return isDeep ? processOf(file) : async (env, ...args) => runHere(command, env, args)
+export function commandRunner(file: string, command: (call: CommandContext) => Promise<number>): Run {
+  return isDeep ? processRunner(file) : async (env, ...args) => runInProcess(command, env, args)
 }
 
-async function runHere(
-  command: (call: CommandCall) => Promise<number>,
+async function runInProcess(
+  command: (call: CommandContext) => Promise<number>,
   env: Record<string, string>,
   args: string[]
 ): Promise<CommandEnd> {

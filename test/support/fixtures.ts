@@ -8,7 +8,7 @@ import { openStage, type Stage } from './live-stage.ts'
 import { openPages } from './open-page.ts'
 import { type Opened, openRedisServer } from './opened.ts'
 import { startServer } from './program.ts'
-import { asStranger, openProgram, reachSharedProgram } from './shared-program.ts'
+import { withOwnAddress, openProgram, connectToSharedProgram } from './shared-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 
 type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
@@ -63,7 +63,7 @@ const withBrowser = withStores
 export const test = withBrowser
   // oxlint-disable-next-line no-empty-pattern
   .extend('program', { scope: 'worker' }, async ({}, { onCleanup }) =>
-    asStranger(await useSharedProgram(onCleanup))
+    withOwnAddress(await useSharedProgram(onCleanup))
   )
   // oxlint-disable-next-line no-empty-pattern
   .extend('stage', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedStage(onCleanup))
@@ -129,5 +129,5 @@ async function openDatabasesOfWorker(): Promise<Opened<TestDatabases>> {
 const useDatabases = oncePerWorker(openDatabasesOfWorker)
 const useSharedBrowser = oncePerWorker(openBrowser)
 const useSharedRedis = oncePerWorker(openRedisServer)
-const useSharedProgram = oncePerWorker(async () => reachSharedProgram(inject('sharedProgramUrl')))
+const useSharedProgram = oncePerWorker(async () => connectToSharedProgram(inject('sharedProgramUrl')))
 const useSharedStage = oncePerWorker(openStageWithServer)

@@ -47,15 +47,15 @@ export async function startIcecast(): Promise<Icecast> {
   await chmod(logs, 0o777)
   const file = join(folder.path, 'icecast.xml')
   await writeFile(file, configuration(port, logs))
-  const spawnIt = () => spawn(program, ['-c', file], { stdio: 'ignore' })
-  let running = spawnIt()
+  const spawnIcecast = () => spawn(program, ['-c', file], { stdio: 'ignore' })
+  let running = spawnIcecast()
   const hasEnded = () => running.exitCode !== null || running.signalCode !== null
   const ends: (() => void)[] = []
   const up = () =>
     waitFor(
       async () => {
         // It gives up where its port is not free, as may be for a moment after a kill.
-        if (hasEnded()) running = spawnIt()
+        if (hasEnded()) running = spawnIcecast()
         return (await fetch(`${url}/status-json.xsl`)).ok
       },
       { deadlineMs: 15_000, what: 'Icecast' }
@@ -71,7 +71,7 @@ export async function startIcecast(): Promise<Icecast> {
     url,
     kill,
     start: async () => {
-      running = spawnIt()
+      running = spawnIcecast()
       await up()
     },
     source: async (mount, { type, bytes, again = false }) => {

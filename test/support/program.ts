@@ -90,7 +90,7 @@ export async function startProgram(
     startServer(databaseUrl, redisUrl, dataDir, variables),
     untilReady(workers, 'the workers')
   ])
-  const program = reachProgram(server.baseUrl, databaseUrl, dataDir)
+  const program = connectToProgram(server.baseUrl, databaseUrl, dataDir)
   return {
     ...program,
     server: server.process,
@@ -103,7 +103,7 @@ export async function startProgram(
 }
 
 /** A program that was started elsewhere, with a pool of the caller's own. */
-export function reachProgram(baseUrl: string, databaseUrl: string, dataDir: string): Program {
+export function connectToProgram(baseUrl: string, databaseUrl: string, dataDir: string): Program {
   return { baseUrl, dataDir, sql: openSql(databaseUrl, { max: 3, name: 'test' }), ask: askAt(baseUrl) }
 }
 

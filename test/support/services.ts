@@ -9,7 +9,7 @@ import { openSql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findRedis } from '../../src/embedded/redis-program.ts'
 import { prepareTemplate } from './databases.ts'
-import { lendProgram } from './shared-program.ts'
+import { serveSharedProgram } from './shared-program.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
@@ -41,7 +41,7 @@ export async function setup(project: TestProject): Promise<void> {
     project.provide('clusterFolder', cluster)
     const templateUrl = await openTemplate(given ?? (await startOwn(cluster)))
     project.provide('templateUrl', templateUrl)
-    const program = await lendProgram(templateUrl)
+    const program = await serveSharedProgram(templateUrl)
     closers.push(program.close)
     project.provide('sharedProgramUrl', program.value)
   } catch (error) {

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { openDatabases } from './databases.ts'
 import { type Opened, openRedisServer } from './opened.ts'
 import { askPlainly } from './plain-http.ts'
-import { type Program, reachProgram, type RunningProgram, startProgram } from './program.ts'
+import { type Program, connectToProgram, type RunningProgram, startProgram } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { startWebServer } from './web-server.ts'
 
@@ -36,8 +36,8 @@ export async function openProgram(
   return { value: { ...program, databaseUrl: database.url }, close }
 }
 
-/** Gives a URL where `reachSharedProgram` finds a program, which is started when the first asks. */
-export async function lendProgram(templateUrl: string): Promise<Opened<string>> {
+/** Gives a URL where `connectToSharedProgram` finds a program, which is started when the first asks. */
+export async function serveSharedProgram(templateUrl: string): Promise<Opened<string>> {
   let opening: Promise<Opened<PlacedProgram>> | undefined
   const lend = async (answer: ServerResponse): Promise<void> => {
     opening ??= openProgram(templateUrl, {})
@@ -59,17 +59,17 @@ export async function lendProgram(templateUrl: string): Promise<Opened<string>> 
 }
 
 /** The program that all files share. */
-export async function reachSharedProgram(url: string): Promise<Opened<Program>> {
+export async function connectToSharedProgram(url: string): Promise<Opened<Program>> {
   const { status, body } = await askPlainly(url)
   const text = body.toString()
   if (status !== 200) throw new Error(`the shared program did not start: ${text}`)
   const { baseUrl, databaseUrl, dataDir }: Place = JSON.parse(text)
-  const program = reachProgram(baseUrl, databaseUrl, dataDir)
+  const program = connectToProgram(baseUrl, databaseUrl, dataDir)
   return { value: program, close: async () => program.sql.end({ timeout: 5 }) }
 }
 
 /** The same, asked from an address of its own: what one address may try is limited. */
-export function asStranger(program: Program): Program {
+export function withOwnAddress(program: Program): Program {
   const from = `198.19.${randomInt(256)}.${randomInt(256)}`
   return { ...program, ask: (method, path, options) => program.ask(method, path, { from, ...options }) }
 }

@@ -1,24 +1,24 @@
 import { OperatorError } from './errors.ts'
 
-/** What a command of the program is called with, and where it tells. */
-export interface CommandCall {
+/** Arguments, environment and output streams of a command. */
+export interface CommandContext {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdout: NodeJS.WritableStream
   readonly stderr: NodeJS.WritableStream
 }
 
-/** The call of this process. */
-export const callOfProcess: CommandCall = {
+/** Those of this process. */
+export const processContext: CommandContext = {
   args: process.argv.slice(2),
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr
 }
 
-/** Tells an `OperatorError` in one line, with `exitCode`; any other error is a fault of the program. */
-export async function tellFaults(
-  { stderr }: CommandCall,
+/** Runs a command and returns its exit code. Prints an `OperatorError` on one line and returns `exitCode`; rethrows any other error. */
+export async function reportOperatorErrors(
+  { stderr }: CommandContext,
   exitCode: number,
   command: () => Promise<number>
 ): Promise<number> {
