@@ -284,7 +284,7 @@ function act(station: TestStation, action: Action): void {
 }
 
 /** The number of days that a property looks at. */
-export const dayRuns = sized({ quick: 5, deep: 100, soak: 5_000 })
+export const dayRuns = sized({ quick: 3, deep: 100, soak: 5_000 })
 
 /** What a day is made of. */
 export interface DayParts {
@@ -308,7 +308,7 @@ export function onDays(
   check: (station: TestStation, faults: readonly unknown[]) => void
 ): void {
   const { kind = playlistSpecs, first = [], without = [], hours = 5, faultsOf = () => [] } = parts
-  const { numRuns = dayRuns, maxPlays = sized({ quick: 60, deep: Infinity }) } = parts
+  const { numRuns = dayRuns, maxPlays = sized({ quick: 50, deep: Infinity }) } = parts
   const doings = everyDoing.filter(doing => !without.includes(doing))
   const days = fc.property(stationSpecs(kind), actionLists(doings), (spec, actions) => {
     const faults: unknown[] = []

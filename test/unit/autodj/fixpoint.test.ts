@@ -33,7 +33,7 @@ describe('whatever happens to a station', () => {
       const [once, twice] = [linesOf(situation, plan), linesOf(again, refill(again))]
       return once.join() === twice.join() ? [] : [{ once, twice }]
     }
-    onDays({ faultsOf, numRuns: sized({ quick: 6, deep: 150, soak: 7_500 }) }, (_, faults) =>
+    onDays({ faultsOf, numRuns: sized({ quick: 4, deep: 150, soak: 7_500 }) }, (_, faults) =>
       expect(faults).toEqual([])
     )
   })

@@ -95,6 +95,6 @@ test('exactly so many songs lie between two jingles where nothing else intervene
       expect(between.slice(1, -1)).toEqual(between.slice(1, -1).map(() => '-'.repeat(every)))
       expect(between.length).toBeGreaterThan(3)
     }),
-    { numRuns: sized({ quick: 4, deep: 144 }) }
+    { numRuns: sized({ quick: 3, deep: 144 }) }
   )
 })

@@ -117,7 +117,7 @@ test(
       const near = changes.flatMap(atMs => [atMs - 1, atMs])
       const anywhere = fc.sample(
         fc.integer({ min: sweepFromMs, max: sweepToMs - 1 }),
-        sized({ quick: 5, deep: 40 })
+        sized({ quick: 3, deep: 40 })
       )
       for (const atMs of [...near, ...anywhere]) {
         if (zone.span(atMs).offsetMs !== offsetAt(atMs)) wrong.push(`${zone.name} ${atMs}`)
