@@ -49,6 +49,8 @@ const sources = [
   'assets',
   'package.json',
   'package-lock.json',
+  // A patch of ours may come after a build.
+  'node_modules/postgres/src',
   'scripts/build.mjs',
   'scripts/third-party-licenses.mjs',
   'scripts/uws-binding.mjs'

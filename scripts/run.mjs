@@ -13,7 +13,7 @@
  * entry file that should end with us listens to `disconnect`, and calls `process.channel?.unref()` after, since
  * that listener alone would keep it running.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, linkSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,6 +39,11 @@ const [target, ...args] = process.argv.slice(2)
 if (target === undefined) fail('usage: node scripts/run.mjs FILE [args...] or --vitest [args...]')
 const platform = thisPlatform()
 const node = findNode(platform, message => console.error(`cuewire: ${message}`)) ?? process.exit(1)
+if (node.path !== process.execPath) {
+  // All that follows may use what only the other Node has.
+  run([fileURLToPath(import.meta.url), target, ...args])
+  await new Promise(() => {})
+}
 const nodeMajor = Number.parseInt(node.version, 10)
 const isProgram = /^(\.\/)?(src|workers)\//.test(target)
 // An image holds the build without sources, and only the packages that the build loads.
@@ -63,6 +68,7 @@ function nodeArguments() {
 /** Why the packages have to be installed, or undefined. */
 function whatIsMissing() {
   if (withDevelopment && (!existsSync(tsx) || !existsSync(vitest))) return 'packages are missing'
+  if (withDevelopment && !isPatched()) return 'packages lack their patches'
   if (read(join(modules, '.cuewire-lock')) === stamp()) return undefined
   const wanted = packagesIn(join(root, 'package-lock.json'))
   // npm's own record of what it put there.
@@ -78,6 +84,18 @@ function whatIsMissing() {
   return differing.every(([, { optional }]) => optional)
     ? `the packages were installed for another platform or Node than ${node.version}`
     : 'packages do not match package-lock.json'
+}
+
+/** Whether the newest form of our patch was applied; npm leaves that out where it ignores scripts. */
+function isPatched() {
+  const mark = /cuewirePatch: \d+/
+  const [wanted] = mark.exec(read(patchFile())) ?? []
+  return wanted === undefined || read(join(modules, 'postgres/src/index.js')).includes(wanted)
+}
+
+function patchFile() {
+  const { version } = packagesIn(join(root, 'package-lock.json'))['node_modules/postgres'] ?? {}
+  return join(root, 'patches', `postgres+${version}.patch`)
 }
 
 /**
@@ -135,12 +153,20 @@ async function install(reason) {
   const ending = told ?? signal
   if (ending) process.exit(128 + constants.signals[ending])
   if (code !== 0) fail('npm ci failed; see above')
+  if (withDevelopment && !isPatched()) patch()
   try {
     writeFileSync(join(modules, '.cuewire-lock'), stamp())
   } catch {
     // Only a shortcut for the next start.
   }
   rmSync(installLock, { force: true })
+}
+
+/** Does what npm leaves out where it ignores scripts. */
+function patch() {
+  const program = join(modules, 'patch-package/index.js')
+  const { status } = spawnSync(node.path, [program, '--error-on-fail'], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) fail('the packages could not be patched; see above')
 }
 
 /** Whether this process may install now. The lock is given back when the process ends. */
@@ -159,7 +185,7 @@ async function takeInstallLock() {
   } catch (error) {
     if (error.code === 'EEXIST') return false
     return fail(
-      `packages have to be installed, and ${root} cannot be written (${error.code}): run npm ci as its owner`
+      `packages have to be installed, and ${root} cannot be written (${error.code}): run npm start once as its owner`
     )
   } finally {
     rmSync(written, { force: true })

@@ -39,7 +39,10 @@ export function keepRunning(name: string, file: string, { env, log, stopMs }: Ch
     const start = () => {
       const startedAtMs = Date.now()
       isReady = false
-      child = fork(program, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+      child = fork(program, {
+        env: { ...env, [keptMark]: '1' },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+      })
       child.on('message', () => {
         isReady = true
         wasReady = true
@@ -79,7 +82,11 @@ export function keepRunning(name: string, file: string, { env, log, stopMs }: Ch
   }
 }
 
-/** Tells the process that keeps this one running that it is ready. */
-export function tellReady(): void {
+/** Set in the environment of processes that `keepRunning` starts. */
+const keptMark = 'CUEWIRE_KEPT'
+
+/** Tells the process that keeps this one running that it is ready; one that runs by itself says so in its log. */
+export function tellReady(log: Logger, about: Readonly<Record<string, unknown>> = {}): void {
   process.send?.('ready')
+  log[process.env[keptMark] === undefined ? 'info' : 'debug'](about, 'ready')
 }

@@ -110,8 +110,7 @@ await runService('server', async ({ config, log, opened }) => {
   opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
-  tellReady()
-  log.debug({ port: listening.port }, 'server ready')
+  tellReady(log, { baseUrl: config.BASE_URL, port: listening.port })
 })
 
 /** Connections that were taken last may still be about to ask. */

@@ -40,6 +40,5 @@ await runService('workers', async ({ config, log, opened }) => {
   opened.defer('web hooks', () => webhooks.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)
   opened.defer('advance worker', () => advances.close())
-  tellReady()
-  log.debug('workers ready')
+  tellReady(log)
 })

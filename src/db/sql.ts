@@ -39,6 +39,6 @@ function assertPatched(): void {
   // The patch sets this number; it grows when the patch changes.
   if (Reflect.get(postgres, 'cuewirePatch') === 1) return
   throw new OperatorError(
-    'the package postgres lacks patches/postgres+3.4.9.patch: run npx patch-package, or npm ci without --ignore-scripts'
+    'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )
 }

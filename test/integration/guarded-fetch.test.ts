@@ -242,7 +242,7 @@ describe('an answer', () => {
     await using server = await startSayingServer(
       socket => void socket.write(`${chunked}${'1\r\nx\r\n'.repeat(500_000)}0\r\n\r\n`)
     )
-    const { body } = await get(server.url, { maxBytes: 500_000 })
+    const { body } = await get(server.url, { maxBytes: 500_000, timeoutMs: 30_000 })
     expect(body.equals(Buffer.alloc(500_000, 'x'))).toBe(true)
   })
 })

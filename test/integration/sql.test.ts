@@ -153,7 +153,7 @@ test('a library without its patch is refused', () => {
   Reflect.deleteProperty(postgres, 'cuewirePatch')
   try {
     expect(() => openSql('postgres://127.0.0.1', { max: 1, name: 'test' })).toThrow(
-      /^the package postgres lacks patches\/.+: run npx patch-package/
+      /^the package postgres lacks patches\/.+: run npm ci without --ignore-scripts/
     )
   } finally {
     Reflect.set(postgres, 'cuewirePatch', applied)
