@@ -82,9 +82,10 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          setupFiles: ['test/support/cpu-profile.ts'],
+          setupFiles: ['test/support/cpu-profile.ts', 'test/support/property-runs.ts'],
           testTimeout: isDeep ? 20 * minuteMs : minuteMs,
           isolate: false,
+          pool: 'threads',
           maxWorkers: 2,
           sequence: { groupOrder: 0 }
         }
