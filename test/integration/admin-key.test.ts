@@ -100,7 +100,8 @@ test('a log says where a new key is kept, and never the key', async ({ databaseU
     expect.objectContaining({
       adminKeyFile: file,
       msg: 'created an API key with all permissions in a file of mode 600'
-    })
+    }),
+    expect.objectContaining({ msg: 'ready' })
   ])
 })
 
