@@ -85,7 +85,7 @@ export function keepRunning(name: string, file: string, { env, log, stopMs }: Ch
 /** Set in the environment of processes that `keepRunning` starts. */
 const keptMark = 'CUEWIRE_KEPT'
 
-/** Tells the process that keeps this one running that it is ready; one that runs by itself says so in its log. */
+/** Reports to the process that keeps this one running that it is ready. A process that runs by itself logs it. */
 export function tellReady(log: Logger, about: Readonly<Record<string, unknown>> = {}): void {
   process.send?.('ready')
   log[process.env[keptMark] === undefined ? 'info' : 'debug'](about, 'ready')
