@@ -9,7 +9,7 @@ import type { ApiServices } from './api/services.ts'
 import { openWaiters } from './api/waiters.ts'
 import { openWebhookTestParts } from './api/webhook-test-parts.ts'
 import { tellReady } from './children.ts'
-import { migrate } from './db/migrate.ts'
+import { readEpochs } from './db/epochs.ts'
 import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
 import { serveHotGets } from './http/hot-gets.ts'
@@ -33,7 +33,6 @@ import { runService } from './shutdown.ts'
 await runService('server', async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
-  await migrate(stores.sql)
   const secrets = await openKeptSecrets(stores.sql, config)
   const newKey = await ensureAdminKey(stores.sql, config)
   if (newKey) reportNewKey(newKey, config, log)
@@ -45,7 +44,8 @@ await runService('server', async ({ config, log, opened }) => {
     subscriber,
     baseUrl: config.BASE_URL,
     log,
-    renew: shown => renewState(stores, shown)
+    renew: shown => renewState(stores, shown),
+    readEpochs: stationIds => readEpochs(stores.sql, stationIds)
   })
   opened.defer('feed', () => feed.close())
 

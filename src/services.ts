@@ -1,6 +1,8 @@
 import { Cluster, type Redis } from 'ioredis'
 
 import type { Config } from './config.ts'
+import { migrate } from './db/migrate.ts'
+import { register } from './db/processes.ts'
 import { openSql } from './db/sql.ts'
 import { withDeadline } from './deadline.ts'
 import { OperatorError } from './errors.ts'
@@ -9,6 +11,7 @@ import type { Logger } from './log.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
 import type { RedisPlace } from './redis/place.ts'
+import { ownSchema, readableSchemas } from './redis/state-schema.ts'
 import { openReleasers } from './shutdown.ts'
 import { checkPostgres, checkRedis } from './store-checks.ts'
 
@@ -21,8 +24,8 @@ export interface Services extends PlayoutServices, AsyncDisposable {
 }
 
 /**
- * Opens Postgres, Redis and the job queue of a process and makes sure that both stores answer. Throws an
- * `OperatorError` that says which one does not.
+ * Opens Postgres, Redis and the job queue of a process, makes sure that both stores answer, brings the schema of Postgres up to date and
+ * registers the process there. Throws an `OperatorError` that says what stands in the way.
  */
 export async function openServices(
   config: Config,
@@ -54,6 +57,9 @@ export async function openServices(
     const deliveries = openDeliverQueue(producer)
     opened.defer('delivery queue', () => deliveries.close())
     deliveries.on('error', () => {})
+    await migrate(sql)
+    const processes = await register(sql, { kind: name, readableSchemas, ownSchema }, log)
+    opened.defer('registration', () => processes.stop())
     return {
       databaseUrl,
       redisPlace,
@@ -61,6 +67,7 @@ export async function openServices(
       redis,
       advances,
       deliveries,
+      processes,
       log,
       [Symbol.asyncDispose]: () => opened.release()
     }

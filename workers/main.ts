@@ -2,7 +2,6 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { tellReady } from '../src/children.ts'
-import { migrate } from '../src/db/migrate.ts'
 import { openKeptSecrets } from '../src/kept-secrets.ts'
 import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
@@ -18,7 +17,6 @@ import { startWebhooks } from './webhooks.ts'
 await runService('workers', async ({ config, log, opened }) => {
   const services = await openServices(config, log, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
-  await migrate(services.sql)
   const cron = startCron(services)
   opened.defer('cron', () => cron.stop())
   await mkdir(config.DATA_DIR, { recursive: true })

@@ -36,7 +36,7 @@ export const liquidsoapCommandRoutes = playoutRoutesOf({
   errors: [429],
   async handle({ station, body, request }, services) {
     const state = services.live.get(String(station.id))
-    const mark = { since: state?.version ?? 0, epoch: state?.epoch ?? '' }
+    const mark = { since: state?.offset ?? 0, epoch: state?.epoch ?? '' }
     await notePlayout(services.sql, station.id, Date.now(), true)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
     const first = await look(services.sql, station.id, seen)
@@ -82,7 +82,7 @@ function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
         const state = live.get(String(stationId))
         const remainingMs = endsAtMs - Date.now()
         if (!state || remainingMs <= 0) return end(nothing)
-        const since = state.version
+        const since = state.offset
         const { epoch } = state
         const waiting = waiters.wait({ ...asked, since, epoch, waitMs: remainingMs }, why => {
           if (why === 'news') void lookAgain().catch(fail)

@@ -68,9 +68,9 @@ function currentDocument(
 }
 
 /** Nothing to tell. Without a tag: the caller has an older body than a tag of now would stand for. */
-const unchanged: Respond = ({ epoch, version }) => ({
+const unchanged: Respond = ({ epoch, offset }) => ({
   status: 304,
-  headers: { ...positionHeaders({ epoch, offset: version }), 'Cache-Control': 'no-store' }
+  headers: { ...positionHeaders({ epoch, offset }), 'Cache-Control': 'no-store' }
 })
 
 /** Answers at once where there is news, else when there is, or when the wait is over. */
@@ -79,13 +79,13 @@ function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
     const { since } = poll
     const awaited = { ...who, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
     if (isNewsTo(awaited, state)) return respond(state, services)
-    const isAhead = since > state.version
+    const isAhead = since > state.offset
     const waitMs = isAhead ? Math.min(poll.waitMs, aheadMs) : poll.waitMs
 
     const respondAfter =
       (why: WaitEnd): Respond =>
       now => {
-        const isTold = isNewsTo(awaited, now) || (why === 'timeout' && since > now.version)
+        const isTold = isNewsTo(awaited, now) || (why === 'timeout' && since > now.offset)
         return isTold ? respond(now, services) : unchanged(now, services)
       }
     if (waitMs === 0) return respondAfter('timeout')(state, services)

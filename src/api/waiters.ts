@@ -145,7 +145,7 @@ export function openWaiters(options: WaitersOptions): Waiters {
 
 /** Whether a state is what a long poll waits for. */
 export function isNewsTo({ since, epoch }: Pick<Awaited, 'since' | 'epoch'>, state: StationState): boolean {
-  return state.version > since || epoch !== state.epoch
+  return state.offset > since || epoch !== state.epoch
 }
 
 /** Room for so many, whoever they are. */

@@ -17,6 +17,8 @@ import type { Sql, Tx } from './sql.ts'
  */
 export interface StationFacts {
   readonly stationId: number
+  /** The current lifetime of the live state; empty before the first. */
+  readonly epoch: string
   readonly revisions: { station: number; playback: number; queue: number; listeners: number; live: number }
   readonly profile: StationProfile
   readonly listeners: ListenerCounts
@@ -43,7 +45,7 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
     'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)})`
   const rows = await sql<FactsRow[]>`
-    select s.id as "stationId", s.history_length as "historyLength",
+    select s.id as "stationId", s.epoch, s.history_length as "historyLength",
       jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
         'queue', s.queue_revision, 'listeners', s.listeners_revision, 'live', s.live_revision) as revisions,
       jsonb_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,

@@ -1,15 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+import { OperatorError } from '../errors.ts'
 import { programFile } from '../program-files.ts'
+import { version } from '../version.ts'
 import { fillClashKeys } from './clash-keys.ts'
-import type { Sql } from './sql.ts'
+import type { Sql, Tx } from './sql.ts'
 
 const folder = programFile('src/db/migrations/')
 
 /**
  * Brings the schema up to date: every `NNNN_name.sql` not yet recorded runs, in order, in one transaction.
  * Processes that start together wait for each other on an advisory lock. What SQL cannot fill in follows in parts. Returns
- * the names that ran.
+ * the names that ran. Throws an `OperatorError` where a newer release changed the database in a way that this one cannot work with.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
@@ -17,6 +19,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
     await tx`set local lock_timeout = '60s'`
     await tx`select pg_advisory_xact_lock(hashtext('cuewire migrations'))`
     await tx`create table if not exists migrations (name text primary key, ran_at timestamptz not null default now())`
+    await assertIsKnown(tx, names)
     const done = new Set((await tx<{ name: string }[]>`select name from migrations`).map(row => row.name))
     const missing = names.filter(name => !done.has(name))
     for (const name of missing) {
@@ -27,4 +30,18 @@ export async function migrate(sql: Sql): Promise<string[]> {
   })
   await fillClashKeys(sql)
   return ran
+}
+
+/** Newer migrations than those that are known do no harm, unless they took away what this release needs. */
+async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
+  const [table] = await tx<
+    { isThere: boolean }[]
+  >`select to_regclass('compatibility') is not null as "isThere"`
+  if (!table?.isThere) return
+  const [row] = await tx<{ least: number }[]>`select least_migration as least from compatibility`
+  const newest = Number(names.at(-1)?.slice(0, 4) ?? 0)
+  if (row === undefined || row.least <= newest) return
+  throw new OperatorError(
+    `a newer release has changed the database, and version ${version} cannot work with it any more: start the newer release`
+  )
 }

@@ -197,7 +197,7 @@ export function openAudience(options: AudienceOptions): Audience {
   /** Another server may have heard of a change first, and offsets must not go back. Never rejects. */
   async function refresh(stations: readonly LiveStation[]): Promise<void> {
     if (stations.length === 0) return
-    const all = Promise.all(stations.map(({ state }) => feed.refresh(state.stationId)))
+    const all = Promise.all(stations.map(({ state }) => feed.catchUp(state.stationId)))
     await withDeadline(refreshMs, 'a newer state', () => all).catch(() => {})
   }
 
@@ -243,19 +243,19 @@ export function openAudience(options: AudienceOptions): Audience {
   function entryFor(subscription: Subscription, wish: Wish, allowed: ReadonlySet<number>): string {
     const station = deliveries.visible(subscription.channel, allowed)
     if (station === null) return waitingEntry
-    const { epoch, version } = station.state
+    const { epoch, offset } = station.state
     const current = deliveries.snapshotOf(station)
     const isSameEpoch = wish.recover && wish.epoch === epoch
     // A delayed channel may show less than a client has that comes from another server.
-    const newest = feed.get(station.state.stationId)?.state.version ?? version
+    const newest = feed.get(station.state.stationId)?.state.offset ?? offset
     // Nobody is told to be up to date by a server that does not know.
     const isUpToDate =
       isSameEpoch &&
-      wish.offset >= version &&
+      wish.offset >= offset &&
       wish.offset <= newest &&
-      (wish.offset > version || current.staleSince === null)
+      (wish.offset > offset || current.staleSince === null)
     subscription.epoch = epoch
-    subscription.offset = isUpToDate ? wish.offset : version
+    subscription.offset = isUpToDate ? wish.offset : offset
     const hasState = wish.recover && !isUpToDate
     if (hasState && subscription.isDelta && current.staleSince === null) subscription.base = station
     const snapshot = { ...current, offset: subscription.offset }
@@ -350,5 +350,5 @@ export function openAudience(options: AudienceOptions): Audience {
 }
 
 function isAhead({ recover, epoch, offset }: Wish, { state }: LiveStation): boolean {
-  return recover && epoch === state.epoch && offset > state.version
+  return recover && epoch === state.epoch && offset > state.offset
 }

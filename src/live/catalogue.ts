@@ -1,10 +1,10 @@
-import { newestRevision, type StationState } from '../station/state.ts'
+import type { StationState } from '../station/state.ts'
 import { type HeldDocument, tagOf } from './held-document.ts'
 import { type LiveStation, openLiveStation } from './live-station.ts'
 
 /**
  * All stations a server knows, by id and by short name. Within an epoch a station never goes back; another epoch
- * replaces it, whatever its version.
+ * replaces it, whatever its offset.
  */
 export interface Catalogue {
   readonly get: (stationId: number) => LiveStation | undefined
@@ -123,9 +123,6 @@ function idOf(digits: string): number | undefined {
   return String(id) === digits ? id : undefined
 }
 
-/** The revision tells two states of one version apart, which a Redis restored from a backup can bring about. */
 function isNews(state: StationState, known: StationState): boolean {
-  if (state.epoch !== known.epoch) return true
-  if (state.version !== known.version) return state.version > known.version
-  return newestRevision(state) > newestRevision(known)
+  return state.epoch !== known.epoch || state.offset > known.offset
 }

@@ -84,7 +84,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
 
   /** The delivery of one state. Its frames are made once, when somebody first needs them. */
   function delivering(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>): Deliver {
-    const { epoch, version: offset } = station.state
+    const { epoch, offset } = station.state
     const nowSeconds = nowInSeconds()
     const isDoubtful = staleSince(station) !== null
     let whole: Frame | null = null
@@ -219,7 +219,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
   }
 
   function snapshotAt(station: LiveStation, nowSeconds: number): Snapshot {
-    const { epoch, version: offset } = station.state
+    const { epoch, offset } = station.state
     const document = station.eventText(nowSeconds)
     return { epoch, offset, document, nowSeconds, staleSince: staleSince(station) }
   }

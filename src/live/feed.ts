@@ -6,7 +6,7 @@ import type { StationState } from '../station/state.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
-import { followShard } from './shard-follower.ts'
+import { followShard, type ReadEpochs } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 /** Told an id or a short name under which no station is any more, or another one. */
@@ -25,8 +25,9 @@ export interface FeedHealth {
 
 /**
  * Every station's newest state, in memory. It follows Redis by the changes channels, and because a message can be
- * lost it also compares positions: every shard within 2 seconds, all of them after a reconnect. While Redis is
- * away or empty the newest known states stay.
+ * lost it also asks what has changed: every shard within 2 seconds, and after a reconnect it compares everything. While Redis is
+ * away or empty the newest known states stay. A new epoch counts once Postgres has it: a restored backup of Redis may hold
+ * one that has ended.
  *
  * A station whose position is the empty text has been deleted, and is forgotten.
  */
@@ -37,8 +38,6 @@ export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicLi
   readonly onGone: (listener: GoneListener) => () => void
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
-  /** Takes in a newer state of a station that this server knows, if Redis has one. Never rejects. */
-  readonly refresh: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
   /** Whether Redis is there, and was looked at within the last 5 seconds. */
   readonly isCurrent: () => boolean
@@ -53,13 +52,17 @@ export interface FeedOptions {
   readonly baseUrl: string
   readonly log: Logger
   /**
-   * Makes a station's live state anew, because Redis has lost changes that were shown: a replica that was behind took over,
-   * or a backup was restored. Nobody may be shown a lower version of the same epoch.
+   * Stores a station's live state again under a higher offset, because Redis has lost changes that were shown: a replica that was
+   * behind took over, or a backup was restored. Nobody may be shown a lower offset of the same epoch.
    */
-  readonly renew: (shown: StationState) => Promise<void>
+  readonly renew: (shown: Shown) => Promise<void>
+  readonly readEpochs: ReadEpochs
   /** How often a part of the shards is compared; four times make a whole round. */
   readonly checkIntervalMs?: number
 }
+
+/** What was shown of a station, by this server or by another. */
+export type Shown = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
 /** What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were lost. */
 const backEvents = ['ready', 'subscribersReady'] as const
@@ -69,13 +72,16 @@ const currentForMs = 5_000
 
 /** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
-  const { redis, subscriber, baseUrl, log, renew, checkIntervalMs = 450 } = options
+  const { redis, subscriber, baseUrl, log, renew, readEpochs, checkIntervalMs = 450 } = options
   const listeners = new Set<ChangeListener>()
   const goneListeners = new Set<GoneListener>()
   const catalogue = openCatalogue(baseUrl, tellGone)
   const renewing = new Set<number>()
-  const followers = shards.map(shard => followShard({ shard, redis, catalogue, tell, onOutcome, onSetBack }))
+  const followers = shards.map(shard =>
+    followShard({ shard, redis, catalogue, readEpochs, tell, onOutcome, onSetBack, onUnknownEpochs })
+  )
   let isAway = false
+  let isOutdated = false
   let lastCheckMs = 0
   let nextShard = 0
 
@@ -90,14 +96,32 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     else log.info('redis is back')
   }
 
-  function onSetBack(shown: StationState): void {
+  function onUnknownEpochs(error: unknown): void {
+    log.warn({ err: error }, 'the epochs of stations could not be read, the newest known states are served')
+  }
+
+  /** One line when a newer release begins to write what this one cannot read, and one when that is over. */
+  function noteOutdated(): void {
+    const isSo = followers.some(follower => follower.isOutdated())
+    if (isSo === isOutdated) return
+    isOutdated = isSo
+    if (isOutdated)
+      log.error(
+        'a newer release writes the live states in a way that this one cannot read: upgrade this process'
+      )
+    else log.info('the live states can be read again')
+  }
+
+  function onSetBack(shown: Shown): void {
     const { stationId } = shown
     if (renewing.has(stationId)) return
     renewing.add(stationId)
-    log.warn({ station: stationId }, 'redis has lost changes that were shown; the live state is made anew')
+    log.warn({ station: stationId }, 'redis has lost changes that were shown; the live state is stored again')
     // The next check notices again what could not be done now.
     void renew(shown)
-      .catch((error: unknown) => log.warn({ err: error, station: stationId }, 'live state not made anew yet'))
+      .catch((error: unknown) =>
+        log.warn({ err: error, station: stationId }, 'live state not stored again yet')
+      )
       .finally(() => renewing.delete(stationId))
   }
 
@@ -133,18 +157,25 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
 
   function checkNext(): void {
     const count = shards.length / 4
+    noteOutdated()
     for (const follower of followers.slice(nextShard, nextShard + count)) void follower.check()
     nextShard = (nextShard + count) % shards.length
   }
 
   /** After a reconnect anything may have been missed, also by a check that is under way. */
   const checkAll = () => {
-    for (const follower of followers) void follower.check().then(follower.check)
+    for (const follower of followers) {
+      follower.distrust()
+      void follower.check().then(() => {
+        follower.distrust()
+        return follower.check()
+      })
+    }
   }
 
   const isConnected = () => !isAway && subscriber.status === 'ready'
 
-  const compareAll = () => Promise.all(followers.map(follower => follower.compare()))
+  const compareAll = () => Promise.all(followers.map(follower => follower.compareAll()))
 
   await compareAll()
   if (followers.some(follower => follower.checkedAtMs() === 0))
@@ -172,17 +203,14 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       goneListeners.add(listener)
       return () => void goneListeners.delete(listener)
     },
-    catchUp: async stationId => {
-      await followerOf(stationId)?.compare().catch(nothing)
-    },
-    refresh: async stationId => followerOf(stationId)?.refresh(stationId),
+    catchUp: async stationId => followerOf(stationId)?.catchUp(stationId),
     health: () => ({
       connected: isConnected(),
       lastCheckMs,
       checkedAtMs: Math.min(...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
-    isCurrent: () => isConnected() && Date.now() - lastCheckMs < currentForMs,
+    isCurrent: () => isConnected() && !isOutdated && Date.now() - lastCheckMs < currentForMs,
     close: async () => {
       clearInterval(timer)
       listeners.clear()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Where a document stands among the versions of its station's state. */
+/** Which state of its station a document shows. */
 export interface Position {
   readonly epoch: string
   readonly offset: number

@@ -10,7 +10,7 @@ import type { StationState } from '../station/state.ts'
 import { hashOf, type HeldDocument, tagOf } from './held-document.ts'
 
 /**
- * One version of one station, with its bytes. Each rendering is made when first asked for, its moving numbers once
+ * One state of one station, with its bytes. Each rendering is made when first asked for, its moving numbers once
  * per second; after that an answer is memory that is already there.
  */
 export interface LiveStation {
@@ -43,7 +43,7 @@ function holdLine(state: StationState): HeldDocument {
   return { body: Buffer.from(text), etag: tagOf(text), position: positionOf(state) }
 }
 
-const positionOf = ({ epoch, version }: StationState) => ({ epoch, offset: version })
+const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
 
 function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {
   let still: NowPlayingDocument | null = null

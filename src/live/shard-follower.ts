@@ -1,26 +1,35 @@
 import type { RedisClient } from '../redis/connection.ts'
 import {
   type Change,
+  isBeyondUs,
   parsePosition,
+  type Position,
+  readChangedSince,
   readPositions,
-  readStates,
-  renderPosition
+  readSequence,
+  readStates
 } from '../redis/station-store.ts'
-import { newestRevision, type StationState } from '../station/state.ts'
+import type { StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
+
+/** The current epochs of stations, as Postgres knows them; those that are gone are left out. */
+export type ReadEpochs = (stationIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
 
 export interface ShardFollowerOptions {
   readonly shard: number
   readonly redis: RedisClient
   readonly catalogue: Catalogue
+  readonly readEpochs: ReadEpochs
   /** Called for every change that was taken in. */
   readonly tell: (station: LiveStation, triggers: readonly Trigger[]) => void
   /** Called whenever Redis could not be read, and whenever it could. */
   readonly onOutcome: (error: unknown) => void
   /** Called where Redis has gone back behind what was shown: what it has now would be taken for old news. */
   readonly onSetBack: (shown: StationState) => void
+  /** Called where the epochs could not be read: new epochs are taken in later. */
+  readonly onUnknownEpochs: (error: unknown) => void
 }
 
 /**
@@ -30,15 +39,19 @@ export interface ShardFollowerOptions {
 export interface ShardFollower {
   /** Takes in what a message tells. */
   readonly hear: (change: Change) => void
-  /** Compares what is in memory with Redis, and reads what differs. Rejects if Redis does not answer. */
-  readonly compare: () => Promise<void>
-  /** The same; never rejects and never runs twice at once. */
+  /** Compares all that is in memory with Redis, and reads what differs. Rejects if Redis does not answer. */
+  readonly compareAll: () => Promise<void>
+  /** Reads what has changed since the comparison before; never rejects and never runs twice at once. */
   readonly check: () => Promise<void>
-  /** Takes in a newer state of one station, if there is one. Never rejects. */
-  readonly refresh: (stationId: number) => Promise<void>
+  /** The next check compares everything: messages and changes may have been lost. */
+  readonly distrust: () => void
+  /** Takes in what Redis has of one station now. Never rejects. */
+  readonly catchUp: (stationId: number) => Promise<void>
   /** When the newest whole comparison began, in Unix milliseconds; 0 before the first. */
   readonly checkedAtMs: () => number
   readonly isAway: () => boolean
+  /** Whether a newer release wrote states that this one cannot read: what is shown of them is old. */
+  readonly isOutdated: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -46,7 +59,7 @@ export interface ShardFollower {
 const chunk = 500
 
 export function followShard(options: ShardFollowerOptions): ShardFollower {
-  const { shard, redis, catalogue, tell, onOutcome, onSetBack } = options
+  const { shard, redis, catalogue, readEpochs, tell, onOutcome, onSetBack, onUnknownEpochs } = options
   /** Stations to read, with the triggers their listeners have to hear of. */
   const pending = new Map<number, Set<Trigger>>()
   /** Stations that were forgotten while a read was under way, which may have found them still there. */
@@ -56,6 +69,10 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
   let isAway = false
   let isClosed = false
   let checkedAtMs = 0
+  /** The sequence number up to which nothing was missed; 0: compare everything. */
+  let seenSequence = 0
+  /** Stations whose states only a newer release can read. */
+  const beyondUs = new Set<number>()
 
   function note(error: unknown): void {
     if (isClosed) return
@@ -72,6 +89,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
   function forget(stationId: number): void {
     pending.delete(stationId)
     forgotten.add(stationId)
+    beyondUs.delete(stationId)
     catalogue.remove(stationId)
   }
 
@@ -83,7 +101,30 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     return reading
   }
 
+  const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.state.epoch === epoch
+
+  /** The current epochs of the stations whose states have another one than what is shown. Null: Postgres does not answer. */
+  async function epochsOf(
+    states: readonly (StationState | null)[]
+  ): Promise<ReadonlyMap<number, string> | null> {
+    const unknown = states.flatMap(state => (state === null || isKnownEpoch(state) ? [] : state.stationId))
+    if (unknown.length === 0) return new Map()
+    try {
+      return await readEpochs(unknown)
+    } catch (error) {
+      onUnknownEpochs(error)
+      return null
+    }
+  }
+
   async function readAll(): Promise<void> {
+    const unresolved = new Map<number, ReadonlySet<Trigger>>()
+    await readBatches(unresolved)
+    // The next check tries again.
+    for (const [stationId, triggers] of unresolved) wish(stationId, triggers)
+  }
+
+  async function readBatches(unresolved: Map<number, ReadonlySet<Trigger>>): Promise<void> {
     while (pending.size > 0) {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
@@ -94,14 +135,20 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
           redis,
           batch.map(([stationId]) => stationId)
         )
+        note(null)
+        const epochs = await epochsOf(states)
         for (const [index, [stationId, triggers]] of batch.entries()) {
           const [state = null, before] = [states[index], shown[index]]
+          if (epochs === null && state !== null && !isKnownEpoch(state)) {
+            unresolved.set(stationId, triggers)
+            continue
+          }
+          // A backup of Redis may bring an epoch back that has ended. The engine makes the state anew.
+          if (state !== null && (epochs?.get(stationId) ?? state.epoch) !== state.epoch) continue
           // What was read after it was shown cannot be older, unless Redis is.
-          if (state !== null && before !== undefined && isBehind(renderPosition(state), before))
-            onSetBack(before)
+          if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
           else take(stationId, state, triggers)
         }
-        note(null)
       } catch (error) {
         note(error)
         if (isClosed) return
@@ -125,24 +172,56 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     if (station !== undefined && (isNews || triggers.length > 0)) tell(station, triggers)
   }
 
+  /** Takes in what Redis has, all or what has changed since the comparison before. */
   async function compare(): Promise<void> {
     const startedMs = Date.now()
-    for (const [stationId, position] of await readPositions(redis, shard)) {
-      const known = catalogue.get(stationId)
-      if (position === '') forget(stationId)
-      else if (known === undefined || renderPosition(known.state) !== position) wish(stationId, [])
+    const since = seenSequence
+    const sequence = await readSequence(redis, shard)
+    // A lower number means that Redis was restored from a backup.
+    const isContinued = since > 0 && sequence >= since
+    if (!isContinued || sequence > since) {
+      const positions = await (isContinued
+        ? readChangedSince(redis, shard, since)
+        : readPositions(redis, shard))
+      for (const [stationId, text] of positions) look(stationId, text)
     }
     await readPending()
     // What could not be read is still wanted.
-    if (pending.size === 0) checkedAtMs = startedMs
+    if (pending.size > 0) return
+    checkedAtMs = startedMs
+    // Something may have called for a whole comparison meanwhile.
+    if (seenSequence === since) seenSequence = sequence
+  }
+
+  function look(stationId: number, text: string): void {
+    if (text === '') return forget(stationId)
+    const position = parsePosition(text)
+    const known = catalogue.get(stationId)
+    if (isBeyondUs(position)) {
+      beyondUs.add(stationId)
+      return
+    }
+    beyondUs.delete(stationId)
+    if (known?.state.epoch !== position.epoch || known.state.offset !== position.offset) wish(stationId, [])
   }
 
   return {
-    compare,
-    hear: ({ stationId, position, triggers, state }) => {
-      if (position === '') return forget(stationId)
+    compareAll: () => {
+      seenSequence = 0
+      return compare()
+    },
+    distrust: () => {
+      seenSequence = 0
+    },
+    hear: ({ stationId, position: text, triggers, state }) => {
+      if (text === '') return forget(stationId)
+      const position = parsePosition(text)
+      if (isBeyondUs(position)) {
+        beyondUs.add(stationId)
+        return
+      }
+      beyondUs.delete(stationId)
       const known = catalogue.get(stationId)
-      if (known !== undefined && isSetBack(position, known.state)) return onSetBack(known.state)
       // A check may have been faster than the message; then only its triggers are still news.
       if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
         if (triggers.length > 0) tell(known, triggers)
@@ -162,12 +241,13 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
         })
       return checking
     },
-    refresh: stationId => {
+    catchUp: stationId => {
       wish(stationId, [])
       return readPending()
     },
     checkedAtMs: () => checkedAtMs,
     isAway: () => isAway,
+    isOutdated: () => beyondUs.size > 0,
     close: async () => {
       isClosed = true
       pending.clear()
@@ -176,18 +256,11 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
   }
 }
 
-/** Whether a position is an older one of the same epoch. */
-function isBehind(position: string, shown: StationState): boolean {
-  const { epoch, version } = parsePosition(position)
-  return epoch === shown.epoch && version < shown.version
+/** Whether a state is an older one of the same epoch. */
+function isBehind(state: StationState, shown: StationState): boolean {
+  return state.epoch === shown.epoch && state.offset < shown.offset
 }
 
-/** Whether a change of newer facts carries a version that has been shown for older ones. */
-function isSetBack(position: string, shown: StationState): boolean {
-  return isBehind(position, shown) && parsePosition(position).revision > newestRevision(shown)
-}
-
-function isReached(state: StationState, position: string): boolean {
-  const { epoch, version } = parsePosition(position)
-  return state.epoch === epoch && state.version >= version
+function isReached(state: StationState, { epoch, offset }: Position): boolean {
+  return state.epoch === epoch && state.offset >= offset
 }

@@ -6,7 +6,7 @@ import type { HeldDocument } from './held-document.ts'
 export interface FeedView {
   readonly get: (idOrName: string) => StationState | undefined
   readonly all: () => StationState[]
-  /** Of the newest version; undefined once the station is gone. */
+  /** Of the newest state; undefined once the station is gone. */
   readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined
   /** The same of a public station by its id or short name; undefined for all others. */
   readonly publicDocument: (idOrName: string, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined

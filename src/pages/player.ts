@@ -24,8 +24,8 @@ export const playerRoute = (files: () => Promise<WebFiles>) =>
 
 /** What the page begins with, so that it is true before anything is asked for. */
 function knownJson({ state, document }: Shown): string {
-  const { epoch, version } = state
-  const position = document.position ?? { epoch, offset: version }
+  const { epoch, offset } = state
+  const position = document.position ?? { epoch, offset }
   const rest = JSON.stringify({ ...position, timeMs: Date.now(), station: state.stationId })
   return `{"np":${Buffer.from(document.body).toString()},${rest.slice(1)}`
 }

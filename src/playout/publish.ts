@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { readFacts, type StationFacts } from '../db/facts.ts'
+import type { Sql } from '../db/sql.ts'
 import { type AdvancePayload, scheduleAdvances } from '../jobs.ts'
 import {
-  commitOver,
+  commitState,
   forgetStation,
+  isBeyondUs,
   parsePosition,
   readStored,
   repairPosition,
@@ -12,19 +15,21 @@ import {
 } from '../redis/station-store.ts'
 import type { StationEvent } from '../station/event.ts'
 import { reduce } from '../station/reduce.ts'
-import { emptyState, newestRevision, type StationState } from '../station/state.ts'
+import { emptyState, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
 const attempts = 10
+/** How long somebody who lost a race waits for the one who won it. */
+const politeMs = 100
 const nothing: Stored = { position: '', state: null }
 
 /**
  * Brings a station's live state up to the facts in Postgres and schedules its next step. Whatever changed the facts
  * calls this afterwards; whoever is late, doubled or restarted calls it again, and nothing happens twice. A missing
- * state, or one that knows more than Postgres (which was restored from a backup), is rebuilt under a new epoch.
- * Returns the newest state; null if the station is gone, and then its live state is gone as well. Throws if a store is
- * away: then the sweep repairs.
+ * state, one of another epoch, and one that knows more than Postgres (which was restored from a backup) are rebuilt under a new epoch.
+ * Returns the newest state; null if the station is gone, and then its live state is gone as well, or if a newer release writes it in a way
+ * that this one cannot read: that release has to publish. Throws if a store is away: then the sweep repairs.
  */
 export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -35,30 +40,29 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
       await forgetStation(services.redis, stationId)
       return null
     }
-    const result = await applyFacts(services, stored, facts)
-    await scheduleAdvances(services.advances, result.advances)
-    if (result.isCommitted) return result.state
+    const [result] = await applyFacts(services, [{ stored, facts }])
+    if (result === undefined || result.outcome === 'beyond us') return null
+    if (result.outcome !== 'overtaken') return result.state
+    await wait(politeMs * Math.random())
   }
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
 
 /**
- * Makes a station's live state anew under another epoch, where the stored one has gone back behind what was shown: a lower
- * version of the same epoch. Nothing happens where that is not so, or is not so any more. Throws if a store is away.
+ * Stores a station's live state again under a higher offset than the one that was shown, where Redis has gone back behind that: a lower
+ * offset of the same epoch. Nothing happens where that is not so, or is not so any more. Throws if a store is away.
  */
 export async function renewState(
   services: PlayoutServices,
-  shown: Pick<StationState, 'stationId' | 'epoch' | 'version'>
+  shown: Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 ): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const [stored = nothing] = await readStored(services.redis, [shown.stationId])
-    const { epoch, version } = parsePosition(stored.position)
-    if (epoch !== shown.epoch || version >= shown.version) return
-    const [facts] = await readFacts(services.sql, [shown.stationId])
-    if (!facts) return
-    const result = await applyFacts(services, { ...stored, state: null }, facts)
-    await scheduleAdvances(services.advances, result.advances)
-    if (result.isCommitted) return
+    const { epoch, offset } = parsePosition(stored.position)
+    if (epoch !== shown.epoch || offset >= shown.offset || stored.state === null) return
+    const commit = { state: stored.state, over: stored.position, triggers: [], sentOffset: shown.offset }
+    if ((await commitState(services.redis, { ...commit, schema: services.processes.schema() })) !== null)
+      return
   }
 }
 
@@ -124,35 +128,62 @@ export async function publishMany(services: PlayoutServices, stationIds: readonl
   const stored = await readStored(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
   const facts = await readFacts(services.sql, stationIds)
-  const results = await Promise.all(
-    facts.map(each => applyFacts(services, storedOf.get(each.stationId) ?? nothing, each))
+  const results = await applyFacts(
+    services,
+    facts.map(each => ({ stored: storedOf.get(each.stationId) ?? nothing, facts: each }))
   )
-  await scheduleAdvances(
-    services.advances,
-    results.flatMap(result => result.advances)
+  const unchanged = results.filter(({ outcome }) => outcome === 'unchanged')
+  await Promise.all(
+    unchanged.map(({ state: { stationId } }) =>
+      repairPosition(services.redis, stationId, storedOf.get(stationId)?.position ?? '')
+    )
   )
-  const unchanged = results.filter(({ state }) => state === storedOf.get(state.stationId)?.state)
-  await Promise.all(unchanged.map(({ state }) => repairPosition(services.redis, state)))
-  return results.filter(result => result.isCommitted).length - unchanged.length
+  return results.filter(({ outcome }) => outcome === 'stored').length
+}
+
+interface Publishing {
+  readonly stored: Stored
+  readonly facts: StationFacts
 }
 
 interface Applied {
-  /** False: somebody was faster, and nothing was changed. True also where nothing had to be. */
-  readonly isCommitted: boolean
+  /** `overtaken`: another process was faster, and nothing was changed. `beyond us`: only a newer release can read what is stored. */
+  readonly outcome: 'stored' | 'unchanged' | 'overtaken' | 'beyond us'
   readonly state: StationState
-  readonly advances: readonly AdvancePayload[]
 }
 
 /**
- * One commit, however many events: a stored state is complete up to its revision, so the sweep can tell by that alone
- * whether it lacks anything.
+ * Stores the states of stations, one commit each, and schedules their next steps. A stored state is complete up to its revision, so
+ * the sweep can tell by that alone whether it lacks anything.
  */
-async function applyFacts(services: PlayoutServices, stored: Stored, facts: StationFacts): Promise<Applied> {
-  const known = stored.state
-  const isFresh = known === null || newestRevision(known) > Math.max(...Object.values(facts.revisions))
-  const before = isFresh ? emptyState(facts.stationId, randomBytes(6).toString('base64url')) : known
-  let state = before
+async function applyFacts(services: PlayoutServices, publishings: readonly Publishing[]): Promise<Applied[]> {
+  const epochs = await beginEpochs(
+    services.sql,
+    publishings.filter(isEpochOver).map(({ facts }) => facts)
+  )
   const advances: AdvancePayload[] = []
+  const applied = await Promise.all(
+    publishings.map(publishing =>
+      applyOne(services, publishing, epochs.get(publishing.facts.stationId), advances)
+    )
+  )
+  await scheduleAdvances(services.advances, advances)
+  return applied
+}
+
+async function applyOne(
+  services: PlayoutServices,
+  { stored, facts }: Publishing,
+  begun: string | undefined,
+  advances: AdvancePayload[]
+): Promise<Applied> {
+  const position = parsePosition(stored.position)
+  const isOver = isEpochOver({ stored, facts })
+  // A state that cannot be read is made anew in its epoch.
+  const before = (isOver ? null : stored.state) ?? emptyState(facts.stationId, begun ?? facts.epoch)
+  if (isBeyondUs(position)) return { outcome: 'beyond us', state: before }
+  if (isOver && begun === undefined) return { outcome: 'overtaken', state: before }
+  let state = before
   const triggers = new Set<Trigger>()
   for (const event of eventsOf(facts)) {
     const step = reduce(state, event)
@@ -162,11 +193,47 @@ async function applyFacts(services: PlayoutServices, stored: Stored, facts: Stat
       else advances.push({ stationId: state.stationId, shId: effect.shId, dueAtMs: effect.atMs })
     }
   }
-  if (state === before) return { isCommitted: true, state, advances }
+  if (state === before) return { outcome: 'unchanged', state }
   // A state that is made anew crossed no edge that was not told before.
-  const told = isFresh ? [] : [...triggers]
-  return { isCommitted: await commitOver(services.redis, stored.position, state, told), state, advances }
+  const fired = before === stored.state ? [...triggers] : []
+  const schema = services.processes.schema()
+  const commit = { state, over: stored.position, triggers: fired, schema }
+  const committed = await commitState(services.redis, commit)
+  return committed === null ? { outcome: 'overtaken', state } : { outcome: 'stored', state: committed }
 }
+
+/** Whether a station's state has to begin a new epoch: Redis lost it, or went back to an old backup, or Postgres did. */
+function isEpochOver({ stored, facts }: Publishing): boolean {
+  const { epoch, revision } = parsePosition(stored.position)
+  return epoch === '' || epoch !== facts.epoch || revision > newestFact(facts)
+}
+
+const newestFact = ({ revisions }: StationFacts) => Math.max(...Object.values(revisions))
+
+/**
+ * Gives stations new epochs, unless they have others than what was read. One that another process has just begun is left to that
+ * process for a moment. Returns the new epochs by station.
+ */
+async function beginEpochs(
+  sql: Sql,
+  stations: readonly Pick<StationFacts, 'stationId' | 'epoch'>[]
+): Promise<ReadonlyMap<number, string>> {
+  if (stations.length === 0) return new Map()
+  const ids = stations.map(({ stationId }) => stationId)
+  const rows = await sql<{ id: number; epoch: string }[]>`
+    update stations s set epoch = n.fresh, epoch_since = clock_timestamp()
+    from (
+      select t.id, r.fresh from stations t
+        join unnest(${ids}::bigint[], ${stations.map(({ epoch }) => epoch)}::text[], ${stations.map(freshEpoch)}::text[])
+          as r (id, epoch, fresh) on r.id = t.id and r.epoch = t.epoch
+      where t.epoch_since not between clock_timestamp() - interval '300 milliseconds' and clock_timestamp()
+      order by t.id for no key update of t skip locked
+    ) n
+    where s.id = n.id returning s.id, s.epoch`
+  return new Map(rows.map(({ id, epoch }) => [id, epoch]))
+}
+
+const freshEpoch = () => randomBytes(6).toString('base64url')
 
 /** The events that led to these facts; those a state has seen already change nothing. */
 export function eventsOf(facts: StationFacts): StationEvent[] {

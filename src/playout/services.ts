@@ -1,3 +1,4 @@
+import type { Processes } from '../db/processes.ts'
 import type { Sql } from '../db/sql.ts'
 import type { AdvanceQueue, DeliverQueue } from '../jobs.ts'
 import type { Logger } from '../log.ts'
@@ -9,5 +10,6 @@ export interface PlayoutServices {
   readonly redis: RedisClient
   readonly advances: AdvanceQueue
   readonly deliveries: DeliverQueue
+  readonly processes: Processes
   readonly log: Logger
 }

@@ -1,5 +1,5 @@
 import { shards } from '../redis/keys.ts'
-import { dropPosition, parsePosition, readPositions } from '../redis/station-store.ts'
+import { dropPosition, isBeyondUs, isReadable, parsePosition, readPositions } from '../redis/station-store.ts'
 import { endAbandoned } from './abandoned.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
 import { markEverywhere } from './everywhere.ts'
@@ -156,23 +156,25 @@ function grouped(read: readonly ReadShard[]): ReadShard[][] {
 async function differingIn(services: PlayoutServices, group: readonly ReadShard[]) {
   const numbers = group.map(({ shard }) => shard)
   const positions = new Map(group.flatMap(each => [...each.positions]))
-  const rows = await services.sql<{ id: number; revision: number }[]>`
-    select id, revision from stations where id % ${shards.length} = any(${numbers}::int[])`
+  const rows = await services.sql<{ id: number; epoch: string; revision: number }[]>`
+    select id, epoch, revision from stations where id % ${shards.length} = any(${numbers}::int[])`
   const differing: { stationId: number; isMissing: boolean }[] = []
-  for (const { id, revision } of rows) {
+  for (const { id, epoch, revision } of rows) {
     const position = positions.get(id)
     // Deleted, and back again: Postgres was restored from a backup.
     if (position === '') await dropPosition(services.redis, id)
-    else if (position !== undefined && isCurrent(position, revision)) continue
+    else if (position !== undefined && isCurrent(position, epoch, revision)) continue
     differing.push({ stationId: id, isMissing: !position })
   }
   await forgetGone(services, numbers, positions, new Set(rows.map(({ id }) => id)))
   return differing
 }
 
-function isCurrent(position: string, factsRevision: number): boolean {
-  const { revision, isReadable } = parsePosition(position)
-  return isReadable && revision === factsRevision
+/** Whether a state shows these facts. One that only a newer release can read is that release's to keep. */
+function isCurrent(text: string, epoch: string, revision: number): boolean {
+  const position = parsePosition(text)
+  if (isBeyondUs(position)) return true
+  return isReadable(position) && position.epoch === epoch && position.revision === revision
 }
 
 async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {

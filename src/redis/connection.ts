@@ -18,8 +18,8 @@ export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, { commandTimeout, maxRetriesPerRequest: 2 })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   for (const command of ['commitStation', 'forgetStation']) {
-    const lua = readFileSync(programFile(`src/redis/lua/${command}-3.lua`), 'utf8')
-    redis.defineCommand(command, { numberOfKeys: 3, lua })
+    const lua = readFileSync(programFile(`src/redis/lua/${command}-5.lua`), 'utf8')
+    redis.defineCommand(command, { numberOfKeys: 5, lua })
   }
   return redis
 }
@@ -99,22 +99,27 @@ function accessOf(url: string) {
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** See `lua/commitStation-3.lua`. */
+    /** See `lua/commitStation-5.lua`. */
     commitStation(
       stationKey: string,
       positionsKey: string,
+      changedKey: string,
+      sequenceKey: string,
       channel: string,
       readPosition: string,
-      newPosition: string,
-      schema: string,
+      leastOffset: number,
+      epoch: string,
+      revisionAndSchema: string,
       state: string,
       stationId: number,
-      message: string
-    ): Result<number, Context>
-    /** See `lua/forgetStation-3.lua`. */
+      triggers: string
+    ): Result<string | null, Context>
+    /** See `lua/forgetStation-5.lua`. */
     forgetStation(
       stationKey: string,
       positionsKey: string,
+      changedKey: string,
+      sequenceKey: string,
       channel: string,
       stationId: number,
       message: string

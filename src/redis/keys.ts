@@ -2,9 +2,11 @@
  * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a shard and its
  * channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
- * - `cuewire:{N}:station:ID`  hash: `position`, `schema`, `state` (see `station-store.ts`)
- * - `cuewire:{N}:positions`   hash: station id -> position, for all stations of the shard; '' where one was deleted
- * - `cuewire:{N}:changes`     sharded channel: one `Change` per commit
+ * - `cuewire:{TAG}:station:ID`  hash: `position`, `state` (see `station-store.ts`)
+ * - `cuewire:{TAG}:positions`   hash: station id -> position, for all stations of the shard; '' where one was deleted
+ * - `cuewire:{TAG}:sequence`    number of the newest change in the shard; grows strictly
+ * - `cuewire:{TAG}:changed`     sorted set: station id, scored with the sequence number of its newest change
+ * - `cuewire:{TAG}:changes`     sharded channel: one `Change` per commit
  */
 export const shardCount = 16
 
@@ -12,8 +14,20 @@ export const shards: readonly number[] = Array.from({ length: shardCount }, (_, 
 
 export const shardOf = (stationId: number) => stationId % shardCount
 
-export const stationKey = (stationId: number) => `cuewire:{${shardOf(stationId)}}:station:${stationId}`
+/**
+ * The hash tag of each shard. Their slots lie in the middle of the 16 equal parts of Redis Cluster's 16,384 slots, so that any
+ * number of masters with equal ranges have about the same number of shards.
+ */
+export const shardTags: readonly string[] = 'ma qp dj wz lg pv uh iy ly ph uv yc rz qn dt ha'.split(' ')
 
-export const positionsKey = (shard: number) => `cuewire:{${shard}}:positions`
+const tagOf = (shard: number) => `{${shardTags[shard] ?? ''}}`
 
-export const changesChannel = (shard: number) => `cuewire:{${shard}}:changes`
+export const stationKey = (stationId: number) => `cuewire:${tagOf(shardOf(stationId))}:station:${stationId}`
+
+export const positionsKey = (shard: number) => `cuewire:${tagOf(shard)}:positions`
+
+export const sequenceKey = (shard: number) => `cuewire:${tagOf(shard)}:sequence`
+
+export const changedKey = (shard: number) => `cuewire:${tagOf(shard)}:changed`
+
+export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:changes`

@@ -1,47 +1,54 @@
 import { newestRevision, type StationState } from '../station/state.ts'
 import { type Trigger } from '../station/triggers.ts'
 import type { RedisClient } from './connection.ts'
-import { changesChannel, positionsKey, shardOf, shards, stationKey } from './keys.ts'
-
-/** Changes with every change of `StationState` that older code could not read. */
-const schema = '2'
+import { changedKey, changesChannel, positionsKey, sequenceKey, shardOf, shards, stationKey } from './keys.ts'
+import { decodeState, encodeState, ownSchema, readableSchemas } from './state-schema.ts'
 
 /**
- * Where a station stands, as one text `epoch:version:revision:schema`: which lifetime of the state, which change in it,
- * up to which revision of the facts in Postgres, and how it is written. A state of another schema cannot be read, and
- * has to be made anew.
+ * Where a station stands, as one text `epoch:offset:revision:schema`: which lifetime of the state, the offset in it, up to
+ * which revision it shows the facts in Postgres, and how it is written. The text is empty where there is nothing.
  */
 export interface Position {
   readonly epoch: string
-  readonly version: number
+  readonly offset: number
   readonly revision: number
-  readonly isReadable: boolean
+  readonly schema: number
 }
 
 /**
- * What a commit tells the servers: station `stationId` stands at `position`, which edges it crossed, and the state
+ * What a commit announces to the servers: station `stationId` stands at `position`, which triggers fired, and the state
  * itself, so that nobody has to ask for it. The position is empty when the station was deleted.
  */
 export interface Change {
   readonly stationId: number
   readonly position: string
   readonly triggers: readonly Trigger[]
-  /** Null where it was not told, or is written in a way that cannot be read. */
+  /** Null where it was left out, or is written in a way that cannot be read. */
   readonly state: StationState | null
 }
 
-export function renderPosition(state: StationState): string {
-  return `${state.epoch}:${state.version}:${newestRevision(state)}:${schema}`
+function renderPosition({ epoch, offset, revision, schema }: Position): string {
+  return `${epoch}:${offset}:${revision}:${schema}`
 }
 
 export function parsePosition(text: string): Position {
-  const [epoch = '', version = '0', revision = '0', written = ''] = text.split(':')
-  return { epoch, version: Number(version), revision: Number(revision), isReadable: written === schema }
+  const [epoch = '', offset = '0', revision = '0', schema = '0'] = text.split(':')
+  return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
 }
+
+/** Where a state stands that is written in the way of this release. */
+export const positionOf = (state: StationState): string =>
+  renderPosition({ ...state, revision: newestRevision(state), schema: ownSchema })
+
+/** Whether a newer release wrote what stands at a position, in a way that this one cannot read. */
+export const isBeyondUs = ({ schema }: Position) => schema > Math.max(...readableSchemas)
+
+/** Whether this release can read what stands at a position. */
+export const isReadable = ({ schema }: Position) => readableSchemas.includes(schema)
 
 /**
  * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also where it
- * cannot be read, because it is damaged or of another version of this program: it has to be made anew.
+ * cannot be read, because it is damaged or of another release.
  */
 export interface Stored {
   readonly position: string
@@ -50,12 +57,10 @@ export interface Stored {
 
 /** Reads what is stored, in the order of `stationIds`. */
 export async function readStored(redis: RedisClient, stationIds: readonly number[]): Promise<Stored[]> {
-  const rows = await Promise.all(
-    stationIds.map(id => redis.hmget(stationKey(id), 'position', 'schema', 'state'))
-  )
-  return rows.map(([position, storedSchema, text]) => ({
+  const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), 'position', 'state')))
+  return rows.map(([position, text]) => ({
     position: position ?? '',
-    state: storedSchema === schema ? parseState(text ?? '') : null
+    state: position ? stateAt(parsePosition(position), parseJson(text ?? '')) : null
   }))
 }
 
@@ -67,50 +72,56 @@ export async function readStates(
   return (await readStored(redis, stationIds)).map(({ state }) => state)
 }
 
-/**
- * Stores `next` if the stored state is still `read` (null: none), and tells the servers. False: somebody was
- * faster, and nothing was changed.
- */
-export function commitState(
-  redis: RedisClient,
-  read: StationState | null,
-  next: StationState,
-  triggers: readonly Trigger[]
-): Promise<boolean> {
-  return commitOver(redis, read === null ? '' : renderPosition(read), next, triggers)
+/** What a commit is to store, and over what. */
+export interface Commit {
+  /** Its offset does not matter: the script chooses one. */
+  readonly state: StationState
+  /** The position that was read before; empty: nothing was stored. */
+  readonly over: string
+  readonly triggers: readonly Trigger[]
+  /** How to write it; by default in the way of this release. */
+  readonly schema?: number
+  /** Offsets up to this one have been sent, also if Redis has forgotten about it. */
+  readonly sentOffset?: number
 }
 
-/** The same over whatever is stored at `readPosition`, readable or not. */
-export async function commitOver(
-  redis: RedisClient,
-  readPosition: string,
-  next: StationState,
-  triggers: readonly Trigger[]
-): Promise<boolean> {
-  const position = renderPosition(next)
-  const { stationId } = next
-  const committed = await redis.commitStation(
-    stationKey(next.stationId),
-    positionsKey(shardOf(next.stationId)),
-    changesChannel(shardOf(next.stationId)),
-    readPosition,
-    position,
-    schema,
-    JSON.stringify(next),
+/**
+ * Stores a state if its station still stands at the position that was read, and announces it. The new offset is above the
+ * stored one, above `sentOffset`, and at least the time of Redis in Unix milliseconds: so it is above every offset that was ever sent, also
+ * after Redis went back to an old dump. Returns the state with its offset; null: another process was faster or the station was deleted,
+ * and nothing was changed.
+ */
+export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
+  const { state, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
+  const { stationId, epoch } = state
+  const shard = shardOf(stationId)
+  const offset = await redis.commitStation(
+    stationKey(stationId),
+    positionsKey(shard),
+    changedKey(shard),
+    sequenceKey(shard),
+    changesChannel(shard),
+    over,
+    Math.max(parsePosition(over).offset, sentOffset) + 1,
+    epoch,
+    `${newestRevision(state)}:${schema}`,
+    encodeState(state, schema),
     stationId,
-    // The script adds the state, which it has anyway.
-    `{"stationId":${stationId},"position":${JSON.stringify(position)},"triggers":${JSON.stringify(triggers)},"state":`
+    JSON.stringify(triggers)
   )
-  return committed === 1
+  return offset === null ? null : { ...state, offset: Number(offset) }
 }
 
 /** Removes the state of a deleted station and tells the servers. Nothing is committed for it from then on. */
 export async function forgetStation(redis: RedisClient, stationId: number): Promise<void> {
+  const shard = shardOf(stationId)
   const change = { stationId, position: '', triggers: [] }
   await redis.forgetStation(
     stationKey(stationId),
-    positionsKey(shardOf(stationId)),
-    changesChannel(shardOf(stationId)),
+    positionsKey(shard),
+    changedKey(shard),
+    sequenceKey(shard),
+    changesChannel(shard),
     stationId,
     JSON.stringify(change)
   )
@@ -118,18 +129,42 @@ export async function forgetStation(redis: RedisClient, stationId: number): Prom
 
 /** Takes the entry of a deleted station out of its shard's positions. */
 export async function dropPosition(redis: RedisClient, stationId: number): Promise<void> {
-  await redis.hdel(positionsKey(shardOf(stationId)), String(stationId))
+  const shard = shardOf(stationId)
+  await redis.hdel(positionsKey(shard), String(stationId))
+  await redis.zrem(changedKey(shard), String(stationId))
 }
 
 /** Enters the station into its shard's positions again, where that entry was lost. */
-export async function repairPosition(redis: RedisClient, state: StationState): Promise<void> {
-  await redis.hset(positionsKey(shardOf(state.stationId)), String(state.stationId), renderPosition(state))
+export async function repairPosition(redis: RedisClient, stationId: number, position: string): Promise<void> {
+  await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
 }
 
 /** Positions of all stations of a shard, by station id; empty where a station was deleted. */
 export async function readPositions(redis: RedisClient, shard: number): Promise<Map<number, string>> {
   const positions = await redis.hgetall(positionsKey(shard))
   return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))
+}
+
+/** The sequence number of the newest change in a shard; 0 where nothing has changed since Redis was empty. */
+export async function readSequence(redis: RedisClient, shard: number): Promise<number> {
+  return Number((await redis.get(sequenceKey(shard))) ?? 0)
+}
+
+/** The stations of a shard that changed after a sequence number, with their positions; empty where one was deleted. */
+export async function readChangedSince(
+  redis: RedisClient,
+  shard: number,
+  sequence: number
+): Promise<Map<number, string>> {
+  const ids = await redis.zrangebyscore(changedKey(shard), `(${sequence}`, '+inf')
+  if (ids.length === 0) return new Map()
+  const positions = await redis.hmget(positionsKey(shard), ...ids)
+  return new Map(
+    ids.flatMap((id, index) => {
+      const position = positions[index]
+      return position === null || position === undefined ? [] : [[Number(id), position]]
+    })
+  )
 }
 
 /** Asks for something of every shard, each of which another node of a cluster may have. Throws if one does not answer. */
@@ -140,27 +175,18 @@ export async function probeShards(redis: RedisClient): Promise<void> {
 /** Parses a message of a changes channel. Throws if it is none. */
 export function parseChange(message: string): Change {
   const { stationId, position, triggers, state } = JSON.parse(message)
-  const isReadable = isState(state) && parsePosition(String(position)).isReadable
-  return { stationId, position, triggers, state: isReadable ? state : null }
+  return { stationId, position, triggers, state: stateAt(parsePosition(String(position)), state) }
 }
 
-function parseState(text: string): StationState | null {
+function stateAt(position: Position, value: unknown): StationState | null {
+  const state = decodeState(value, position.schema)
+  return state === null ? null : { ...state, epoch: position.epoch, offset: position.offset }
+}
+
+function parseJson(text: string): unknown {
   try {
-    const state: unknown = JSON.parse(text)
-    return isState(state) ? state : null
+    return JSON.parse(text)
   } catch {
     return null
   }
-}
-
-/** As far as it has to be known: whoever wrote it under this schema wrote all of it. */
-function isState(value: unknown): value is StationState {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'revisions' in value &&
-    typeof value.revisions === 'object' &&
-    'profile' in value &&
-    typeof value.profile === 'object'
-  )
 }

@@ -58,7 +58,6 @@ function queueOf(state: StationState, event: TrackStarted | WentOffline) {
   return { next: event.next, revisions: { ...state.revisions, queue: event.revision } }
 }
 
-/** The one place where the version grows. */
 function apply(
   state: StationState,
   part: keyof Revisions,
@@ -68,6 +67,6 @@ function apply(
 ): Step {
   if (revision <= state.revisions[part]) return { state, effects: [] }
   const revisions = { ...(patch.revisions ?? state.revisions), [part]: revision }
-  const after: StationState = { ...state, ...patch, revisions, version: state.version + 1 }
+  const after: StationState = { ...state, ...patch, revisions }
   return { state: after, effects: [{ type: 'publish', triggers: triggersOf(state, after) }, ...follow] }
 }

@@ -6,8 +6,8 @@ export interface StationState {
   readonly stationId: number
   /** Names one lifetime of this state; a rebuilt state gets a new one, and clients start over. */
   readonly epoch: string
-  /** Grows by one per change within the epoch. */
-  readonly version: number
+  /** Grows strictly with each change within the epoch, by one or more. Redis chooses it when the state is stored; 0 before that. */
+  readonly offset: number
   /** The revision of the facts each part reflects; an event that is not newer changes nothing. */
   readonly revisions: Revisions
   readonly profile: StationProfile
@@ -138,12 +138,12 @@ export interface LiveBroadcast {
 
 const nothing: Revisions = { station: 0, playback: 0, queue: 0, listeners: 0, live: 0 }
 
-/** The state before the first event: version 0, silent, nothing known. Never published. */
+/** The state before the first event: offset 0, silent, nothing known. Never published. */
 export function emptyState(stationId: number, epoch: string): StationState {
   return {
     stationId,
     epoch,
-    version: 0,
+    offset: 0,
     revisions: nothing,
     profile: {
       name: '',

@@ -10,7 +10,7 @@ import { advance } from '../../src/playout/advance.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openBlocking, openRedis } from '../../src/redis/connection.ts'
 import { shards } from '../../src/redis/keys.ts'
-import { commitState, readStates } from '../../src/redis/station-store.ts'
+import { commitState, readStates, readStored } from '../../src/redis/station-store.ts'
 import { openServices } from '../../src/services.ts'
 import { checkRedis } from '../../src/store-checks.ts'
 import { startAdvanceWorker } from '../../workers/advance.ts'
@@ -20,6 +20,7 @@ import { countSubscribers, followRedis } from '../support/live-server.ts'
 import { followStation, shownWhen } from '../support/playing.ts'
 import { openPlayout } from '../support/playout.ts'
 import { startProgram } from '../support/program.ts'
+import { putState } from '../support/put-state.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -68,19 +69,19 @@ test('of many commits to a station of each shard one wins', async ({ cluster }) 
   const redis = openRedis(await checkRedis(cluster.url), 'test')
   onTestFinished(() => redis.disconnect())
   const first = oneOfEach(16)
-  const rivals = first.flatMap(state => Array.from({ length: 10 }, () => ({ read: null, next: state })))
-  const later = first.flatMap(state =>
-    Array.from({ length: 10 }, () => ({ read: state, next: afterSong(state) }))
-  )
-  for (const round of [rivals, later]) {
-    const won = await Promise.all(round.map(({ read, next }) => commitState(redis, read, next, [])))
-    expect(won.filter(Boolean)).toHaveLength(shards.length)
+  const ids = first.map(({ stationId }) => stationId)
+  for (const round of [first, first.map(state => afterSong(state))]) {
+    const stored = await readStored(redis, ids)
+    const rivals = round.flatMap((state, index) =>
+      Array.from({ length: 10 }, () => ({ state, over: stored[index]?.position ?? '', triggers: [] }))
+    )
+    const won = (await Promise.all(rivals.map(rival => commitState(redis, rival)))).flatMap(
+      state => state ?? []
+    )
+    expect(won).toHaveLength(shards.length)
+    const byId = new Map(won.map(state => [state.stationId, state]))
+    expect(await readStates(redis, ids)).toEqual(ids.map(id => byId.get(id)))
   }
-  const states = await readStates(
-    redis,
-    first.map(({ stationId }) => stationId)
-  )
-  expect(states.map(state => state?.version)).toEqual(first.map(() => 2))
 })
 
 test('a commit reaches every feed as a message of its shard', async ({ cluster }) => {
@@ -88,7 +89,7 @@ test('a commit reaches every feed as a message of its shard', async ({ cluster }
   const [node] = cluster.nodes
   const { feed: other } = await followRedis(node?.url ?? '', noChecks)
   const states = oneOfEach(16)
-  for (const state of states) await commitState(redis, null, state, [])
+  for (const state of states) await putState(redis, state)
   for (const feed of [one, other]) await waitFor(() => feed.all().length === states.length, soon)
 })
 
@@ -100,11 +101,11 @@ test('cut connections of a feed are made good without a check', async ({ cluster
     await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   }
   const first = oneOfEach(16)
-  for (const state of first) await commitState(redis, null, state, [])
+  for (const state of first) await putState(redis, state)
   await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
   await waitFor(() => feed.all().length === first.length, soon)
   await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
-  for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
+  for (const state of oneOfEach(32)) await putState(redis, state)
   await waitFor(() => feed.all().length === 2 * first.length, soon)
 })
 
@@ -115,7 +116,7 @@ test(
     await using engine = await openEngine(sql, cluster.url)
     await playsOn(engine)
     const { feed, redis, subscriber } = await followRedis(cluster.url)
-    for (const state of oneOfEach(16)) await commitState(redis, null, state, [])
+    for (const state of oneOfEach(16)) await putState(redis, state)
     await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
 
     const place = await checkRedis(cluster.url)
@@ -139,7 +140,7 @@ test(
     await cluster.ready()
     await waitFor(() => feed.health().connected, soon)
     await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
-    for (const state of oneOfEach(32)) await commitState(redis, null, state, [])
+    for (const state of oneOfEach(32)) await putState(redis, state)
     await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
     await waitFor(() => copy.status === 'ready', soon)
     // What BullMQ waited for when the node died it gives up after six seconds at most.

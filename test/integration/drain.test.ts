@@ -5,11 +5,11 @@ import { brotliDecompressSync } from 'node:zlib'
 import { expect } from 'vitest'
 
 import { openRedis } from '../../src/redis/connection.ts'
-import { commitState } from '../../src/redis/station-store.ts'
 import { aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
+import { putState } from '../support/put-state.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -22,12 +22,7 @@ async function serveMuch(databaseUrl: string, redisUrl: string, folder: string):
   const noise = () => Array.from({ length: 1_000 }, () => Math.random().toString(36)).join('')
   for (let stationId = 1; stationId <= stations; stationId++) {
     const shown = aPlay({ song: aSong({ lyrics: noise().slice(0, 10_000) }) })
-    await commitState(
-      redis,
-      null,
-      aStation({ stationId, shown, profile: { shortName: `s${stationId}` } }),
-      []
-    )
+    await putState(redis, aStation({ stationId, shown, profile: { shortName: `s${stationId}` } }))
   }
   redis.disconnect()
   await waitFor(

@@ -110,7 +110,7 @@ async function openRig(folder: string) {
 }
 
 /** Hears every commit and remembers those that went back within an epoch. */
-function watchVersions(redisUrl: string) {
+function watchOffsets(redisUrl: string) {
   const subscriber = new Redis(redisUrl, { retryStrategy: () => 100, maxRetriesPerRequest: null })
   const last = new Map<string, number>()
   const steppedBack: string[] = []
@@ -118,10 +118,10 @@ function watchVersions(redisUrl: string) {
   void subscriber.ssubscribe(...shards.map(changesChannel)).catch(() => {})
   subscriber.on('smessage', (_, message) => {
     const { stationId, position } = parseChange(message)
-    const { epoch, version } = parsePosition(position)
+    const { epoch, offset } = parsePosition(position)
     const key = `${stationId} ${epoch}`
-    if (version <= (last.get(key) ?? 0)) steppedBack.push(`${key}: ${last.get(key)} then ${version}`)
-    last.set(key, version)
+    if (offset <= (last.get(key) ?? 0)) steppedBack.push(`${key}: ${last.get(key)} then ${offset}`)
+    last.set(key, offset)
   })
   return { steppedBack, stop: () => subscriber.disconnect() }
 }
@@ -179,7 +179,7 @@ test.runIf(isDeep)(
   async () => {
     await using folder = await openStoreFolder()
     await using rig = await openRig(folder.path)
-    const versions = watchVersions(rig.redisUrl)
+    const versions = watchOffsets(rig.redisUrl)
     const stations = await seedStations(rig.sql, shape)
     await wait(seconds * 1_000)
     await expectConverged(
@@ -203,7 +203,7 @@ test(
   async () => {
     await using folder = await openStoreFolder()
     await using rig = await openRig(folder.path)
-    const versions = watchVersions(rig.redisUrl)
+    const versions = watchOffsets(rig.redisUrl)
     const stations = await seedStations(rig.sql, shape)
     const ids = stations.map(({ id }) => id)
     const stops = [() => rig.restartRedis(), () => rig.restartPostgres(500 + Math.random() * 2_000)]

@@ -2,13 +2,21 @@ import { expect } from 'vitest'
 
 import { startRedis } from '../../src/embedded/redis.ts'
 import { openRedis, type RedisClient } from '../../src/redis/connection.ts'
-import { changesChannel, positionsKey, shards, stationKey } from '../../src/redis/keys.ts'
+import {
+  changedKey,
+  changesChannel,
+  positionsKey,
+  sequenceKey,
+  shards,
+  stationKey
+} from '../../src/redis/keys.ts'
 import type { RedisPlace } from '../../src/redis/place.ts'
-import { commitState, forgetStation, renderPosition } from '../../src/redis/station-store.ts'
+import { positionOf } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
+import { putState } from '../support/put-state.ts'
 import { openStoreFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -20,7 +28,7 @@ const soon = { deadlineMs: 5_000, what: 'the feed to follow' }
 test('all stations are there from the start', async ({ redisUrl }) => {
   const redis = openRedis(plain(redisUrl), 'test')
   for (const stationId of [18, 2, 1])
-    await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
+    await putState(redis, aStation({ stationId, profile: { shortName: `s${stationId}` } }))
   redis.disconnect()
   const { feed } = await followRedis(redisUrl)
   expect(feed.all().map(({ state }) => state.stationId)).toEqual([1, 2, 18])
@@ -31,11 +39,11 @@ test('all stations are there from the start', async ({ redisUrl }) => {
 test('a change is told with its triggers', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const told: [number, readonly string[]][] = []
-  feed.onChange(({ state }, triggers) => told.push([state.version, triggers]))
+  feed.onChange(({ state }, triggers) => told.push([state.offset, triggers]))
   const first = aStation()
-  await commitState(redis, null, first, ['station_online'])
+  await putState(redis, first, ['station_online'])
   await waitFor(() => told.length === 1, soon)
-  await commitState(redis, first, afterSong(first), ['song_changed'])
+  await putState(redis, afterSong(first), ['song_changed'])
   await waitFor(() => told.length === 2, soon)
   expect(told).toEqual([
     [1, ['station_online']],
@@ -48,26 +56,28 @@ test('of many quick changes the last one stays, and no trigger is lost', async (
   const versions: number[] = []
   const raised = new Set<string>()
   feed.onChange(({ state }, triggers) => {
-    versions.push(state.version)
+    versions.push(state.offset)
     for (const trigger of triggers) raised.add(trigger)
   })
   let state = aStation()
-  await commitState(redis, null, state, ['station_online'])
+  await putState(redis, state, ['station_online'])
   for (const trigger of ['listener_gained', 'song_changed', 'live_connect'] as const) {
     const next = afterSong(state)
-    await commitState(redis, state, next, [trigger])
+    await putState(redis, next, [trigger])
     state = next
   }
-  await waitFor(() => feed.get(1)?.state.version === 4 && raised.size === 4, soon)
+  await waitFor(() => feed.get(1)?.state.offset === 4 && raised.size === 4, soon)
   expect(versions).toEqual(versions.toSorted((a, b) => a - b))
 })
 
 test('a change whose message was lost is found all the same', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const state = aStation()
-  const position = renderPosition(state)
-  await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(state) })
+  const position = positionOf(state)
+  await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: position })
+  await redis.set(sequenceKey(1), 1)
+  await redis.zadd(changedKey(1), 1, '1')
   await waitFor(() => feed.get(1), soon)
 })
 
@@ -76,7 +86,7 @@ async function commitEverywhere(redis: RedisClient, from: number): Promise<numbe
   const states = shards.map(shard =>
     aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } })
   )
-  for (const state of states) await commitState(redis, null, state, [])
+  for (const state of states) await putState(redis, state)
   return states.map(({ stationId }) => stationId)
 }
 
@@ -117,46 +127,43 @@ test('a Redis that was restarted is compared and listened to again, without a ch
 test('no change stays unseen when the connection is cut while commits go on', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   let states = shards.map(shard => aStation({ stationId: 16 + shard, profile: { shortName: `s${shard}` } }))
-  await Promise.all(states.map(state => commitState(redis, null, state, [])))
+  await Promise.all(states.map(state => putState(redis, state)))
   for (let round = 0; round < 50; round++) {
     const next = states.map(state => afterSong(state))
     const cut = round % 5 === 0 ? redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub') : null
-    await Promise.all([
-      cut,
-      ...next.map((state, index) => commitState(redis, states[index] ?? null, state, []))
-    ])
+    await Promise.all([cut, ...next.map(state => putState(redis, state))])
     states = next
   }
-  await waitFor(() => states.every(state => feed.get(state.stationId)?.state.version === state.version), soon)
+  await waitFor(() => states.every(state => feed.get(state.stationId)?.state.offset === state.offset), soon)
   await waitFor(() => feed.health().connected, soon)
 })
 
 test('after a FLUSHALL the newest known state stays, until a new epoch comes', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  const old = aStation({ version: 40 })
-  await commitState(redis, null, old, [])
+  const old = aStation({ offset: 40 })
+  await putState(redis, old)
   await waitFor(() => feed.get(1), soon)
   await redis.flushall()
   const { lastCheckMs } = feed.health()
   await waitFor(() => feed.health().lastCheckMs > lastCheckMs + 1_000, soon)
-  expect(feed.find('harbour_fm')?.state.version).toBe(40)
-  await commitState(redis, null, aStation({ epoch: 'e2' }), [])
+  expect(feed.find('harbour_fm')?.state.offset).toBe(40)
+  await putState(redis, aStation({ epoch: 'e2' }))
   await waitFor(() => feed.get(1)?.state.epoch === 'e2', soon)
-  expect(feed.get(1)?.state.version).toBe(1)
+  expect(feed.get(1)?.state.offset).toBe(1)
 })
 
 test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  await redis.hset(stationKey(3), { position: 'x:9:9', schema: '2', state: '{"stationId":3,' })
-  await redis.hset(positionsKey(3), { 3: 'x:9:9' })
+  await redis.hset(stationKey(3), { position: 'x:9:9:3', state: '{"stationId":3,' })
+  await redis.hset(positionsKey(3), { 3: 'x:9:9:3' })
   await redis.spublish(changesChannel(3), 'nonsense')
   await redis.spublish(changesChannel(1), '{"stationId":"1","position":7}')
   await redis.spublish(
     changesChannel(3),
-    '{"stationId":3,"position":"x:9:9","triggers":["song_changed","made_up"]}'
+    '{"stationId":3,"position":"x:9:9:3","triggers":["song_changed","made_up"]}'
   )
   const states: StationState[] = [1, 2, 19].map(stationId => aStation({ stationId }))
-  for (const state of states) await commitState(redis, null, state, [])
+  for (const state of states) await putState(redis, state)
   await waitFor(() => feed.all().length === 3, soon)
   expect(feed.get(3)).toBeUndefined()
 })
@@ -164,11 +171,13 @@ test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
 test('a station without a position any more is forgotten', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   for (const stationId of [1, 2])
-    await commitState(redis, null, aStation({ stationId, profile: { shortName: `s${stationId}` } }), [])
+    await putState(redis, aStation({ stationId, profile: { shortName: `s${stationId}` } }))
   await waitFor(() => feed.all().length === 2, soon)
   await redis.spublish(changesChannel(1), JSON.stringify({ stationId: 1, position: '', triggers: [] }))
   await redis.hset(positionsKey(1), { 1: '' })
   await redis.hset(positionsKey(2), { 2: '' })
+  await redis.set(sequenceKey(2), Date.now() + 1_000)
+  await redis.zadd(changedKey(2), Date.now() + 1_000, '2')
   await waitFor(() => feed.all().length === 0, soon)
   expect(feed.find('s1')).toBeUndefined()
 })
@@ -178,17 +187,17 @@ test('a read that was under way does not bring a deleted station back', async ({
   const told: number[] = []
   feed.onChange(({ state }) => told.push(state.stationId))
   const state = aStation()
-  const position = renderPosition(state)
+  const position = positionOf(state)
   const change = { stationId: 1, position, triggers: [] }
   // The state can still be read when both messages are there.
-  await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(state) })
+  await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: '' })
   await redis
     .pipeline()
     .spublish(changesChannel(1), JSON.stringify(change))
     .spublish(changesChannel(1), JSON.stringify({ ...change, position: '' }))
     .exec()
-  await commitState(redis, null, aStation({ stationId: 2 }), [])
+  await putState(redis, aStation({ stationId: 2 }))
   await waitFor(() => feed.get(2), soon)
   expect([feed.get(1), told]).toEqual([undefined, [2]])
 })
@@ -196,25 +205,22 @@ test('a read that was under way does not bring a deleted station back', async ({
 test('who cannot wait for the message catches up', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
-  await commitState(redis, null, aStation(), [])
+  await putState(redis, aStation())
   await feed.catchUp(1)
-  expect(feed.get(1)?.state.version).toBe(1)
-  await forgetStation(redis, 1)
-  await feed.catchUp(1)
-  expect(feed.get(1)).toBeUndefined()
+  expect(feed.get(1)?.state.offset).toBe(1)
 })
 
 test('a Redis that hangs is waited out', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const admin = openRedis(plain(redisUrl), 'admin')
   const first = aStation()
-  await commitState(redis, null, first, [])
+  await putState(redis, first)
   await waitFor(() => feed.get(1), soon)
   expect(feed.isCurrent()).toBe(true)
   await admin.client('PAUSE', 6_000, 'ALL')
   admin.disconnect()
   await waitFor(() => !feed.isCurrent(), { deadlineMs: 8_000, what: 'the feed to doubt what it has' })
-  expect(feed.get(1)?.state.version).toBe(1)
-  await commitState(redis, first, afterSong(first), [])
-  await waitFor(() => feed.get(1)?.state.version === 2, soon)
+  expect(feed.get(1)?.state.offset).toBe(1)
+  await putState(redis, afterSong(first))
+  await waitFor(() => feed.get(1)?.state.offset === 2, soon)
 })

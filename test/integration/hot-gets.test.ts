@@ -2,10 +2,11 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { describe, expect } from 'vitest'
 
-import { change, serveApi } from '../support/api-server.ts'
+import { serveApi } from '../support/api-server.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly, type PlainAnswer, type PlainOptions } from '../support/plain-http.ts'
+import { putState } from '../support/put-state.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -13,7 +14,7 @@ const custom = { customFields: [{ id: 1, shortName: 'mood' }] }
 const song = aSong({ artId: '5f1c0a9e2b7d5f1c0a9e2b7d-1a', customFields: { 1: 'calm' } })
 /** Began a minute ago and plays for ten. */
 const running = () => aPlay({ startedAtMs: Date.now() - 60_000, durationMs: 600_000, song })
-const harbour = () => aStation({ version: 7, shown: running(), profile: custom })
+const harbour = () => aStation({ offset: 7, shown: running(), profile: custom })
 const silent = aStation({ stationId: 2, shown: null, profile: { shortName: 'silent' } })
 const secret = () =>
   aStation({ stationId: 3, shown: running(), profile: { shortName: 'secret', isPublic: false } })
@@ -203,7 +204,7 @@ describe('a tag', () => {
     for (let second = 0; second < 3; second++) {
       for (let round = 0; round < 5; round++)
         for (const path of ['/api/nowplaying', ...documentPaths(1).slice(1)]) await known(path)
-      if (second === 1) await change(redis, state, afterSong(state, { title: 'Night Ferry' }))
+      if (second === 1) await putState(redis, afterSong(state, { title: 'Night Ferry' }))
       await nextSecond()
     }
     expect(bodies.size).toBeGreaterThan(9)
@@ -400,7 +401,7 @@ describe('a private station', () => {
     for (const path of ['/api/nowplaying', ...documentPaths(1)])
       for (const headers of [{}, { 'Accept-Encoding': 'br' }]) await askPlainly(base + path, { headers })
     const hidden = { ...afterSong(state), profile: { ...state.profile, isPublic: false } }
-    await change(redis, state, hidden)
+    await putState(redis, hidden)
     await waitFor(async () => (await askPlainly(`${base}/api/nowplaying/1`)).status === 404, {
       deadlineMs: 2_000,
       what: 'the station to be hidden'

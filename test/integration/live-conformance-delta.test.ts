@@ -105,9 +105,9 @@ test.for(transports)('%s: patches add up to what a whole publication says', asyn
   let data: unknown = entry.publications?.[0]?.data
   const used = { pub: 0, delta: 0, sameSecond: 0 }
   for (const [parts, triggers] of [...changes, ...changes]) {
-    const { version } = await station.change(parts, triggers)
-    const { pub } = await whole.reader.until('pub', frame => frame.pub.offset === version)
-    await waitFor(() => patched.reader.waiting.some(frame => Object(frame).pub?.offset === version), soon)
+    const { offset } = await station.change(parts, triggers)
+    const { pub } = await whole.reader.until('pub', frame => frame.pub.offset === offset)
+    await waitFor(() => patched.reader.waiting.some(frame => Object(frame).pub?.offset === offset), soon)
     for (const frame of patched.reader.waiting) {
       const { data: given, delta } = Object(frame).pub
       used[delta === undefined ? 'pub' : 'delta']++
@@ -116,7 +116,7 @@ test.for(transports)('%s: patches add up to what a whole publication says', asyn
     }
     await patched.reader.until(
       Object(patched.reader.waiting.at(-1)).pub.delta === undefined ? 'pub' : 'delta',
-      frame => frame.pub.offset === version
+      frame => frame.pub.offset === offset
     )
     expect(Object(data).triggers).toEqual(triggers)
     if (Object(data).current_time === pub.data.current_time) {
@@ -146,7 +146,7 @@ test('a changed count costs some hundred bytes', async ({ stage }) => {
 })
 
 test('after a recover that brought nothing the first publication is whole', async ({ stage }) => {
-  const station = await stage.put({ version: 5 })
+  const station = await stage.put({ offset: 5 })
   const message = { subs: { [station.channel]: { ...differing, offset: 5, epoch: 'e1' } } }
   const client = openWebSocket({ baseUrl: stage.baseUrl, message })
   const { connect } = await client.until('connect')
@@ -240,10 +240,10 @@ test('the example always has the document that others get whole', async ({ stage
   await waitFor(() => newest === 1, soon)
   let compared = 0
   for (const [parts, triggers] of [...changes, ...changes]) {
-    const { version } = await station.change(parts, triggers)
-    const { pub } = await whole.until('pub', frame => frame.pub.offset === version)
-    await waitFor(() => newest === version, soon)
-    const data = seen.get(`${version} ${pub.data.current_time}`)
+    const { offset } = await station.change(parts, triggers)
+    const { pub } = await whole.until('pub', frame => frame.pub.offset === offset)
+    await waitFor(() => newest === offset, soon)
+    const data = seen.get(`${offset} ${pub.data.current_time}`)
     if (data === undefined) continue
     compared++
     expect(data).toEqual(pub.data)

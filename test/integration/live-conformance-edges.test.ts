@@ -252,18 +252,16 @@ test('a slow reader of differences ends up with the right document', async ({ st
   raw.socket.pause()
   for (let count = 0; count < 40; count++) {
     const song = aSong({ title: `Song ${count}`, lyrics: `${count} la `.repeat(60_000) })
-    const { version } = await station.change({ shown: aPlay({ shId: 6_000 + count, song }) }, [
-      'song_changed'
-    ])
-    await witness.until('pub', ({ pub }) => pub.offset === version)
+    const { offset } = await station.change({ shown: aPlay({ shId: 6_000 + count, song }) }, ['song_changed'])
+    await witness.until('pub', ({ pub }) => pub.offset === offset)
   }
   await station.change({ shown: aPlay({ shId: 7_000, song: aSong({ title: 'The Last' }) }) }, [
     'song_changed'
   ])
-  const { version } = station.state()
+  const newest = station.state().offset
   raw.socket.resume()
   const seen: { offset: number; isWhole: boolean; title: string }[] = []
-  while (seen.at(-1)?.offset !== version) {
+  while (seen.at(-1)?.offset !== newest) {
     const { pub } = JSON.parse((await raw.nextText()) ?? 'null')
     const { np } = pub.data ?? pub.delta
     seen.push({ offset: pub.offset, isWhole: 'data' in pub, title: np.now_playing?.song?.title })
@@ -292,13 +290,13 @@ test.for(['sse', 'http_stream'])(
       await witness.until('connect')
       for (let change = 0; change < count; change++) {
         const song = aSong({ title: `Song ${change}`, lyrics: 'x'.repeat(900_000) })
-        const { version } = await station.change({ shown: aPlay({ shId: 8_000 + change, song }) })
-        await witness.until('pub', ({ pub }) => pub.offset === version)
+        const { offset } = await station.change({ shown: aPlay({ shId: 8_000 + change, song }) })
+        await witness.until('pub', ({ pub }) => pub.offset === offset)
       }
       let text = ''
       raw.socket.on('data', chunk => (text = (text + chunk.toString('latin1')).slice(-100)))
       raw.socket.resume()
-      await waitFor(() => text.includes(`"offset":${station.state().version}}`), {
+      await waitFor(() => text.includes(`"offset":${station.state().offset}}`), {
         deadlineMs: 3_000,
         what: `the last of ${count} documents`
       })

@@ -36,7 +36,7 @@ const pathsOf = ({ id, shortName }: { id: number; shortName: string }) => [
 ]
 
 test('each address tells its position, and may be cached for a second', async ({ stage }) => {
-  const station = await stage.put({ version: 7 })
+  const station = await stage.put({ offset: 7 })
   for (const path of pathsOf(station)) {
     const answer = await get(stage, path)
     expect(answer).toMatchObject({ status: 200, position: ['e1', '7'], cors: '*' })
@@ -116,29 +116,29 @@ describe('a long poll', () => {
     ['no position', 'wait=10&since=0'],
     ['no patience', 'wait=0&since=2']
   ] as const)('is answered at once: %s', async ([, query], { stage }) => {
-    const station = await stage.put({ version: 3 })
+    const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?${query}`)
     expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
     expect(answer.tookMs).toBeLessThan(1_000)
   })
 
   test('with no patience and nothing new is 304 at once', async ({ stage }) => {
-    const station = await stage.put({ version: 3 })
+    const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?wait=0&since=3&epoch=e1`)
     expect(answer.status).toBe(304)
     expect(answer.tookMs).toBeLessThan(1_000)
   })
 
   test('hears of another epoch', async ({ stage }) => {
-    const station = await stage.put({ version: 3 })
+    const station = await stage.put({ offset: 3 })
     const waiting = get(stage, `/api/nowplaying/${station.id}?wait=10&since=3&epoch=e1`)
     await get(stage, `/api/nowplaying/${station.id}?wait=1&since=3&epoch=e1`)
-    await station.change({ epoch: 'e2', version: 1 })
+    await station.change({ epoch: 'e2', offset: 1 })
     expect(await waiting).toMatchObject({ status: 200, position: ['e2', '1'] })
   })
 
   test('with a position from the future learns the true one after 5 seconds', async ({ stage }) => {
-    const station = await stage.put({ version: 3 })
+    const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=4&epoch=e1`)
     expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
     expect(answer.tookMs).toBeLessThan(6_500)

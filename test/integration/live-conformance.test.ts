@@ -74,14 +74,14 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     ['negative', { offset: -1, epoch: 'e1' }],
     ['a fraction', { offset: 2.5, epoch: 'e1' }]
   ] as const)('R3: a position that is %s brings the state', async ([, position], { stage }) => {
-    const station = await stage.put({ version: 3 })
+    const station = await stage.put({ offset: 3 })
     const message = { subs: { [station.channel]: { recover: true, ...position } } }
     const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
     expect(entryOf('recovered', connect, station.channel).publications[0].offset).toBe(3)
   })
 
   test('R3: the right position brings nothing, and what follows is newer', async ({ stage }) => {
-    const station = await stage.put({ version: 3 })
+    const station = await stage.put({ offset: 3 })
     const message = { subs: { [station.channel]: { recover: true, offset: 3, epoch: 'e1' } } }
     const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
     expect(entryOf('upToDate', connect, station.channel)).toMatchObject({ offset: 3, epoch: 'e1' })
@@ -235,8 +235,8 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     // What still came of the hidden one would come before the second of these: a permission takes its time.
     await hidden.play('Another Secret')
     for (const title of ['Paper Lanterns', 'Tidewater']) {
-      const { version } = await open.play(title)
-      for (const { reader } of again) await reader.until('pub', ({ pub }) => pub.offset === version)
+      const { offset } = await open.play(title)
+      for (const { reader } of again) await reader.until('pub', ({ pub }) => pub.offset === offset)
     }
     for (const { reader } of again) expect(reader.kinds).toEqual(['connect', 'pub', 'pub'])
   })
@@ -251,7 +251,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
       await station.play(`Song ${count}`)
       await sleep(5)
     }
-    const newest = station.state().version
+    const newest = station.state().offset
     for (const { reader, connect } of await Promise.all(arrivals)) {
       let last = entryOf('recovered', connect, station.channel).publications[0].offset
       while (last < newest) {
@@ -264,10 +264,10 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
   })
 
   test('R15: another epoch ends the connection, and the next one knows it', async ({ stage }) => {
-    const station = await stage.put({ version: 40 })
+    const station = await stage.put({ offset: 40 })
     const message = subsOf(station.channel)
     const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message })
-    await station.change({ epoch: 'e2', version: 1 })
+    await station.change({ epoch: 'e2', offset: 1 })
     const { disconnect } = await reader.until('disconnect')
     expect(disconnect).toEqual({ code: 3010, reason: 'insufficient state' })
     await reader.ended

@@ -340,8 +340,8 @@ describe('too much', () => {
     )
     await beside(stage, async () => {
       await Promise.all(clients.map(client => client.until('connect')))
-      const { version } = await station.play('Night Ferry')
-      await Promise.all(clients.map(client => client.until('pub', ({ pub }) => pub.offset === version)))
+      const { offset } = await station.play('Night Ferry')
+      await Promise.all(clients.map(client => client.until('pub', ({ pub }) => pub.offset === offset)))
       for (const { socket } of clients) socket.terminate()
       await Promise.all(clients.map(({ ended }) => ended))
     })

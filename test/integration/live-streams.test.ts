@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 
 import { openAdmission } from '../../src/live/admission.ts'
-import { commitState } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { isPub, subscribeLive } from '../support/live-client.ts'
 import { serveLive } from '../support/live-server.ts'
+import { putState } from '../support/put-state.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the server to follow' }
@@ -20,7 +20,7 @@ type Options = Parameters<typeof serveLive>[1]
 
 async function serveStation(redisUrl: string, state: StationState, options: Options = {}) {
   const server = await serveLive(redisUrl, options)
-  await commitState(server.redis, null, state, [])
+  await putState(server.redis, state)
   await waitFor(() => server.feed.get(state.stationId), soon)
   return server
 }
@@ -135,16 +135,16 @@ test('a stream that stops reading gets the newest state when it reads on', async
   sleeper.socket.pause()
   for (let count = 0; count < 60; count++) {
     const next = afterSong(state, { lyrics: 'la '.repeat(100_000) })
-    await commitState(redis, state, next, [])
+    await putState(redis, next)
     await witness.until(
-      (frame): frame is { pub: { offset: number } } => isPub(frame) && frame.pub.offset >= next.version
+      (frame): frame is { pub: { offset: number } } => isPub(frame) && frame.pub.offset >= next.offset
     )
     state = next
   }
   sleeper.socket.resume()
-  await waitFor(() => sleeper.text.includes(`"offset":${state.version}}}`), { ...soon, deadlineMs: 10_000 })
+  await waitFor(() => sleeper.text.includes(`"offset":${state.offset}}}`), { ...soon, deadlineMs: 10_000 })
   expect(sleeper.text.split('"pub":').length - 1).toBeLessThan(55)
-  expect(feed.get(1)?.state.version).toBe(61)
+  expect(feed.get(1)?.state.offset).toBe(61)
 })
 
 test('a stream that never reads is cut off', async ({ redisUrl }) => {
@@ -156,9 +156,9 @@ test('a stream that never reads is cut off', async ({ redisUrl }) => {
   sleeper.socket.pause()
   for (let count = 0; count < 60; count++) {
     const next = afterSong(state, { lyrics: 'la '.repeat(100_000) })
-    await commitState(redis, state, next, [])
+    await putState(redis, next)
     await witness.until(
-      (frame): frame is { pub: { offset: number } } => isPub(frame) && frame.pub.offset >= next.version
+      (frame): frame is { pub: { offset: number } } => isPub(frame) && frame.pub.offset >= next.offset
     )
     state = next
   }

@@ -1,8 +1,9 @@
 import { expect } from 'vitest'
 
 import type { Json } from '../../src/live/merge-patch.ts'
+import type { RedisClient } from '../../src/redis/connection.ts'
 import { positionsKey, stationKey } from '../../src/redis/keys.ts'
-import { commitState, renderPosition } from '../../src/redis/station-store.ts'
+import { positionOf } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -18,6 +19,7 @@ import {
 } from '../support/live-client.ts'
 import { serveLive } from '../support/live-server.ts'
 import { applyMergePatch } from '../support/merge-patch.ts'
+import { putState } from '../support/put-state.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the server to follow' }
@@ -30,7 +32,7 @@ async function serveStation(
   options: Parameters<typeof serveLive>[1] = {}
 ) {
   const server = await serveLive(redisUrl, options)
-  await commitState(server.redis, null, state, [])
+  await putState(server.redis, state)
   await waitFor(() => server.feed.get(state.stationId), soon)
   return server
 }
@@ -41,7 +43,7 @@ const atOffset =
     isPub(frame) && frame.pub.offset >= offset
 
 test('with recover the state comes inside the connect frame, which comes first', async ({ redisUrl }) => {
-  const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+  const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
   const client = await subscribeLive(url, harbour)
   expect(client.connect.subs).toMatchObject({
     'station:harbour_fm': {
@@ -72,7 +74,7 @@ test.for<[position: object, publications: number]>([
   [{ offset: 8, epoch: 'e1' }, 1],
   [{ offset: 7, epoch: 'e0' }, 1]
 ])('a client that comes back with %j', async ([position, publications], { redisUrl }) => {
-  const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+  const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
   const client = await subscribeLive(url, { subs: { 'station:1': { recover: true, ...position } } })
   expect(client.connect.subs?.['station:1']?.recovered).toBe(true)
   expect(client.connect.subs?.['station:1']?.publications ?? []).toHaveLength(publications)
@@ -91,7 +93,7 @@ test('a change is pushed to both channels of a station, under the requested name
   const client = await subscribeLive(url, {
     subs: { 'station:1': { recover: true }, 'station:harbour_fm': { recover: true } }
   })
-  await commitState(redis, first, afterSong(first, { title: 'Night Ferry' }), ['song_changed'])
+  await putState(redis, afterSong(first, { title: 'Night Ferry' }), ['song_changed'])
   const both = [await client.until(isPub), await client.until(isPub)]
   expect(new Set(both.map(({ channel }) => channel))).toEqual(new Set(['station:1', 'station:harbour_fm']))
   for (const { pub } of both)
@@ -106,7 +108,7 @@ test('the newest state arrives although nobody published it', async ({ redisUrl 
   const { url, redis } = await serveStation(redisUrl, first)
   const client = await subscribeLive(url, harbour)
   const second = afterSong(first)
-  const position = renderPosition(second)
+  const position = positionOf(second)
   await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(second) })
   await redis.hset(positionsKey(1), { 1: position })
   expect(await client.until(atOffset(2))).toMatchObject({ pub: { offset: 2, data: { triggers: [] } } })
@@ -147,7 +149,7 @@ test('global:time is served beside stations, other channels are ignored', async 
 test('a station that appears later is pushed to those who wait for it', async ({ redisUrl }) => {
   const { url, redis } = await serveLive(redisUrl)
   const client = await subscribeLive(url, harbour)
-  await commitState(redis, null, aStation(), ['station_online'])
+  await putState(redis, aStation(), ['station_online'])
   expect(await client.until(isPub)).toMatchObject({
     channel: 'station:harbour_fm',
     pub: { data: { triggers: ['station_online'] } }
@@ -158,14 +160,14 @@ test('a second subs frame replaces the first, and other frames change nothing', 
   const first = aStation()
   const other = aStation({ stationId: 2, profile: { shortName: 'other' } })
   const { url, redis, feed } = await serveStation(redisUrl, first)
-  await commitState(redis, null, other, [])
+  await putState(redis, other)
   await waitFor(() => feed.get(2), soon)
   const client = await subscribeLive(url, harbour)
   for (const junk of ['{}', 'junk', '[]', '{"subs":7}', '']) client.socket.send(junk)
   client.socket.send(JSON.stringify({ subs: { 'station:other': { recover: true } } }))
   expect(await client.until(isPub)).toMatchObject({ channel: 'station:other', pub: { offset: 1 } })
-  await commitState(redis, first, afterSong(first), [])
-  await commitState(redis, other, afterSong(other), [])
+  await putState(redis, afterSong(first))
+  await putState(redis, afterSong(other))
   expect(await client.until(isPub)).toMatchObject({ channel: 'station:other', pub: { offset: 2 } })
   expect(client.frames.filter(isConnect)).toEqual([])
 })
@@ -186,7 +188,7 @@ test('a private station looks like an unknown one without its key', async ({ red
   ]
   for (const { connect } of strangers) expect(connect.subs).toEqual({ 'station:harbour_fm': {} })
   for (const { connect } of keyed) expect(connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
-  await commitState(redis, hidden, afterSong(hidden), ['song_changed'])
+  await putState(redis, afterSong(hidden), ['song_changed'])
   for (const client of keyed) expect(await client.until(isPub)).toMatchObject({ pub: { offset: 2 } })
   for (const { frames } of strangers) expect(frames).toEqual([])
 })
@@ -197,7 +199,7 @@ test('a revoked key ends delivery, and a wrong key hides no public station', asy
   const mayListen = async () => !isRevoked
   const { url, redis, feed } = await serveStation(redisUrl, hidden, { mayListen })
   const open = aStation({ stationId: 2, profile: { shortName: 'open' } })
-  await commitState(redis, null, open, [])
+  await putState(redis, open)
   await waitFor(() => feed.get(2), soon)
   const client = await subscribeLive(url, {
     subs: { 'station:harbour_fm': { recover: true }, 'station:open': { recover: true } },
@@ -205,7 +207,7 @@ test('a revoked key ends delivery, and a wrong key hides no public station', asy
   })
   expect(client.connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
   isRevoked = true
-  await commitState(redis, hidden, afterSong(hidden), [])
+  await putState(redis, afterSong(hidden))
   expect(await client.until(isDisconnect)).toMatchObject({ disconnect: { code: 3010 } })
   const wish = {
     subs: { 'station:harbour_fm': { recover: true }, 'station:open': { recover: true } },
@@ -213,11 +215,11 @@ test('a revoked key ends delivery, and a wrong key hides no public station', asy
   }
   const again = await subscribeLive(url, wish)
   expect(again.connect.subs).toMatchObject({ 'station:harbour_fm': {}, 'station:open': { recovered: true } })
-  await commitState(redis, open, afterSong(open), [])
+  await putState(redis, afterSong(open))
   expect(await again.until(isPub)).toMatchObject({ channel: 'station:open' })
   isRevoked = false
   const third = afterSong(afterSong(hidden))
-  await commitState(redis, afterSong(hidden), third, [])
+  await putState(redis, third)
   expect(await again.until(isPub)).toMatchObject({ channel: 'station:harbour_fm', pub: { offset: 3 } })
 })
 
@@ -275,11 +277,11 @@ test('a client that says nothing is closed', async ({ redisUrl }) => {
 })
 
 test('a rebuilt state sends its listeners to connect anew', async ({ redisUrl }) => {
-  const { url, redis, feed } = await serveStation(redisUrl, aStation({ version: 40 }))
+  const { url, redis, feed } = await serveStation(redisUrl, aStation({ offset: 40 }))
   const client = await subscribeLive(url, harbour)
   await redis.flushall()
   expect((await subscribeLive(url, harbour)).connect.subs?.['station:harbour_fm']?.epoch).toBe('e1')
-  await commitState(redis, null, aStation({ epoch: 'e2' }), [])
+  await putState(redis, aStation({ epoch: 'e2' }))
   expect(await client.until(isDisconnect)).toEqual({
     disconnect: { code: 3010, reason: 'insufficient state' }
   })
@@ -296,7 +298,7 @@ test('a rebuilt state sends its listeners to connect anew', async ({ redisUrl })
 
 /** Commits large changes one by one, each seen by `witness`, until the other client must have fallen behind. */
 async function flood(
-  redis: Parameters<typeof commitState>[0],
+  redis: RedisClient,
   first: StationState,
   witness: { until: (fits: (frame: unknown) => frame is Publication) => Promise<Publication> },
   count: number
@@ -304,8 +306,8 @@ async function flood(
   let state = first
   for (let index = 0; index < count; index++) {
     const next = afterSong(state, aSong({ lyrics: 'la '.repeat(100_000) }))
-    await commitState(redis, state, next, index === 0 ? ['live_connect'] : ['song_changed'])
-    await witness.until(atOffset(next.version))
+    await putState(redis, next, index === 0 ? ['live_connect'] : ['song_changed'])
+    await witness.until(atOffset(next.offset))
     state = next
   }
   return state
@@ -326,7 +328,7 @@ test('a reader that stops gets the newest state when it reads on, and delays nob
   do {
     newest = await sleeper.until(isPub)
     received++
-  } while (newest.pub.offset < last.version)
+  } while (newest.pub.offset < last.offset)
   expect(received).toBeLessThan(55)
   expect(newest.pub.data.triggers).toContain('song_changed')
 })
@@ -375,13 +377,13 @@ test('differences add up to what others get whole', async ({ redisUrl }) => {
     { live: null },
     { listeners: { ...state.listeners, total: 8, unique: 6 } }
   ]) {
-    const next = { ...state, ...change, version: state.version + 1 }
-    await commitState(redis, state, next, ['listener_gained'])
-    const { pub } = await client.until(atOffset(next.version))
+    const next = { ...state, ...change, offset: state.offset + 1 }
+    await putState(redis, next, ['listener_gained'])
+    const { pub } = await client.until(atOffset(next.offset))
     expect('delta' in pub).toBe(!('data' in pub))
     if (pub.delta !== undefined) patches++
     data = pub.delta === undefined ? JSON.parse(JSON.stringify(pub.data)) : applyMergePatch(data, pub.delta)
-    const other = await whole.until(atOffset(next.version))
+    const other = await whole.until(atOffset(next.offset))
     expect(still(data)).toEqual(still(other.pub.data))
     state = next
   }
@@ -395,16 +397,16 @@ function still(data: unknown): unknown {
 }
 
 test('after a gap a difference is not enough', async ({ redisUrl }) => {
-  const first = aStation({ version: 7 })
+  const first = aStation({ offset: 7 })
   const { url, redis } = await serveStation(redisUrl, first)
   const back = { recover: true, offset: 7, epoch: 'e1', delta: 'merge-patch' }
   const client = await subscribeLive(url, { subs: { 'station:1': back } })
   expect(client.connect.subs?.['station:1']?.publications).toBeUndefined()
   const second = afterSong(first)
-  await commitState(redis, first, second, [])
+  await putState(redis, second)
   const whole = await client.until(atOffset(8))
   expect(whole.pub.data.np.now_playing.sh_id).toBe(second.shown?.shId)
-  await commitState(redis, second, afterSong(second), [])
+  await putState(redis, afterSong(second))
   expect((await client.until(atOffset(9))).pub.delta).toBeDefined()
 })
 
@@ -424,7 +426,7 @@ test('a state that may be old says so, whole, until it is true again', async ({ 
   const back = await subscribeLive(url, { subs: { 'station:1': upToDate } })
   expect(back.connect.subs?.['station:1']?.publications).toMatchObject([doubtful])
   const second = afterSong(first)
-  await commitState(redis, first, second, [])
+  await putState(redis, second)
   for (const client of clients) {
     const { pub } = await client.until(atOffset(2))
     expect(pub.data).toHaveProperty('np')
@@ -438,7 +440,7 @@ test('with a delay a change is shown later, and the state of before until then',
   const { url, redis } = await serveStation(redisUrl, first, { heartbeatMs: 300 })
   const early = await subscribeLive(`${url}?delay=1`, harbour)
   const startedAtMs = Date.now()
-  await commitState(redis, first, afterSong(first), ['song_changed'])
+  await putState(redis, afterSong(first), ['song_changed'])
   const prompt = await subscribeLive(url, harbour)
   await waitFor(() => prompt.frames.some(atOffset(2)) || prompt.connect.subs?.['station:harbour_fm'], soon)
   const late = await subscribeLive(`${url}?delay=1`, harbour)
@@ -460,12 +462,12 @@ test('a client that comes from a server that is ahead is not sent back', async (
   const { url, redis, feed } = await serveStation(redisUrl, first)
   // A commit that no message tells of: as if it came a moment later.
   const second = afterSong(first)
-  await redis.hset(stationKey(1), 'position', renderPosition(second), 'state', JSON.stringify(second))
+  await redis.hset(stationKey(1), 'position', positionOf(second), 'state', JSON.stringify(second))
   const client = await subscribeLive(url, {
     subs: { 'station:harbour_fm': { recover: true, offset: 2, epoch: 'e1' } }
   })
   expect(client.connect.subs?.['station:harbour_fm']).toMatchObject({ recovered: true, offset: 2 })
-  expect(feed.get(1)?.state.version).toBe(2)
+  expect(feed.get(1)?.state.offset).toBe(2)
 })
 
 test('a client that talks too much is sent away', async ({ redisUrl }) => {
@@ -480,7 +482,7 @@ test('no message is lost while a key is being checked, and the limits hold', asy
   const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
   const hidden = aStation({ profile: { isPublic: false } })
   const { url, redis, feed } = await serveStation(redisUrl, hidden, { mayListen })
-  await commitState(redis, null, aStation({ stationId: 2, profile: { shortName: 'open' } }), [])
+  await putState(redis, aStation({ stationId: 2, profile: { shortName: 'open' } }))
   await waitFor(() => feed.get(2), soon)
   const client = connectLive(url)
   client.socket.once('open', () => {
@@ -517,7 +519,7 @@ test('a client that names channel after channel is sent away', async ({ redisUrl
 test.for(['1e999', '3.5', '-1', '9007199254740992'])(
   'an offset of %s is none',
   async (offset, { redisUrl }) => {
-    const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+    const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
     const wish = JSON.stringify({ subs: { 'station:1': { recover: true, epoch: 'e1', offset: 0 } } })
     for (const query of ['', '?delay=1']) {
       const client = connectLive(url + query)
@@ -529,7 +531,7 @@ test.for(['1e999', '3.5', '-1', '9007199254740992'])(
 )
 
 test('with a delay an offset that nobody has is answered with the state', async ({ redisUrl }) => {
-  const { url } = await serveStation(redisUrl, aStation({ version: 7 }))
+  const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
   const wish = { recover: true, epoch: 'e1', offset: 107 }
   const client = await subscribeLive(`${url}?delay=1`, { subs: { 'station:1': wish } })
   expect(client.connect.subs?.['station:1']).toMatchObject({ publications: [{ offset: 7 }] })

@@ -6,16 +6,17 @@ import { describe, expect } from 'vitest'
 
 import { forgetStation } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
-import { change, serveApi } from '../support/api-server.ts'
+import { serveApi } from '../support/api-server.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly, type PlainAnswer, type PlainOptions } from '../support/plain-http.ts'
+import { putState } from '../support/put-state.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-const harbour = aStation({ version: 7 })
+const harbour = aStation({ offset: 7 })
 const next = afterSong(harbour, { title: 'Night Ferry' })
-const secret = aStation({ stationId: 3, version: 7, profile: { shortName: 'secret', isPublic: false } })
+const secret = aStation({ stationId: 3, offset: 7, profile: { shortName: 'secret', isPublic: false } })
 
 const polled = [
   '/api/nowplaying/1',
@@ -63,16 +64,16 @@ describe('a long poll', () => {
     let before = harbour
     // On a busy machine any one of them may be late, but not each.
     for (const title of ['Night Ferry', 'Slow Tide', 'Fog Horn']) {
-      const answered = askPlainly(`${server.base}${path}?wait=30&since=${before.version}`)
+      const answered = askPlainly(`${server.base}${path}?wait=30&since=${before.offset}`)
       await waiting(server, 1)
       const after = afterSong(before, { title })
-      await change(server.redis, before, after)
+      await putState(server.redis, after)
       const answer = await answered
       tookMs.push(performance.now() - heardAtMs)
       expect(answer.status).toBe(200)
       expect(titleOf(answer)).toBe(title)
       expect(answer.headers).toMatchObject({
-        'x-cuewire-offset': String(after.version),
+        'x-cuewire-offset': String(after.offset),
         'x-cuewire-epoch': 'e1',
         'cache-control': 'public, max-age=1'
       })
@@ -134,10 +135,10 @@ describe('a long poll', () => {
     const rebuilt: StationState = {
       ...next,
       epoch: 'e2',
-      version: 1,
+      offset: 1,
       revisions: { ...next.revisions, playback: 9 }
     }
-    await change(server.redis, harbour, rebuilt)
+    await putState(server.redis, rebuilt)
     for (const { status, headers } of await answers)
       expect([status, headers['x-cuewire-epoch'], headers['x-cuewire-offset']]).toEqual([200, 'e2', '1'])
   })
@@ -151,8 +152,8 @@ describe('a long poll', () => {
     const ahead = timed(`${server.base}/api/nowplaying/1?wait=30&since=99`)
     const soon = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=8`)
     await waiting(server, 2)
-    await change(server.redis, harbour, next)
-    await change(server.redis, next, afterSong(next))
+    await putState(server.redis, next)
+    await putState(server.redis, afterSong(next))
     expect((await soon).headers['x-cuewire-offset']).toBe('9')
     const { answer, tookMs } = await ahead
     expect([answer.status, answer.headers['x-cuewire-offset']]).toEqual([200, '9'])
@@ -191,7 +192,7 @@ describe('a long poll', () => {
       askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
     ])
     await waiting(server, 2)
-    await change(server.redis, harbour, next)
+    await putState(server.redis, next)
     const [head, small] = await answers
     expect([head.status, head.body.length]).toEqual([200, 0])
     expect(Number(head.headers['content-length'])).toBeGreaterThan(500)
@@ -215,7 +216,7 @@ describe('a long poll', () => {
     expect(answer.status).toBe(429)
     expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(5)
     expect(tookMs).toBeLessThan(10_000)
-    await change(server.redis, harbour, next)
+    await putState(server.redis, next)
     expect((await first).status).toBe(200)
     expect(room).toBe(1)
     expect(asked).toEqual(['127.0.0.1', '127.0.0.1'])
@@ -243,7 +244,7 @@ describe('long polls of a private station', () => {
     expect((await askPlainly(url)).status).toBe(404)
     const answered = askPlainly(url, { headers })
     await waiting(server, 1)
-    await change(server.redis, secret, afterSong(secret, { title: 'Night Ferry' }))
+    await putState(server.redis, afterSong(secret, { title: 'Night Ferry' }))
     const answer = await answered
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store'])
     expect(titleOf(answer)).toBe('Night Ferry')
@@ -261,7 +262,7 @@ describe('long polls of a private station', () => {
       deadlineMs: 10_000,
       what: 'the revocation to work'
     })
-    await change(server.redis, secret, afterSong(secret))
+    await putState(server.redis, afterSong(secret))
     const [refused, unknown] = await Promise.all([
       answered,
       askPlainly(`${server.base}/api/nowplaying/nobody`)
@@ -275,7 +276,7 @@ describe('long polls of a private station', () => {
     await server.add(harbour)
     const answered = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
     await waiting(server, 1)
-    await change(server.redis, harbour, { ...next, profile: { ...next.profile, isPublic: false } })
+    await putState(server.redis, { ...next, profile: { ...next.profile, isPublic: false } })
     expect((await answered).status).toBe(404)
   })
 })
@@ -300,7 +301,7 @@ describe('many long polls', () => {
     await server.add(harbour)
     const answers = startMany(crowd, `${server.base}/api/nowplaying/1?wait=60&since=7`)
     await waiting(server, crowd)
-    await change(server.redis, harbour, next)
+    await putState(server.redis, next)
     const all = await answers
     expect(all).toHaveLength(crowd)
     expect(all.every(({ status, headers }) => status === 200 && headers['x-cuewire-offset'] === '8')).toBe(
@@ -329,7 +330,7 @@ describe('many long polls', () => {
     for (let round = 0; round < 3; round++) await comeAndGo()
     // Of 6,000 waiters, or 1,500: some hundred bytes of each would show.
     expect(heldBytes() - before).toBeLessThan(sized({ quick: 1_000_000, deep: 1_500_000 }))
-    await change(server.redis, harbour, next)
+    await putState(server.redis, next)
     expect((await staying).status).toBe(200)
   })
 

@@ -5,7 +5,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { clearTombstones } from '../../src/playout/gone.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
-import { publish } from '../../src/playout/publish.ts'
+import { publish, renewState } from '../../src/playout/publish.ts'
 import { removeFromQueue } from '../../src/playout/queue.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { sweep } from '../../src/playout/sweep.ts'
@@ -14,6 +14,9 @@ import { commitState, forgetStation, readPositions, readStates } from '../../src
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
+
+/** As if all epochs had begun long ago. */
+const settleEpochs = (sql: Sql) => sql`update stations set epoch_since = '-infinity'`
 
 const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
@@ -31,7 +34,7 @@ test('a silent station with songs begins to play and fills its queue ahead', asy
   const { state } = await advance(playout, wake(stationId))
   const queue = await queueOf(sql, stationId)
   const startedAtMs = state?.shown?.startedAtMs ?? 0
-  expect(state).toMatchObject({ version: 4, current: { dueAtMs: startedAtMs + 60_000 } })
+  expect(state).toMatchObject({ offset: expect.any(Number), current: { dueAtMs: startedAtMs + 60_000 } })
   expect(queue.map(row => row.playsAtMs - startedAtMs)).toEqual([60_000, 120_000, 180_000, 240_000])
   expect(queue.map(row => row.cuedAtMs - startedAtMs)).toEqual([0, 60_000, 120_000, 180_000])
   expect(state?.next?.song.title).toBe(queue[0]?.title)
@@ -64,7 +67,7 @@ test('the same end reported by twenty callers is one step', async ({ sql, redisU
   expect(outcomes.filter(({ outcome }) => outcome === 'stepped')).toHaveLength(1)
   expect(await readHistory(sql, stationId)).toHaveLength(2)
   const [stored] = await readStates(playout.redis, [stationId])
-  expect(stored?.version).toBe((state?.version ?? 0) + 1)
+  expect(stored?.offset).toBeGreaterThan(state?.offset ?? 0)
 })
 
 test('a track that ended a little ago is followed without a gap, one that ended long ago from now', async ({
@@ -145,10 +148,8 @@ test('a deleted queue row is replaced, gives its track back and moves the rest f
   expect(after.map(row => row.title)).not.toContain(before[0]?.title)
   expect(after[0]?.playsAtMs).toBe(before[0]?.playsAtMs)
   const [shown] = await readStates(playout.redis, [stationId])
-  expect(shown).toMatchObject({
-    version: (state?.version ?? 0) + 1,
-    next: { song: { title: after[0]?.title } }
-  })
+  expect(shown?.offset).toBeGreaterThan(state?.offset ?? 0)
+  expect(shown?.next?.song.title).toBe(after[0]?.title)
   await expect(removeFromQueue(playout, stationId, before[0]?.id ?? 0, Date.now())).rejects.toMatchObject({
     status: 404
   })
@@ -235,6 +236,7 @@ test('a lost live state is rebuilt under a new epoch, and its next step is sched
   for (const { id } of stations) await advance(playout, wake(id))
   const ids = stations.map(({ id }) => id)
   const before = await readStates(playout.redis, ids)
+  await settleEpochs(sql)
   await playout.redis.flushall()
   await sweep(playout, new Set())
   const after = await readStates(playout.redis, ids)
@@ -258,6 +260,22 @@ test('a change that never reached Redis is noticed by the second sweep', async (
   expect(state?.profile.name).toBe('Renamed')
 })
 
+const positionOf = async (playout: PlayoutServices, stationId: number) =>
+  (await readPositions(playout.redis, shardOf(stationId))).get(stationId)
+
+/** Has a station stand somewhere else in Redis, its state being as it was. */
+async function standAt({ redis }: PlayoutServices, stationId: number, position: string): Promise<void> {
+  await redis.hset(stationKey(stationId), 'position', position)
+  await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
+}
+
+const dumpOf = ({ redis }: PlayoutServices, stationId: number) => redis.hgetall(stationKey(stationId))
+
+async function restore(playout: PlayoutServices, stationId: number, dump: Record<string, string>) {
+  await playout.redis.hset(stationKey(stationId), dump)
+  await standAt(playout, stationId, dump['position'] ?? '')
+}
+
 test('live states written by another version of the program are made anew by the sweep', async ({
   sql,
   redisUrl
@@ -267,14 +285,88 @@ test('live states written by another version of the program are made anew by the
   const { state } = await advance(playout, wake(stationId))
   // As an older version left it: nothing has changed since.
   const [position = ''] = [...(await readPositions(playout.redis, shardOf(stationId))).values()]
-  const older = position.split(':').slice(0, 3).join(':')
-  await playout.redis.hset(stationKey(stationId), 'schema', '1', 'position', older)
-  await playout.redis.hset(positionsKey(shardOf(stationId)), String(stationId), older)
+  await standAt(playout, stationId, position.replace(/\d+$/, '1'))
   expect(await readStates(playout.redis, [stationId])).toEqual([null])
   await sweep(playout, await sweep(playout, new Set()))
   const [anew] = await readStates(playout.redis, [stationId])
   expect(anew?.shown?.shId).toBe(state?.shown?.shId)
-  expect(anew?.epoch).not.toBe(state?.epoch)
+  expect(anew?.epoch).toBe(state?.epoch)
+  expect(anew?.offset).toBeGreaterThan(state?.offset ?? 0)
+})
+
+test('live states of a newer release are left to it', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await advance(playout, wake(stationId))
+  const newer = ((await positionOf(playout, stationId)) ?? '').replace(/\d+$/, '99')
+  await standAt(playout, stationId, newer)
+  const { outcome, state } = await advance(playout, skip(stationId))
+  expect({ outcome, state }).toEqual({ outcome: 'stepped', state: null })
+  await sweep(playout, await sweep(playout, new Set()))
+  expect(await positionOf(playout, stationId)).toBe(newer)
+})
+
+test('an epoch that was lost is followed by one other, however many processes notice', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  await using other = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  const { state } = await advance(playout, wake(stationId))
+  await settleEpochs(sql)
+  await playout.redis.flushall()
+  const seen = new Set<string>()
+  const watch = async () => {
+    const epoch = (await positionOf(playout, stationId))?.split(':')[0]
+    if (epoch) seen.add(epoch)
+  }
+  await Promise.all([playout, other, playout, other].map(each => sweep(each, new Set()).then(watch)))
+  await Promise.all([publish(playout, stationId), publish(other, stationId)])
+  await watch()
+  expect(seen.size).toBe(1)
+  expect(seen).not.toContain(state?.epoch)
+  expect((await readFacts(sql, [stationId]))[0]?.epoch).toBe([...seen][0])
+})
+
+test('an old dump of Redis is followed by higher offsets, and an epoch that has ended does not come back', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await advance(playout, wake(stationId))
+  const dump = await dumpOf(playout, stationId)
+  const { state: before } = await advance(playout, skip(stationId))
+  await restore(playout, stationId, dump)
+  await sweep(playout, await sweep(playout, new Set()))
+  const [again] = await readStates(playout.redis, [stationId])
+  expect(again).toMatchObject({ epoch: before?.epoch, current: before?.current })
+  expect(again?.offset).toBeGreaterThan(before?.offset ?? 0)
+  await settleEpochs(sql)
+  await playout.redis.flushall()
+  await sweep(playout, new Set())
+  await settleEpochs(sql)
+  const [after] = await readStates(playout.redis, [stationId])
+  await restore(playout, stationId, dump)
+  await sweep(playout, await sweep(playout, new Set()))
+  const [newest] = await readStates(playout.redis, [stationId])
+  expect(new Set([before?.epoch, after?.epoch, newest?.epoch]).size).toBe(3)
+})
+
+test('a state that was shown under a higher offset than Redis has gets a higher one', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  const { state } = await advance(playout, wake(stationId))
+  const { epoch = '', offset = 0 } = state ?? {}
+  await renewState(playout, { stationId, epoch, offset })
+  await renewState(playout, { stationId, epoch: 'other', offset: offset + 10 ** 9 })
+  expect(await readStates(playout.redis, [stationId])).toEqual([state])
+  await renewState(playout, { stationId, epoch, offset: offset + 10 ** 9 })
+  expect(await readStates(playout.redis, [stationId])).toEqual([{ ...state, offset: offset + 10 ** 9 + 1 }])
 })
 
 test('a live state that cannot be read is made anew, and costs no other station', async ({
@@ -286,7 +378,7 @@ test('a live state that cannot be read is made anew, and costs no other station'
   for (const { id } of stations) await advance(playout, wake(id))
   const [damaged = 0, foreign = 0, other = 0] = stations.map(({ id }) => id)
   await playout.redis.hset(stationKey(damaged), 'state', '{bad')
-  await playout.redis.hset(stationKey(foreign), 'schema', '0')
+  await standAt(playout, foreign, ((await positionOf(playout, foreign)) ?? '').replace(/\d+$/, '0'))
   for (const id of [damaged, foreign, other]) await advance(playout, skip(id))
   const states = await readStates(playout.redis, [damaged, foreign, other])
   const facts = await readFacts(sql, [damaged, foreign, other])
@@ -317,9 +409,6 @@ test('facts restored from a backup win over a live state that knows more', async
   expect(rebuilt?.epoch).not.toBe(state?.epoch)
 })
 
-const positionOf = async (playout: PlayoutServices, stationId: number) =>
-  (await readPositions(playout.redis, shardOf(stationId))).get(stationId)
-
 test('a station that is gone from Postgres is forgotten by the next sweep, and stays forgotten', async ({
   sql,
   redisUrl
@@ -334,7 +423,7 @@ test('a station that is gone from Postgres is forgotten by the next sweep, and s
   expect(await playout.redis.exists(stationKey(gone))).toBe(0)
   expect(await positionOf(playout, other)).not.toBe('')
   // Whoever read it before it went away is late, and so is the job that ends its song.
-  if (state) expect(await commitState(playout.redis, null, state, [])).toBe(false)
+  if (state) expect(await commitState(playout.redis, { state, over: '', triggers: [] })).toBe(null)
   const late = await advance(playout, {
     stationId: gone,
     endedShId: state?.current?.shId ?? 0,
@@ -369,6 +458,7 @@ test('a deleted station that a backup brought back shows again', async ({ sql, r
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 0 })
   await publish(playout, stationId)
+  await settleEpochs(sql)
   await forgetStation(playout.redis, stationId)
   await sweep(playout, new Set())
   expect(await readStates(playout.redis, [stationId])).toMatchObject([{ stationId }])

@@ -15,12 +15,11 @@ import { listen } from '../../src/http/listen.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
 import { App } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/view.ts'
-import type { RedisClient } from '../../src/redis/connection.ts'
-import { commitState } from '../../src/redis/station-store.ts'
 import { openSecrets } from '../../src/secrets.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { followRedis } from './live-server.ts'
 import { openPlayout } from './playout.ts'
+import { putState } from './put-state.ts'
 import { waitFor } from './wait.ts'
 
 export interface ApiServerOptions extends Pick<WaitersOptions, 'admit'> {
@@ -83,7 +82,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     waiters,
     /** Commits states that were not there, and waits until the server shows them. */
     add: async (...states: readonly StationState[]) => {
-      for (const state of states) await commitState(redis, null, state, [])
+      for (const state of states) await putState(redis, state)
       await waitFor(() => states.every(({ stationId }) => feed.get(stationId)), {
         deadlineMs: 5_000,
         what: 'the stations'
@@ -95,9 +94,4 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
       return key
     }
   }
-}
-
-/** Commits the next state of a station. */
-export async function change(redis: RedisClient, before: StationState, after: StationState): Promise<void> {
-  await commitState(redis, before, after, [])
 }

@@ -32,7 +32,7 @@ export function aPlay(parts: Partial<Play> = {}): Play {
 }
 
 /**
- * A public station that plays one song: `station:1`, `station:harbour_fm`, version 1 of epoch `e1`. `shown` null
+ * A public station that plays one song: `station:1`, `station:harbour_fm`, offset 1 of epoch `e1`. `shown` null
  * makes it silent.
  */
 export function aStation(
@@ -43,7 +43,7 @@ export function aStation(
   const shown = parts.shown === undefined ? aPlay() : parts.shown
   return {
     ...empty,
-    version: 1,
+    offset: 1,
     revisions: { station: 1, playback: 1, queue: 0, listeners: 0, live: 0 },
     shown,
     current: shown === null ? null : currentOf(shown),
@@ -66,7 +66,7 @@ export function aStation(
 export function afterSong(state: StationState, song: Partial<Song> = {}): StationState {
   const shown = aPlay({ shId: (state.shown?.shId ?? 0) + 1, song: aSong(song) })
   const revisions = { ...state.revisions, playback: Math.max(...Object.values(state.revisions)) + 1 }
-  return { ...state, version: state.version + 1, revisions, shown, current: currentOf(shown) }
+  return { ...state, offset: state.offset + 1, revisions, shown, current: currentOf(shown) }
 }
 
 function currentOf(play: Play): CurrentPlay {

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 
 import { openRedis } from '../../src/redis/connection.ts'
-import { commitState } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 import { afterSong, aStation } from './builders.ts'
 import type { RunningServer } from './program.ts'
+import { putState } from './put-state.ts'
 import { waitFor } from './wait.ts'
 
 /** A station that a test may change at will. */
@@ -16,7 +16,7 @@ export interface StagedStation {
   /** `station:<short name>` */
   readonly channel: string
   readonly state: () => StationState
-  /** Commits another state of it: one version on unless told otherwise. */
+  /** Commits another state of it: one offset on unless told otherwise. */
   readonly change: (parts: Partial<StationState>, triggers?: readonly Trigger[]) => Promise<StationState>
   /** The next song, with the trigger of it. */
   readonly play: (title: string) => Promise<StationState>
@@ -61,17 +61,12 @@ export function openStage(
         ? newName()
         : { id: parts.stationId, shortName: parts.profile?.shortName ?? `stage_${parts.stationId}` }
     let state = aStation({ ...parts, stationId: id, profile: { shortName, ...parts.profile } })
-    await commit(null, state, ['station_online'])
+    await putState(redis, state, ['station_online'])
     const isShown = async () => (await server.ask('GET', `/api/nowplaying/${id}`)).status === 200
     await waitFor(isShown, { deadlineMs: 5_000, what: `station ${id} to be shown` })
 
-    async function commit(before: StationState | null, next: StationState, triggers: readonly Trigger[]) {
-      if (!(await commitState(redis, before, next, triggers)))
-        throw new Error(`station ${id} is not as it was left`)
-    }
-
     async function follow(next: StationState, triggers: readonly Trigger[]): Promise<StationState> {
-      await commit(state, next, triggers)
+      await putState(redis, next, triggers)
       state = next
       return next
     }
@@ -84,7 +79,7 @@ export function openStage(
       change: async (changed, triggers = []) => {
         const playback = Math.max(...Object.values(state.revisions)) + 1
         const revisions = { ...state.revisions, playback }
-        return follow({ ...state, version: state.version + 1, revisions, ...changed }, triggers)
+        return follow({ ...state, offset: state.offset + 1, revisions, ...changed }, triggers)
       },
       play: async title => follow(afterSong(state, { title }), ['song_changed'])
     }

@@ -28,10 +28,10 @@ export async function openWitnesses(stage: Stage, ways: readonly Way[] = transpo
 
   async function watch(): Promise<void> {
     while (!life.signal.aborted) {
-      const { version } = await station.play(`Song ${changes}`)
+      const { offset } = await station.play(`Song ${changes}`)
       const startedAtMs = Date.now()
       await Promise.all([
-        ...readers.map(reader => reader.until('pub', ({ pub }) => pub.offset === version, 1_500)),
+        ...readers.map(reader => reader.until('pub', ({ pub }) => pub.offset === offset, 1_500)),
         fetch(`${stage.baseUrl}/api/nowplaying/${station.id}`, { signal: AbortSignal.timeout(1_500) })
       ])
       worstMs = Math.max(worstMs, Date.now() - startedAtMs)

@@ -4,6 +4,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
+import { ownSchema } from '../../src/redis/state-schema.ts'
 import { checkRedis } from '../../src/store-checks.ts'
 
 /** The engine's services on a test's own database and Redis. */
@@ -22,6 +23,7 @@ export async function openPlayout(
     redis,
     advances,
     deliveries,
+    processes: { schema: () => ownSchema },
     log: pino({ level: 'silent' }),
     async [Symbol.asyncDispose]() {
       await advances.close()

@@ -7,7 +7,7 @@ import { afterSong, aStation } from '../../support/builders.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const first = aStation({ version: 7 })
+const first = aStation({ offset: 7 })
 const awaited = { stationId: 1, since: 7, epoch: 'e1', waitMs: 30_000, address: '192.0.2.1' }
 
 /** Waiters whose changes are made by hand. */
@@ -44,7 +44,7 @@ test('another epoch ends a wait, however low its offset is', () => {
   const { wait, tell } = open()
   const end = vi.fn<(why: WaitEnd) => void>()
   wait(awaited, end)
-  tell(aStation({ epoch: 'e2', version: 1 }))
+  tell(aStation({ epoch: 'e2', offset: 1 }))
   oneTurn()
   expect(end.mock.calls).toEqual([['news']])
 })

@@ -5,8 +5,8 @@ import { aPlay, afterSong, aStation } from '../../support/builders.ts'
 
 const baseUrl = 'https://radio.example.com'
 
-const named = (stationId: number, shortName: string, version: number) =>
-  aStation({ stationId, version, profile: { shortName } })
+const named = (stationId: number, shortName: string, offset: number) =>
+  aStation({ stationId, offset, profile: { shortName } })
 
 const playing = (stationId: number, isPublic = true) =>
   aStation({
@@ -33,13 +33,13 @@ test.each(['', '8', '07', '7.0', ' 7', '-7', '99999999999999999999', '__proto__'
 
 test('within an epoch a station never goes back, and another epoch replaces it', () => {
   const catalogue = openCatalogue(baseUrl)
-  const first = aStation({ version: 5 })
+  const first = aStation({ offset: 5 })
   const second = afterSong(first)
   expect(catalogue.put(second)).toBe(true)
   expect(catalogue.put(first)).toBe(false)
   expect(catalogue.put(second)).toBe(false)
   expect(catalogue.get(1)?.state).toBe(second)
-  const rebuilt = aStation({ epoch: 'e2', version: 1 })
+  const rebuilt = aStation({ epoch: 'e2', offset: 1 })
   expect(catalogue.put(rebuilt)).toBe(true)
   expect(catalogue.get(1)?.state).toBe(rebuilt)
 })

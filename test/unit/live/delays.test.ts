@@ -6,8 +6,8 @@ import { openLiveStation } from '../../../src/live/live-station.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
 
-const at = (version: number, epoch = 'e1') =>
-  openLiveStation(aStation({ version, epoch }), 'https://radio.example.com')
+const at = (offset: number, epoch = 'e1') =>
+  openLiveStation(aStation({ offset, epoch }), 'https://radio.example.com')
 
 function aChannel(shown: Channel['shown']): Channel {
   return {
@@ -27,11 +27,11 @@ test('a change is shown when its time has come, with all triggers up to it', () 
   expect(postpone(channel, at(3), ['listener_gained'], 10)).toBe(false)
   expect(postpone(channel, at(4), [], 500)).toBe(false)
   expect(showDue(channel, 999)).toBeNull()
-  expect(channel.shown?.state.version).toBe(1)
+  expect(channel.shown?.state.offset).toBe(1)
   expect(showDue(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
-  expect(channel.shown?.state.version).toBe(3)
+  expect(channel.shown?.state.offset).toBe(3)
   expect(showDue(channel, 1_500)).toEqual(new Set())
-  expect(channel.shown?.state.version).toBe(4)
+  expect(channel.shown?.state.offset).toBe(4)
 })
 
 test('the first state, and one of another epoch, are shown at once', () => {
@@ -46,9 +46,9 @@ test('the first state, and one of another epoch, are shown at once', () => {
 test('however many changes wait, there is a bound, and no trigger is lost', () => {
   const channel = aChannel(at(0))
   const raised: Trigger[] = ['live_connect', 'live_disconnect']
-  for (let version = 1; version <= 2_000; version++)
-    postpone(channel, at(version), raised.slice(version % 2, 1 + (version % 2)), version)
+  for (let offset = 1; offset <= 2_000; offset++)
+    postpone(channel, at(offset), raised.slice(offset % 2, 1 + (offset % 2)), offset)
   expect(channel.postponed.length).toBeLessThanOrEqual(256)
   expect(showDue(channel, 10_000)).toEqual(new Set(raised))
-  expect(channel.shown?.state.version).toBe(2_000)
+  expect(channel.shown?.state.offset).toBe(2_000)
 })

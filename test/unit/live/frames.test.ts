@@ -31,14 +31,14 @@ const stations = record({
   artist: string(),
   name: string(),
   epoch: string(),
-  version: integer({ min: 1 }),
+  offset: integer({ min: 1 }),
   isPlaying: boolean(),
   nowSeconds: nat()
-}).map(({ title, artist, name, epoch, version, isPlaying, nowSeconds }) => {
+}).map(({ title, artist, name, epoch, offset, isPlaying, nowSeconds }) => {
   const shown = isPlaying ? aPlay({ song: aSong({ title, artist }) }) : null
-  const state = aStation({ epoch, version, shown, profile: { name } })
+  const state = aStation({ epoch, offset, shown, profile: { name } })
   const document = openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
-  return { snapshot: { epoch, offset: version, document, nowSeconds, staleSince: null }, title }
+  return { snapshot: { epoch, offset, document, nowSeconds, staleSince: null }, title }
 })
 
 describe('every frame is one line of JSON with its exact keys:', () => {

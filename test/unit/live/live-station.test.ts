@@ -15,7 +15,7 @@ test('two documents have one tag exactly when they have one body', () => {
   const stations = [
     playing,
     afterSong(playing),
-    { ...playing, version: 9 },
+    { ...playing, offset: 9 },
     aStation({ ...playing, profile: { description: 'Louder' } }),
     aStation({ shown: null })
   ].map(open)

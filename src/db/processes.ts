@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+
+import { withDeadline } from '../deadline.ts'
+import type { Logger } from '../log.ts'
+import { version } from '../version.ts'
+import type { Sql } from './sql.ts'
+
+/** What a process knows of the others that use the same Postgres and Redis. */
+export interface Processes {
+  /** How live states are to be written, so that each process which was seen in the last five minutes expects it. */
+  readonly schema: () => number
+}
+
+/** What a process says of itself. */
+export interface Self {
+  /** `server`, `workers`. */
+  readonly kind: string
+  readonly readableSchemas: readonly number[]
+  /** How it writes live states if no process of an older release runs. */
+  readonly ownSchema: number
+}
+
+export interface Registration extends Processes {
+  /** Ends the heartbeat. The entry stays: an older release may be started again within minutes. */
+  readonly stop: () => void
+}
+
+const heartbeatMs = 5_000
+const answerMs = 4_000
+const forgottenAfterDays = 1
+
+/**
+ * Registers this process with its release and the ways of writing that it can read, and does so again every few seconds. Until the first
+ * answer, and while Postgres does not answer, the way that was known last counts. Throws if Postgres does not answer now.
+ */
+export async function register(sql: Sql, self: Self, log: Logger): Promise<Registration> {
+  const id = randomUUID()
+  let schema = self.ownSchema
+  let timer: NodeJS.Timeout | null = null
+  let isStopped = false
+
+  const beat = async () => {
+    const found = await withDeadline(answerMs, 'registering the process', () => heartbeat(sql, id, self))
+    if (found !== schema)
+      log.info({ from: schema, to: found }, 'live states are written in another way from now on')
+    schema = found
+  }
+  const schedule = () => {
+    if (isStopped) return
+    timer = setTimeout(
+      () => {
+        // Whoever is away is reported by those who need it.
+        void beat()
+          .catch(() => {})
+          .finally(schedule)
+      },
+      heartbeatMs * (0.9 + Math.random() / 5)
+    )
+    timer.unref()
+  }
+
+  await beat()
+  schedule()
+  return {
+    schema: () => schema,
+    stop: () => {
+      isStopped = true
+      if (timer !== null) clearTimeout(timer)
+    }
+  }
+}
+
+/** Returns the oldest of the ways of writing of all processes that were seen in the last five minutes. */
+async function heartbeat(sql: Sql, id: string, { kind, readableSchemas, ownSchema }: Self): Promise<number> {
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema)
+    values (${id}, ${kind}, ${version}, ${[...readableSchemas]}::smallint[], ${ownSchema})
+    on conflict (id) do update set seen_at = clock_timestamp()`
+  const [row] = await sql<{ schema: number }[]>`
+    select min(own_schema)::int as schema from processes where seen_at > clock_timestamp() - interval '5 minutes'`
+  return Math.min(row?.schema ?? ownSchema, ownSchema)
+}
+
+/** Forgets processes that have not been seen for a day. */
+export async function removeOldProcesses(sql: Sql): Promise<void> {
+  await sql`
+    delete from processes where seen_at < clock_timestamp() - make_interval(days => ${forgottenAfterDays})`
+}

@@ -1,0 +1,36 @@
+import type { RedisClient } from '../../src/redis/connection.ts'
+import {
+  changedKey,
+  changesChannel,
+  positionsKey,
+  sequenceKey,
+  shardOf,
+  stationKey
+} from '../../src/redis/keys.ts'
+import { encodeState, ownSchema } from '../../src/redis/state-schema.ts'
+import { positionOf } from '../../src/redis/station-store.ts'
+import type { StationState } from '../../src/station/state.ts'
+import type { Trigger } from '../../src/station/triggers.ts'
+
+/** Like the commit script, but as it is told: over whatever is stored, under the offset that the state has. */
+const script = `
+  local sequence = redis.call('INCR', KEYS[4])
+  redis.call('HSET', KEYS[1], 'position', ARGV[2], 'state', ARGV[3])
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+  redis.call('ZADD', KEYS[3], sequence, ARGV[1])
+  redis.call('SPUBLISH', KEYS[5], ARGV[4])`
+
+/** Stores a state under the offset that it has, whatever is stored before, and announces it. A commit chooses the offset itself. */
+export async function putState(
+  redis: RedisClient,
+  state: StationState,
+  triggers: readonly Trigger[] = []
+): Promise<void> {
+  const { stationId } = state
+  const shard = shardOf(stationId)
+  const position = positionOf(state)
+  const text = encodeState(state, ownSchema)
+  const message = JSON.stringify({ stationId, position, triggers, state: JSON.parse(text) })
+  const keys = [stationKey(stationId), positionsKey(shard), changedKey(shard), sequenceKey(shard)]
+  await redis.eval(script, 5, ...keys, changesChannel(shard), stationId, position, text, message)
+}
