@@ -1,13 +1,13 @@
 import { ApiError, TooManyRequests } from '../errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
-import type { StationState } from '../station/state.ts'
+import { mayHaveBeenSent, type StationState } from '../station/state.ts'
 import { mayListenTo } from './access.ts'
 import { parsePoll, type Poll, pollParameters } from './poll.ts'
 import { type ApiRequest, type ApiRoute, type HeldDocument, json, positionHeaders } from './route.ts'
 import type { Operation, Reply } from './route.ts'
 import type { ApiServices, DocumentKind } from './services.ts'
 import { type Visit, visitedStation, visitOf } from './visit.ts'
-import { isNewsTo, type WaitEnd } from './waiters.ts'
+import { isNewsTo } from './waiters.ts'
 
 /*
  * The public reads, answered from memory. A private station exists only for a caller with a key that may see it; a
@@ -79,24 +79,19 @@ function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
     const { since } = poll
     const awaited = { ...who, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
     if (isNewsTo(awaited, state)) return respond(state, services)
-    const isAhead = since > state.offset
-    const waitMs = isAhead ? Math.min(poll.waitMs, aheadMs) : poll.waitMs
-
-    const respondAfter =
-      (why: WaitEnd): Respond =>
-      now => {
-        const isTold = isNewsTo(awaited, now) || (why === 'timeout' && since > now.offset)
-        return isTold ? respond(now, services) : unchanged(now, services)
-      }
-    if (waitMs === 0) return respondAfter('timeout')(state, services)
+    const { waitMs } = poll
+    if (!mayHaveBeenSent(since, Date.now())) return respond(state, services)
+    const respondLater: Respond = now =>
+      isNewsTo(awaited, now) ? respond(now, services) : unchanged(now, services)
+    if (waitMs === 0) return unchanged(state, services)
     return {
       later: answer => {
-        const end = (why: WaitEnd) => answer(() => visit(who, services, respondAfter(why)))
+        const end = () => answer(() => visit(who, services, respondLater))
         // Before this is called there may have been a change already.
         const hasNews = isNewsTo(awaited, services.live.get(who.name) ?? state)
         const forget = hasNews ? 'released' : services.waiters.wait({ ...awaited, waitMs }, end)
         if (typeof forget === 'function') return forget
-        if (forget === 'released') end('release')
+        if (forget === 'released') end()
         else answer(refuse)
         return nothing
       }
@@ -108,9 +103,6 @@ function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
 function refuse(): never {
   throw new TooManyRequests(5 + Math.floor(Math.random() * 11))
 }
-
-/** Another server may be ahead of this one, but not for long. */
-const aheadMs = 5_000
 
 const nothing = () => {}
 

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { withDeadline } from '../deadline.ts'
 import type { Logger } from '../log.ts'
+import { mayHaveBeenSent } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
 import { type Channel, openChannels } from './channels.ts'
@@ -246,14 +247,12 @@ export function openAudience(options: AudienceOptions): Audience {
     const { epoch, offset } = station.state
     const current = deliveries.snapshotOf(station)
     const isSameEpoch = wish.recover && wish.epoch === epoch
-    // A delayed channel may show less than a client has that comes from another server.
-    const newest = feed.get(station.state.stationId)?.state.offset ?? offset
+    // A client that comes from another server may have more than a delayed channel shows, or than a server knows that is
+    // cut off from Redis. It hears nothing until the channel has come that far, because offsets never go back.
+    const isBeyond = wish.offset > offset && mayHaveBeenSent(wish.offset, Date.now())
     // Nobody is told to be up to date by a server that does not know.
-    const isUpToDate =
-      isSameEpoch &&
-      wish.offset >= offset &&
-      wish.offset <= newest &&
-      (wish.offset > offset || current.staleSince === null)
+    const isCurrent = wish.offset === offset && current.staleSince === null
+    const isUpToDate = isSameEpoch && (isBeyond || isCurrent)
     subscription.epoch = epoch
     subscription.offset = isUpToDate ? wish.offset : offset
     const hasState = wish.recover && !isUpToDate

@@ -179,3 +179,13 @@ export function newestRevision(state: StationState): number {
 export function isOnline(state: { readonly current: unknown; readonly live: unknown }): boolean {
   return state.current !== null || state.live !== null
 }
+
+const clocksApartMs = 60_000
+
+/**
+ * Whether an offset that a client names may have been sent by another server. Offsets follow the time of Redis, so one that is
+ * more than a minute ahead of it (`nowMs`, Unix milliseconds) is made up.
+ */
+export function mayHaveBeenSent(offset: number, nowMs: number): boolean {
+  return offset <= nowMs + clocksApartMs
+}

@@ -137,11 +137,11 @@ describe('a long poll', () => {
     expect(await waiting).toMatchObject({ status: 200, position: ['e2', '1'] })
   })
 
-  test('with a position from the future learns the true one after 5 seconds', async ({ stage }) => {
+  test('with a position from the future learns the true one at once', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
-    const answer = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=4&epoch=e1`)
+    const answer = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=${2 ** 53 - 1}&epoch=e1`)
     expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
-    expect(answer.tookMs).toBeLessThan(6_500)
+    expect(answer.tookMs).toBeLessThan(2_000)
   })
 
   test.for([

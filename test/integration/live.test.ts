@@ -71,7 +71,8 @@ test('without recover a publication follows at once', async ({ redisUrl }) => {
 test.for<[position: object, publications: number]>([
   [{ offset: 7, epoch: 'e1' }, 0],
   [{ offset: 6, epoch: 'e1' }, 1],
-  [{ offset: 8, epoch: 'e1' }, 1],
+  [{ offset: 8, epoch: 'e1' }, 0],
+  [{ offset: 2 ** 53 - 1, epoch: 'e1' }, 1],
   [{ offset: 7, epoch: 'e0' }, 1]
 ])('a client that comes back with %j', async ([position, publications], { redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
@@ -530,9 +531,9 @@ test.for(['1e999', '3.5', '-1', '9007199254740992'])(
   }
 )
 
-test('with a delay an offset that nobody has is answered with the state', async ({ redisUrl }) => {
+test('with a delay an offset that nobody can have is answered with the state', async ({ redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
-  const wish = { recover: true, epoch: 'e1', offset: 107 }
+  const wish = { recover: true, epoch: 'e1', offset: 2 ** 53 - 1 }
   const client = await subscribeLive(`${url}?delay=1`, { subs: { 'station:1': wish } })
   expect(client.connect.subs?.['station:1']).toMatchObject({ publications: [{ offset: 7 }] })
 })
