@@ -2,6 +2,7 @@ import { Queue } from 'bullmq'
 import * as v from 'valibot'
 
 import type { RedisClient } from './redis/connection.ts'
+import { engineTimeMs } from './runtime/engine-time.ts'
 
 /** The queue of track ends. The braces keep its keys in one slot of a Redis Cluster. */
 export const advanceQueueName = '{cuewire}advance'
@@ -41,7 +42,7 @@ export async function scheduleAdvances(
   queue: AdvanceQueue,
   payloads: readonly AdvancePayload[]
 ): Promise<void> {
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const jobs = payloads.map(data => ({
     name: 'advance',
     data,
@@ -81,7 +82,7 @@ export async function scheduleDeliveries(
   atMs: number
 ): Promise<void> {
   if (webhookIds.length === 0) return
-  const delay = Math.max(0, Math.ceil(atMs - Date.now()))
+  const delay = Math.max(0, Math.ceil(atMs - engineTimeMs()))
   await queue.addBulk(
     webhookIds.map(webhookId => ({
       name: 'deliver',
@@ -97,7 +98,7 @@ const sameForMs = 4_000
 /** Has hooks looked at that have something due, once in a few seconds at most. */
 export async function scheduleDue(queue: DeliverQueue, webhookIds: readonly number[]): Promise<void> {
   if (webhookIds.length === 0) return
-  const period = Math.floor(Date.now() / sameForMs)
+  const period = Math.floor(engineTimeMs() / sameForMs)
   await queue.addBulk(
     webhookIds.map(webhookId => ({
       name: 'deliver',

@@ -16,6 +16,7 @@ import {
   removeOldNotifications,
   removeOldRequests
 } from '../src/retention.ts'
+import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 const queueRetentionMs = 7 * 86_400_000
 
@@ -34,49 +35,49 @@ const tasks: readonly Task[] = [
     name: 'notification retention',
     at: '23 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldNotifications(sql, Date.now())
+    run: ({ sql }) => removeOldNotifications(sql, engineTimeMs())
   },
   {
     name: 'audit retention',
     at: '29 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldAudit(sql, Date.now())
+    run: ({ sql }) => removeOldAudit(sql, engineTimeMs())
   },
   {
     name: 'request retention',
     at: '37 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldRequests(sql, Date.now())
+    run: ({ sql }) => removeOldRequests(sql, engineTimeMs())
   },
   {
     name: 'web hook retention',
     at: '53 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldDeliveries(sql, Date.now())
+    run: ({ sql }) => removeOldDeliveries(sql, engineTimeMs())
   },
   {
     name: 'listener retention',
     at: '7 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldListeners(sql, Date.now())
+    run: ({ sql }) => removeOldListeners(sql, engineTimeMs())
   },
   {
     name: 'listener series retention',
     at: '11 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldListenerMinutes(sql, Date.now())
+    run: ({ sql }) => removeOldListenerMinutes(sql, engineTimeMs())
   },
   {
     name: 'playout command retention',
     at: '* * * * *',
     maxRandomDelay: 20_000,
-    run: ({ sql }) => removeOldCommands(sql, Date.now())
+    run: ({ sql }) => removeOldCommands(sql, engineTimeMs())
   },
   {
     name: 'requests expired',
     at: '* * * * *',
     maxRandomDelay: 20_000,
-    run: ({ sql }) => expireRequests(sql, Date.now())
+    run: ({ sql }) => expireRequests(sql, engineTimeMs())
   },
   {
     name: 'remains of remote playlists',
@@ -95,7 +96,7 @@ const tasks: readonly Task[] = [
     name: 'silence watch',
     at: '*/10 * * * * *',
     maxRandomDelay: 3_000,
-    run: ({ sql }) => watchSilence(sql, Date.now())
+    run: ({ sql }) => watchSilence(sql, engineTimeMs())
   }
 ]
 
@@ -145,6 +146,6 @@ function logged(name: string, run: Task['run'], services: PlayoutServices): () =
 /** Played and removed rows of the queue can be read for a week. */
 async function removeOldQueueRows({ sql }: PlayoutServices): Promise<number> {
   const { count } = await sql`
-    delete from queue where coalesce(played_at_ms, skipped_at_ms) < ${Date.now() - queueRetentionMs}`
+    delete from queue where coalesce(played_at_ms, skipped_at_ms) < ${engineTimeMs() - queueRetentionMs}`
   return count
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls-log.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
+import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 const lookMs = 2_000
 
@@ -20,7 +21,7 @@ export function startHlsLog(
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await hlsLog.look(Date.now())
+        await hlsLog.look(engineTimeMs())
         isFailing = false
       } catch (error) {
         if (!isFailing) services.log.warn({ err: error }, 'HLS listeners not counted; trying again')

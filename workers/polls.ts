@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { addPolls } from '../src/broadcast/poll-rows.ts'
 import { openPolls, type PollServices } from '../src/broadcast/polls.ts'
+import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 /** How often the worker looks for servers that are due; and again where it had room for no more. */
 const lookMs = 250
@@ -21,7 +22,7 @@ export function startPolls(services: PollServices): { stop: () => Promise<void> 
       await addPolls(services.sql)
       addAtMs = performance.now() + addMs
     }
-    const { isFull } = await polls.look(Date.now())
+    const { isFull } = await polls.look(engineTimeMs())
     return isFull ? soonMs : lookMs
   }
 

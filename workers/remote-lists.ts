@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/remote-lists.ts'
+import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 /** How often the worker looks for a list that is due. */
 const lookMs = 3_000
@@ -14,7 +15,7 @@ export function startRemoteLists(services: RemoteListServices): { stop: () => Pr
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await refreshRemoteLists(services, Date.now(), signal)
+        await refreshRemoteLists(services, engineTimeMs(), signal)
         isFailing = false
       } catch (error) {
         if (!isFailing && !signal.aborted)

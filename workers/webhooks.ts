@@ -10,6 +10,7 @@ import { raiseTurns } from '../src/playout/raise.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
+import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Secrets } from '../src/secrets.ts'
 import { deliver, type DeliveryParts } from '../src/webhooks/deliver.ts'
 import { dueHooks, prolongHolds } from '../src/webhooks/deliveries.ts'
@@ -66,12 +67,12 @@ export function startWebhooks(
   worker.on('closed', () => connection.disconnect())
 
   const relay = everyNowAndThen(relayMs, async () => {
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     await raiseTurns(sql, nowMs)
     await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
   })
   const prolonging = everyNowAndThen(prolongMs, async () => {
-    if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], Date.now())
+    if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], engineTimeMs())
   })
 
   function everyNowAndThen(periodMs: number, work: () => Promise<void>): { stop: () => Promise<void> } {

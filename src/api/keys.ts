@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../db/sql.ts'
 import { withDeadline } from '../deadline.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type Permission, type Rights } from './access.ts'
 import { openTokenBuckets } from './token-buckets.ts'
 
@@ -124,7 +125,7 @@ export function openKeys(sql: Sql) {
 
   /** Nobody waits for it, and a failure costs a time stamp. */
   function noteUse(id: number): void {
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     if (nowMs - (notedAtMs.get(id) ?? 0) < noteMs) return
     if (notedAtMs.size >= cacheSize) notedAtMs.clear()
     notedAtMs.set(id, nowMs)
@@ -138,14 +139,14 @@ export function openKeys(sql: Sql) {
     const cache = key ? valid : invalid
     const oldest = cache.size >= cacheSize ? cache.keys().next() : { done: true as const }
     if (!oldest.done) cache.delete(oldest.value)
-    cache.set(text, { key, readAtMs: Date.now() })
+    cache.set(text, { key, readAtMs: engineTimeMs() })
     return key
   }
 
   async function find(text: string): Promise<Key | null> {
     if (!shape.test(text)) return null
     const cached = valid.get(text) ?? invalid.get(text)
-    const ageMs = cached ? Date.now() - cached.readAtMs : Infinity
+    const ageMs = cached ? engineTimeMs() - cached.readAtMs : Infinity
     if (cached && ageMs < cacheMs) return cached.key
     const running = asked.get(text) ?? ask(text).finally(() => asked.delete(text))
     asked.set(text, running)
@@ -164,7 +165,7 @@ export function openKeys(sql: Sql) {
    */
   async function findFrom(text: string, address: string): Promise<Key | number> {
     const known = valid.get(text)
-    const isRemembered = known !== undefined && Date.now() - known.readAtMs < outageMs
+    const isRemembered = known !== undefined && engineTimeMs() - known.readAtMs < outageMs
     const isHeard = isRemembered || refusals.peek(address) === 0
     const key = isHeard ? await find(text) : null
     return key ?? refusals.take(address)

@@ -4,6 +4,7 @@ import { TooManyRequests } from '../errors.ts'
 import { type Command, readCommands } from '../playout/commands.ts'
 import { readSong } from '../playout/hand-out.ts'
 import { notePlayout, notePlayoutLeft } from '../playout/playouts.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { playoutRoutesOf } from './playout-caller.ts'
 import { json, type Reply } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -37,11 +38,11 @@ export const liquidsoapCommandRoutes = playoutRoutesOf({
   async handle({ station, body, request }, services) {
     const state = services.live.get(String(station.id))
     const mark = { since: state?.offset ?? 0, epoch: state?.epoch ?? '' }
-    await notePlayout(services.sql, station.id, Date.now(), true)
+    await notePlayout(services.sql, station.id, engineTimeMs(), true)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
     const first = await look(services.sql, station.id, seen)
     if (seen === null || first.commands.length > 0 || !state) return json(first)
-    if (!request.isOpen()) await notePlayoutLeft(services.sql, station.id, Date.now())
+    if (!request.isOpen()) await notePlayoutLeft(services.sql, station.id, engineTimeMs())
     return waitFor(services, { stationId: station.id, address: request.address, seen, ...mark })
   }
 })
@@ -58,7 +59,7 @@ interface Wait {
 function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
   const { live, waiters, sql } = services
   const { stationId } = asked
-  const endsAtMs = Date.now() + waitMs
+  const endsAtMs = engineTimeMs() + waitMs
   const nothing = () => json({ seen: String(seen), commands: [] })
   return {
     later: answer => {
@@ -80,7 +81,7 @@ function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
         })
       const wait = () => {
         const state = live.get(String(stationId))
-        const remainingMs = endsAtMs - Date.now()
+        const remainingMs = endsAtMs - engineTimeMs()
         if (!state || remainingMs <= 0) return end(nothing)
         const since = state.offset
         const { epoch } = state
@@ -98,7 +99,7 @@ function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
       return () => {
         isOver = true
         forget?.()
-        void notePlayoutLeft(sql, stationId, Date.now()).catch(error =>
+        void notePlayoutLeft(sql, stationId, engineTimeMs()).catch(error =>
           services.log.warn({ err: error, station: stationId }, 'a playout has gone, which was not noted')
         )
       }
@@ -122,6 +123,6 @@ async function render(sql: Sql, command: Command) {
   }
   const song = await readSong(sql, command.queueId)
   if (!song) return null
-  const delay = (Math.max(0, command.atMs - Date.now()) / 1000).toFixed(3)
+  const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)
   return { type: 'interrupt', ...empty, uri: annotatedUri(song), sq_id: String(song.queueId), delay }
 }

@@ -1,5 +1,6 @@
 import { findStreamer } from '../db/streamers.ts'
 import { endLive, goLive } from '../playout/live.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { momentOf, playoutRoutesOf } from './playout-caller.ts'
 import { json } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -32,7 +33,12 @@ const login = playoutRoutesOf({
   errors: [429],
   async handle({ station, body }, { reads: sql, secrets }) {
     const { user = '', password = '', address = '' } = body
-    const allowed = await loginStreamer({ sql, secrets }, station.id, { user, password, address }, Date.now())
+    const allowed = await loginStreamer(
+      { sql, secrets },
+      station.id,
+      { user, password, address },
+      engineTimeMs()
+    )
     if (!allowed) return json({ allow: false })
     return json({ allow: true, username: allowed.username, display_name: allowed.displayName })
   }
@@ -53,7 +59,7 @@ const connected = playoutRoutesOf({
       services,
       station.id,
       { username, displayName, streamerId },
-      momentOf(body['ago'], Date.now())
+      momentOf(body['ago'], engineTimeMs())
     )
     return json(true)
   }
@@ -66,7 +72,7 @@ const disconnected = playoutRoutesOf({
   answer: { type: 'boolean', const: true },
   async handle({ station, body }, services) {
     const { user: username = '' } = body
-    await endLive(services, station.id, { username, atMs: momentOf(body['ago'], Date.now()) })
+    await endLive(services, station.id, { username, atMs: momentOf(body['ago'], engineTimeMs()) })
     return json(true)
   }
 })

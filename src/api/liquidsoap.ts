@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts'
 import { handOut, type SentSong } from '../playout/hand-out.ts'
 import { notePlayout } from '../playout/playouts.ts'
 import { reportTrack } from '../playout/report.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { mediaFolderOf } from './media-folder.ts'
 import { idOf, momentOf, playoutRoutesOf } from './playout-caller.ts'
 import { json } from './route.ts'
@@ -63,7 +64,7 @@ const feedback = playoutRoutesOf({
   answer: done,
   errors: [409],
   async handle({ station, body }, services) {
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     const queueId = idOf(body['sq_id'])
     const { artist, title } = streamedTitle({
       artist: body['artist'] ?? '',

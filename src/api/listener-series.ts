@@ -2,6 +2,7 @@ import { openZone } from '../autodj/zone.ts'
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { choice, integer } from '../fields/field.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { csvLine, csvReply } from './csv.ts'
 import { filtersOf } from './filters.ts'
 import { type Changes, pointsAtMost, pointsOf, type Span, spanOf } from './listener-points.ts'
@@ -69,7 +70,7 @@ async function boundsOf(sql: Sql, station: StationRow, query: URLSearchParams) {
         (select min(minute) * 60000::bigint from listener_minutes m where m.station_id = stations.id)) as "knownMs"
     from stations where id = ${station.id}`
   if (!asked) throw new ApiError('not-found')
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   // The end is the first millisecond after what was asked for.
   const endMs = asked.endMs === null ? nowMs : Math.min(nowMs, asked.endMs - 1)
   // Before the station was made nobody counted.

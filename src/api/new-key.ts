@@ -4,6 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import { choice, custom, integer, listOf, problem, text, type ValuesOf } from '../fields/field.ts'
 import { formOf } from '../fields/form.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { globalPermissions, mayGrant, type Permission, stationPermissions } from './access.ts'
 import type { NewKey } from './keys.ts'
 import { parseBody } from './parse.ts'
@@ -117,7 +118,7 @@ async function findStations(sql: Sql, { station_permissions: asked, expires_at: 
     if (found.indexOf(id) === index) return []
     return [{ field, code: 'duplicate', message: `${field} is named twice.` }]
   })
-  if (expiresAt !== 0 && expiresAt * 1000 <= Date.now())
+  if (expiresAt !== 0 && expiresAt * 1000 <= engineTimeMs())
     problems.push({ field: 'expires_at', code: 'out_of_range', message: 'expires_at is in the past.' })
   const [first, ...others] = problems
   if (first) throw ApiError.ofFields([first, ...others])

@@ -6,6 +6,7 @@ import { addCommand } from '../playout/commands.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { reportTrack } from '../playout/report.ts'
 import { readStations } from '../playout/rows.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { parseBody } from './parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, type Reply, stationOf } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -63,7 +64,7 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
   if (isPutIntoStream) await publishEventually(services, stationId)
   else {
     const known = { queueId: null, mediaId: null, playlistId: null, isTimed: false }
-    await reportTrack(services, stationId, { ...told, ...known, startedAtMs: Date.now() })
+    await reportTrack(services, stationId, { ...told, ...known, startedAtMs: engineTimeMs() })
   }
   return actionResult('Metadata updated.')
 }

@@ -1,4 +1,5 @@
 import { ApiError, TooManyRequests } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { mayHaveBeenSent, type StationState } from '../station/state.ts'
 import { mayListenTo } from './access.ts'
@@ -80,7 +81,7 @@ function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
     const awaited = { ...who, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
     if (isNewsTo(awaited, state)) return respond(state, services)
     const { waitMs } = poll
-    if (!mayHaveBeenSent(since, Date.now())) return respond(state, services)
+    if (!mayHaveBeenSent(since, engineTimeMs())) return respond(state, services)
     const respondLater: Respond = now =>
       isNewsTo(awaited, now) ? respond(now, services) : unchanged(now, services)
     if (waitMs === 0) return unchanged(state, services)

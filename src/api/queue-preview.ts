@@ -4,6 +4,7 @@ import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { songOf } from '../db/facts.ts'
 import { ApiError } from '../errors.ts'
 import { previewStation } from '../playout/preview.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
 import { type ApiRoute, json, type StationRow, stationOf } from './route.ts'
@@ -43,7 +44,7 @@ const preview: ApiRoute = {
     const rows = wholeNumber(request.query, 'rows', { least: 1, most: rowsAtMost, fallback: rowsAtMost })
     const plays = await oneAtATime(() =>
       previewStation(services.reads, station.id, {
-        untilMs: Date.now() + hours * hourMs,
+        untilMs: engineTimeMs() + hours * hourMs,
         playsAtMost: rows,
         isWanted: request.isOpen
       })

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { removeFromQueue } from '../playout/queue.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { recordAudit } from './audit.ts'
 import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { parseId } from './parse.ts'
@@ -49,7 +50,7 @@ const read: ApiRoute = {
     const station = stationOf(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
       where q.station_id = ${station.id} and q.id = ${parseId(request.params['id'])} and q.skipped_at_ms is null
-        and (q.played_at_ms is null or q.played_at_ms > ${Date.now() - readableMs})`
+        and (q.played_at_ms is null or q.played_at_ms > ${engineTimeMs() - readableMs})`
     if (!row) throw new ApiError('not-found')
     return json(renderRow(row, station, config.BASE_URL))
   }
@@ -68,7 +69,7 @@ const remove: ApiRoute = {
   },
   async handle(request, services) {
     const id = parseId(request.params['id'])
-    await removeFromQueue(services, stationOf(request).id, id, Date.now(), tx =>
+    await removeFromQueue(services, stationOf(request).id, id, engineTimeMs(), tx =>
       recordAudit(tx, request, { record: 'QueueItem', id })
     )
     return actionResult('Record deleted successfully.')

@@ -3,6 +3,7 @@ import type { Queue } from 'bullmq'
 import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import type { RedisClient } from '../redis/connection.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { succeeded, successSchema } from './account.ts'
 import type { ApiRoute } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -68,7 +69,7 @@ const punctualMs = 2_000
 
 /** Workers may be connected and do nothing: only what should have been done long ago tells. */
 async function lateness(redis: RedisClient, key: string): Promise<{ overdue: number; late_ms: number }> {
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const latest = String((nowMs - punctualMs) * scorePerMs)
   const [overdue, [, score]] = await Promise.all([
     redis.zcount(key, '-inf', latest),

@@ -2,6 +2,7 @@ import { definedFields, songOf } from '../db/facts.ts'
 import { choice } from '../fields/field.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { cancelRequest, cancelRequests } from '../playout/requests.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
 import { allows } from './access.ts'
@@ -102,7 +103,7 @@ const cancel: ApiRoute = {
     const station = stationOf(request)
     const id = parseId(request.params['id'])
     await services.sql.begin(async tx => {
-      await cancelRequest(tx, station.id, id, Date.now())
+      await cancelRequest(tx, station.id, id, engineTimeMs())
       await recordAudit(tx, request, { record: 'SongRequest', id })
     })
     await publishEventually(services, station.id)
@@ -123,7 +124,7 @@ const clear: ApiRoute = {
   async handle(request, services) {
     const station = stationOf(request)
     await services.sql.begin(async tx => {
-      await cancelRequests(tx, station.id, Date.now())
+      await cancelRequests(tx, station.id, engineTimeMs())
       await recordAudit(tx, request, { record: 'SongRequest', id: '*' })
     })
     await publishEventually(services, station.id)

@@ -2,6 +2,7 @@ import { TooManyRequests } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { acceptsRequests, isRequestable, type NewRequest, submitRequest } from '../playout/requests.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
 import { listSchema } from './list.ts'
 import { parseId } from './parse.ts'
@@ -65,7 +66,7 @@ const submit: ApiRoute = {
         stationId,
         media,
         address: ownerOf(request.address),
-        atMs: Date.now(),
+        atMs: engineTimeMs(),
         chance: Math.random()
       })
     )

@@ -2,6 +2,7 @@ import { type ScheduleItem, windowsBetween } from '../autodj/schedule.ts'
 import { openZone } from '../autodj/zone.ts'
 import { TooManyRequests } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { localTime } from './local-time.ts'
 import { type ApiRoute, json } from './route.ts'
 import { openTokenBuckets } from './token-buckets.ts'
@@ -54,7 +55,7 @@ const list: ApiRoute = {
     const { stationId, profile } = await visitedStation(visitOf(request), services)
     const wait = looks.take(ownerOf(request.address))
     if (wait > 0) throw new TooManyRequests(wait)
-    const nowSeconds = Math.floor(Date.now() / 1_000)
+    const nowSeconds = Math.floor(engineTimeMs() / 1_000)
     const days = wholeNumber(request.query, 'days', { least: 1, most: daysAtMost, fallback: 7 })
     const rows = wholeNumber(request.query, 'rows', { least: 1, most: rowsAtMost, fallback: 100 })
     const fromMs =

@@ -1,4 +1,5 @@
 import { probeShards } from '../redis/station-store.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
 
@@ -20,7 +21,7 @@ const time: ApiRoute = {
       utc_json: { type: 'string' }
     })
   },
-  handle: () => json(renderTime(new Date()))
+  handle: () => json(renderTime(new Date(engineTimeMs())))
 }
 
 /** The server's clock; players correct theirs by `timestamp` (Unix seconds). All texts are UTC. */
@@ -48,7 +49,7 @@ const status: ApiRoute = {
     summary: 'Whether the server answers',
     answer: exactly({ online: { type: 'boolean' }, timestamp: { type: 'integer' } })
   },
-  handle: () => json({ online: true, timestamp: Math.floor(Date.now() / 1000) })
+  handle: () => json({ online: true, timestamp: Math.floor(engineTimeMs() / 1000) })
 }
 
 const health: ApiRoute = {

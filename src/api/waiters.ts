@@ -1,3 +1,4 @@
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 
 /** What a long poll waits for, `waitMs` at most: a higher offset than `since`, or another epoch than `epoch`. */
@@ -102,7 +103,7 @@ export function openWaiters(options: WaitersOptions): Waiters {
   }
 
   function endLate(): void {
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     for (const [stationId, waiters] of byStation) {
       const isGone = !isKnown(stationId)
       endThose(waiters, ({ deadlineMs }) => (isGone || deadlineMs <= nowMs ? 'timeout' : null))
@@ -124,7 +125,7 @@ export function openWaiters(options: WaitersOptions): Waiters {
       if (giveBack === null) return 'full'
       const waiter: Waiter = {
         awaited,
-        deadlineMs: Date.now() + awaited.waitMs,
+        deadlineMs: engineTimeMs() + awaited.waitMs,
         end,
         giveBack,
         stage: 'waiting'

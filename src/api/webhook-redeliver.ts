@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts'
 import { integer } from '../fields/field.ts'
 import { bodySchema, formOf } from '../fields/form.ts'
 import { tellHooks } from '../playout/tell-hooks.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody, parseId } from './parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, json } from './route.ts'
@@ -35,7 +36,7 @@ const redeliver: ApiRoute = {
       if (!found) throw new ApiError('not-found')
       if (found.state === 'pending')
         throw new ApiError('conflict', 'The delivery is pending: it is sent anyway.')
-      await sendAgain(tx, [id], Date.now())
+      await sendAgain(tx, [id], engineTimeMs())
       await recordAudit(tx, request, { record: 'WebhookDelivery', id })
       return locked
     })
@@ -92,7 +93,7 @@ const redeliverRange: ApiRoute = {
       if (found.length > mostAtOnce)
         throw refusal('since', 'limit_reached', `spans more than ${mostAtOnce} deliveries.`)
       const ids = found.map(({ id }) => id)
-      await sendAgain(tx, ids, Date.now())
+      await sendAgain(tx, ids, engineTimeMs())
       if (ids.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
       return { hook: locked, count: ids.length }
     })

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { withMade } from '../webhooks/config.ts'
 import { keepFormerSecret } from '../webhooks/former-secret.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
@@ -48,7 +49,7 @@ const rotate: ApiRoute = {
         secrets
       )
       await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
-      const change = { before: hook.config, after: config, nowMs: Date.now() }
+      const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
       const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
       return json({

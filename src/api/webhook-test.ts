@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { ApiError, TooManyRequests } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { messageId } from '../webhooks/message-id.ts'
 import { nowPlayingAt } from '../webhooks/now-playing-at.ts'
@@ -105,7 +106,7 @@ function messageOf({ live, secrets, config }: ApiServices, request: ApiRequest, 
   const station = stationOf(request)
   const state = live.get(String(station.id))
   if (!state) throw new ApiError('unavailable', 'The state of the station is not known yet: try again later.')
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const event = {
     id: messageId(station.id, `test:${randomUUID()}`, hook.id),
     happenedAt: Math.floor(nowMs / 1000),

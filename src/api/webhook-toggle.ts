@@ -1,3 +1,4 @@
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { incompleteConfig } from '../webhooks/config.ts'
 import { cancelDeliveries } from '../webhooks/deliveries.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
@@ -23,7 +24,7 @@ const toggle: ApiRoute = {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
       if (!isEnabled) refuse(incompleteConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
-      if (isEnabled) await cancelDeliveries(tx, id, Date.now())
+      if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await forgetFailures(tx, id)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
       return isEnabled

@@ -14,6 +14,7 @@ import {
   text
 } from '../fields/field.ts'
 import { settleNotification } from '../notifications.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type Trigger, triggers } from '../station/triggers.ts'
 import {
   type Config,
@@ -101,7 +102,7 @@ export const webhookRules: Rules<HookFields> = {
   async wrote({ tx, services, before, values }, id) {
     if (!before) return
     const type = hookTypeOf(before.type)
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
     if (!before.is_enabled && values.is_enabled) await forgetFailures(tx, id)
     const change = { before: storedConfig(before), after: storedConfig(values), nowMs }

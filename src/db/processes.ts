@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { withDeadline } from '../deadline.ts'
 import type { Logger } from '../log.ts'
+import { engineTime } from '../runtime/engine-time.ts'
 import { version } from '../version.ts'
 import type { Sql } from './sql.ts'
 
@@ -26,12 +27,15 @@ export interface Registration extends Processes {
 }
 
 const heartbeatMs = 5_000
+/** A clock that is off by more than this is reported. */
+const reportedFromMs = 1_000
 const answerMs = 4_000
 const forgottenAfterDays = 1
 
 /**
- * Registers this process with its release and the ways of writing that it can read, and does so again every few seconds. Until the first
- * answer, and while Postgres does not answer, the way that was known last counts. Throws if Postgres does not answer now.
+ * Registers this process with its release and the ways of writing that it can read, and does so again every few seconds. While Postgres does
+ * not answer, the way that was known last counts. Each answer brings the time of Postgres, by which the engine goes. Throws if Postgres does not
+ * answer now.
  */
 export async function register(sql: Sql, self: Self, log: Logger): Promise<Registration> {
   const id = randomUUID()
@@ -39,8 +43,30 @@ export async function register(sql: Sql, self: Self, log: Logger): Promise<Regis
   let timer: NodeJS.Timeout | null = null
   let isStopped = false
 
+  let isClockOff = false
+  const reportClock = (offMs: number) => {
+    if (Math.abs(offMs) > reportedFromMs)
+      log.warn(
+        { off_ms: Math.round(offMs) },
+        'the time of Postgres has jumped, or this process stood still; it follows'
+      )
+    const aheadMs = engineTime.machineAheadMs()
+    const isOff = Math.abs(aheadMs) > reportedFromMs
+    if (isOff === isClockOff) return
+    isClockOff = isOff
+    if (isOff)
+      log.warn(
+        { ahead_ms: Math.round(aheadMs) },
+        'the clock of this machine is wrong; the time of Postgres counts'
+      )
+    else log.info('the clock of this machine is right again')
+  }
+
   const beat = async () => {
-    const found = await withDeadline(answerMs, 'registering the process', () => heartbeat(sql, id, self))
+    const { schema: found, offMs } = await withDeadline(answerMs, 'registering the process', () =>
+      heartbeat(sql, id, self)
+    )
+    reportClock(offMs)
     if (found !== schema)
       log.info({ from: schema, to: found }, 'live states are written in another way from now on')
     schema = found
@@ -70,15 +96,26 @@ export async function register(sql: Sql, self: Self, log: Logger): Promise<Regis
   }
 }
 
-/** Returns the oldest of the ways of writing of all processes that were seen in the last five minutes. */
-async function heartbeat(sql: Sql, id: string, { kind, readableSchemas, ownSchema }: Self): Promise<number> {
+/**
+ * Returns the oldest of the ways of writing of all processes that were seen in the last five minutes, and by how many milliseconds the time of
+ * the engine was off.
+ */
+async function heartbeat(
+  sql: Sql,
+  id: string,
+  { kind, readableSchemas, ownSchema }: Self
+): Promise<{ schema: number; offMs: number }> {
   await sql`
     insert into processes (id, kind, version, readable_schemas, own_schema)
     values (${id}, ${kind}, ${version}, ${[...readableSchemas]}::smallint[], ${ownSchema})
     on conflict (id) do update set seen_at = clock_timestamp()`
-  const [row] = await sql<{ schema: number }[]>`
-    select min(own_schema)::int as schema from processes where seen_at > clock_timestamp() - interval '5 minutes'`
-  return Math.min(row?.schema ?? ownSchema, ownSchema)
+  const sentAtMs = performance.now()
+  const [row] = await sql<{ schema: number | null; timeMs: number }[]>`
+    select min(own_schema)::int as schema, (extract(epoch from clock_timestamp()) * 1000)::float8 as "timeMs"
+    from processes where seen_at > clock_timestamp() - interval '5 minutes'`
+  if (!row) throw new Error('Postgres has not said its time')
+  const offMs = engineTime.note({ sentAtMs, answeredAtMs: performance.now(), timeMs: row.timeMs })
+  return { schema: Math.min(row.schema ?? ownSchema, ownSchema), offMs }
 }
 
 /** Forgets processes that have not been seen for a day. */

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { withDeadline } from '../deadline.ts'
 import type { Logger } from '../log.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { mayHaveBeenSent } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
@@ -95,14 +96,14 @@ export function openAudience(options: AudienceOptions): Audience {
   const channels = openChannels(channel => {
     // The first repetition comes at a random time, so that channels do not come in step.
     channel.dueAtMs =
-      channel.name === timeChannel ? Infinity : Date.now() + heartbeatMs * (0.5 + Math.random() / 2)
+      channel.name === timeChannel ? Infinity : engineTimeMs() + heartbeatMs * (0.5 + Math.random() / 2)
     if (channel.delayMs > 0) channel.shown = feed.find(stationOf(channel.name) ?? '') ?? null
   })
   const permissions = openPermissions(options.mayListen, log)
   const deliveries = openDeliveries({ feed, permissions, slowMs, log, end })
   const fanOut = openFanOut(deliveries.prepare, error => log.error({ err: error }, 'a delivery failed'))
-  let timeDueAtMs = Date.now() + timeIntervalMs
-  let lastTickMs = Date.now()
+  let timeDueAtMs = engineTimeMs() + timeIntervalMs
+  let lastTickMs = engineTimeMs()
   let isDraining = false
 
   function end(session: Session, ending: Ending): void {
@@ -221,7 +222,7 @@ export function openAudience(options: AudienceOptions): Audience {
 
   function connect(session: Session, wishes: readonly Wish[], allowed: ReadonlySet<number>): void {
     session.phase = 'connected'
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     session.dueAtMs = nowMs + pingIntervalMs * (0.5 + Math.random() / 2)
     const entries = session.subscriptions.map((subscription, index) => {
       const wish = wishes[index]
@@ -249,7 +250,7 @@ export function openAudience(options: AudienceOptions): Audience {
     const isSameEpoch = wish.recover && wish.epoch === epoch
     // A client that comes from another server may have more than a delayed channel shows, or than a server knows that is
     // cut off from Redis. It hears nothing until the channel has come that far, because offsets never go back.
-    const isBeyond = wish.offset > offset && mayHaveBeenSent(wish.offset, Date.now())
+    const isBeyond = wish.offset > offset && mayHaveBeenSent(wish.offset, engineTimeMs())
     // Nobody is told to be up to date by a server that does not know.
     const isCurrent = wish.offset === offset && current.staleSince === null
     const isUpToDate = isSameEpoch && (isBeyond || isCurrent)
@@ -262,7 +263,7 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   function tick(): void {
-    const nowMs = Date.now()
+    const nowMs = engineTimeMs()
     deliveries.checkBehind(nowMs)
     const credit = ((nowMs - lastTickMs) / 1_000) * channelsPerSecond
     lastTickMs = nowMs
@@ -286,7 +287,7 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   function publish(channel: Channel, triggers: Iterable<Trigger>): void {
-    channel.dueAtMs = Date.now() + heartbeatMs
+    channel.dueAtMs = engineTimeMs() + heartbeatMs
     fanOut.publish(channel, triggers)
   }
 
@@ -294,7 +295,7 @@ export function openAudience(options: AudienceOptions): Audience {
     const { stationId, profile } = station.state
     for (const name of channelsOf(stationId, profile.shortName)) {
       for (const channel of channels.named(name)) {
-        const isShown = channel.delayMs === 0 || postpone(channel, station, triggers, Date.now())
+        const isShown = channel.delayMs === 0 || postpone(channel, station, triggers, engineTimeMs())
         if (isShown) publish(channel, triggers)
       }
     }
@@ -321,7 +322,7 @@ export function openAudience(options: AudienceOptions): Audience {
   return {
     end,
     join: (transport, visitor) => {
-      const session = openSession(transport, visitor, Date.now() + staleMs)
+      const session = openSession(transport, visitor, engineTimeMs() + staleMs)
       if (isDraining) endSession(session, 'shutdown')
       else sessions.add(session)
       return session

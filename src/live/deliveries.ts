@@ -1,4 +1,5 @@
 import type { Logger } from '../log.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
 import { renderPatch } from './differences.ts'
@@ -163,7 +164,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
 
   function noteBehind(session: Session): void {
     if (session.held === null && !isBehind(session)) return
-    if (session.slowSinceMs === 0) session.slowSinceMs = Date.now()
+    if (session.slowSinceMs === 0) session.slowSinceMs = engineTimeMs()
     behind.add(session)
   }
 
@@ -199,7 +200,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
   function staleSince({ state: { stationId } }: LiveStation): number | null {
     if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
     const dueAtMs = feed.get(stationId)?.state.current?.dueAtMs ?? Infinity
-    return Date.now() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
+    return engineTimeMs() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
   }
 
   /** The whole publication of a state; without triggers the one that others were given this second. */
@@ -263,4 +264,4 @@ function sendIfQuiet(session: Session, frame: Frame): void {
 
 const shorter = (one: Frame, other: Frame) => (one.bytes.length < other.bytes.length ? one : other)
 
-const nowInSeconds = () => Math.floor(Date.now() / 1000)
+const nowInSeconds = () => Math.floor(engineTimeMs() / 1000)

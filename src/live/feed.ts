@@ -2,6 +2,7 @@ import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../redis/keys.ts'
 import { type Change, parseChange } from '../redis/station-store.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
@@ -89,7 +90,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
 
   /** One line when Redis, or a part of it, goes away, and one when all of it is back. */
   function onOutcome(error: unknown): void {
-    if (error === null) lastCheckMs = Date.now()
+    if (error === null) lastCheckMs = engineTimeMs()
     if (isPartAway() === isAway) return
     isAway = !isAway
     if (isAway) log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
@@ -186,7 +187,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   for (const event of backEvents) subscriber.on(event, checkAll)
   // What changed between the first look and the subscription.
   await compareAll()
-  lastCheckMs = Date.now()
+  lastCheckMs = engineTimeMs()
   const timer = setInterval(checkNext, checkIntervalMs)
 
   return {
@@ -210,7 +211,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       checkedAtMs: Math.min(...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
-    isCurrent: () => isConnected() && !isOutdated && Date.now() - lastCheckMs < currentForMs,
+    isCurrent: () => isConnected() && !isOutdated && engineTimeMs() - lastCheckMs < currentForMs,
     close: async () => {
       clearInterval(timer)
       listeners.clear()

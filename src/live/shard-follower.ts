@@ -9,6 +9,7 @@ import {
   readSequence,
   readStates
 } from '../redis/station-store.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -174,7 +175,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   /** Takes in what Redis has, all or what has changed since the comparison before. */
   async function compare(): Promise<void> {
-    const startedMs = Date.now()
+    const startedMs = engineTimeMs()
     const since = seenSequence
     const sequence = await readSequence(redis, shard)
     // A lower number means that Redis was restored from a backup.

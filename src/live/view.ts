@@ -1,3 +1,4 @@
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import type { Feed } from './feed.ts'
 import type { HeldDocument } from './held-document.ts'
@@ -47,4 +48,4 @@ export function viewOf(feed: Feed): FeedView {
   }
 }
 
-const nowInSeconds = () => Math.floor(Date.now() / 1000)
+const nowInSeconds = () => Math.floor(engineTimeMs() / 1000)

@@ -1,3 +1,4 @@
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
 import { dataElement, html, type Html } from './html.ts'
@@ -26,7 +27,7 @@ export const playerRoute = (files: () => Promise<WebFiles>) =>
 function knownJson({ state, document }: Shown): string {
   const { epoch, offset } = state
   const position = document.position ?? { epoch, offset }
-  const rest = JSON.stringify({ ...position, timeMs: Date.now(), station: state.stationId })
+  const rest = JSON.stringify({ ...position, timeMs: engineTimeMs(), station: state.stationId })
   return `{"np":${Buffer.from(document.body).toString()},${rest.slice(1)}`
 }
 

@@ -1,7 +1,9 @@
 import { refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import { bridge } from './bridge.ts'
+import { aheadAtMostMs, pullBack } from './future.ts'
 import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
 import { endPass } from './passes.ts'
@@ -12,7 +14,7 @@ import { refillHeld } from './queue.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { holdStation } from './situation.ts'
+import { type HeldStation, holdStation } from './situation.ts'
 import { tellHooks } from './tell-hooks.ts'
 
 /**
@@ -49,32 +51,38 @@ export async function advance(
   services: PlayoutServices,
   request: AdvanceRequest,
   note: (tx: Tx) => Promise<void> = async () => {}
-): Promise<{ outcome: Outcome; state: StationState | null }> {
-  const { outcome, told } = await step(services.sql, request, Date.now(), note)
-  if (outcome === 'gone' || outcome === 'idle' || outcome === 'not-due') return { outcome, state: null }
+): Promise<Advanced> {
+  const { outcome, told, earlyByMs } = await step(services.sql, request, note)
+  if (outcome === 'gone' || outcome === 'idle' || outcome === 'not-due')
+    return { outcome, state: null, earlyByMs }
   const state = await publishEventually(services, request.stationId)
   await tellHooks(services, told)
   if (outcome === 'stepped' && state) services.log.info(...nowPlayingLine(state))
-  return { outcome, state }
+  return { outcome, state, earlyByMs }
 }
 
-function step(
-  sql: Sql,
-  request: AdvanceRequest,
-  nowMs: number,
-  note: (tx: Tx) => Promise<void>
-): Promise<Stepped> {
+export interface Advanced {
+  readonly outcome: Outcome
+  readonly state: StationState | null
+  /** How long it is until the play is due, by the time of Postgres; 0 unless the outcome is `not-due`. */
+  readonly earlyByMs: number
+}
+
+function step(sql: Sql, request: AdvanceRequest, note: (tx: Tx) => Promise<void>): Promise<Stepped> {
   const { stationId, endedShId, cause } = request
   return sql.begin<Stepped>(async tx => {
-    const held = await holdStation(tx, stationId, nowMs, librariesOf(sql))
+    let held = await holdStation(tx, stationId, engineTimeMs(), librariesOf(sql))
+    const isPulledBack = held !== null && (await pullBackWhereAhead(tx, held))
+    if (isPulledBack) held = await holdStation(tx, stationId, engineTimeMs(), null)
     if (!held) return unmoved('gone')
     const { station, play, queue, library } = held
+    const nowMs = station.readAtMs
     if (endedShId !== null && (play?.id ?? 0) !== endedShId) return unmoved('overtaken')
     if (cause === 'skip' && !play) return unmoved('idle')
     const dueAtMs = play?.dueAtMs ?? nowMs
-    if (cause === 'due' && nowMs < dueAtMs - toleranceMs) return unmoved('not-due')
+    if (cause === 'due' && nowMs < dueAtMs - toleranceMs)
+      return isPulledBack ? unmoved('postponed') : { ...unmoved('not-due'), earlyByMs: dueAtMs - nowMs }
     const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
-    // A clock that was set back must not end a play before it began.
     const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
     const before = observedBefore(station, play)
     if (!station.isClocked) {
@@ -83,7 +91,7 @@ function step(
       await refillHeld(tx, stationId, nowMs, librariesOf(sql))
       await note(tx)
       const told = await raiseTriggers(tx, station, before, startMs)
-      return { outcome: bridged === 'ended' ? 'stepped' : 'postponed', told }
+      return { outcome: bridged === 'ended' ? 'stepped' : 'postponed', told, earlyByMs: 0 }
     }
     const plan = refill({
       library,
@@ -122,17 +130,24 @@ function step(
         : [goSilent(tx, station, wakeAtMs)])
     ])
     await note(tx)
-    return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs) }
+    return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs), earlyByMs: 0 }
   })
+}
+
+/** A silent station may have had a play that ended after now. */
+async function pullBackWhereAhead(tx: Tx, { station, play }: HeldStation): Promise<boolean> {
+  const isAhead = play === null || play.startedAtMs > station.readAtMs + aheadAtMostMs
+  return isAhead && pullBack(tx, station.id, station.readAtMs)
 }
 
 interface Stepped {
   readonly outcome: Outcome
   /** The web hooks that are to be told of it. */
   readonly told: readonly number[]
+  readonly earlyByMs: number
 }
 
-const unmoved = (outcome: Outcome): Stepped => ({ outcome, told: [] })
+const unmoved = (outcome: Outcome): Stepped => ({ outcome, told: [], earlyByMs: 0 })
 
 function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
   return tx`update stations set wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`

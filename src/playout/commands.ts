@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance } from './advance.ts'
 import { publishEventually } from './publish.ts'
 import { lockStation, readOpenPlay } from './rows.ts'
@@ -18,7 +19,7 @@ const atOnce = 50
 /** Tells a playout to do something, and wakes it: who waits for a command looks when its station changes. */
 export async function addCommand(tx: Tx, stationId: number, command: Command): Promise<void> {
   await tx`insert into playout_commands (station_id, command, created_at_ms)
-    values (${stationId}, ${tx.json({ ...command })}, ${Date.now()})`
+    values (${stationId}, ${tx.json({ ...command })}, ${engineTimeMs()})`
   await tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
 }
 
@@ -35,7 +36,7 @@ export async function readCommands(
   }
   const rows = await sql<{ id: number; command: Command }[]>`
     select id, command from playout_commands
-    where station_id = ${stationId} and id > ${seen} and created_at_ms > ${Date.now() - meantForMs}
+    where station_id = ${stationId} and id > ${seen} and created_at_ms > ${engineTimeMs() - meantForMs}
     order by id limit ${atOnce}`
   return { seen: rows.at(-1)?.id ?? seen, commands: rows.map(({ command }) => command) }
 }

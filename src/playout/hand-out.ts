@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { librariesOf } from './libraries.ts'
 import { nextToSend } from './next-to-send.ts'
 import { notePlayout, noteRestart } from './playouts.ts'
@@ -34,7 +35,7 @@ export async function handOut(
   stationId: number,
   lastId: number | null
 ): Promise<SentSong | null> {
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const { song, isNew } = await services.sql.begin(async tx => {
     const station = await lockStation(tx, stationId)
     if (!station) throw new ApiError('not-found')

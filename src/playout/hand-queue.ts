@@ -1,6 +1,7 @@
 import type { LogEntry } from '../autodj/log-entry.ts'
 import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { markQueue } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
 import { lockStation, readQueues } from './rows.ts'
@@ -31,7 +32,7 @@ export async function addToQueue(
   ])
   if (songs.length === 0) return []
   if (queue.length + songs.length > rowsAtMost) refuseLength()
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const rows = songs.map(({ id, durationMs }, index) => ({
     station_id: stationId,
     seq: station.nextSeq + index,

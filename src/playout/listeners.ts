@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Count } from '../station/state.ts'
 import { noteMinute } from './listener-minutes.ts'
 import {
@@ -104,7 +105,7 @@ async function recordIn(
   const change = station && (await compare(tx, stationId, report, judge))
   if (!station || !change) return 'gone'
   if (!change.isNews) return 'unchanged'
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   await updateCounts(tx, change.changed)
   await noteListeners(tx, stationId, change.movement, nowMs)
   if (play && (change.isShown || change.movement.came.length > 0)) await keepStatistics(tx, play, change)

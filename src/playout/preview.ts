@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { simulate, type SimulatedPlay } from '../autodj/simulate.ts'
 import type { Sql } from '../db/sql.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { followedAtMs } from './rows.ts'
 import { type HeldStation, readStation } from './situation.ts'
 
@@ -26,7 +27,7 @@ export async function previewStation(
   stationId: number,
   limits: PreviewLimits
 ): Promise<SimulatedPlay[] | null> {
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const held = await sql.begin('isolation level repeatable read read only', tx =>
     readStation(tx, stationId, nowMs)
   )

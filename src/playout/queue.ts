@@ -3,6 +3,7 @@ import { type Plan, refill } from '../autodj/refill.ts'
 import { indexOf, markAired } from '../autodj/tracks.ts'
 import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type Libraries, librariesOf } from './libraries.ts'
 import { isEmptyPlan, markQueue, planStatements } from './plan-statements.ts'
 import { publishEventually, publishMany } from './publish.ts'
@@ -80,7 +81,7 @@ export async function countLibraryChange(tx: Tx, stationId: number): Promise<voi
  * there are any. Tracks go back to their playlists, requests wait again. Throws 404 for an unknown station.
  */
 export async function clearQueue(tx: Tx, stationId: number): Promise<void> {
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const held = await holdStation(tx, stationId, nowMs, null)
   if (!held) throw new ApiError('not-found')
   const cleared = held.queue.filter(row => !row.isSent)
@@ -110,7 +111,7 @@ export async function markPlaylist(tx: Tx, stationId: number, playlistId: number
  * will play.
  */
 export async function refillQueue(tx: Tx, stationId: number): Promise<void> {
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   await topUp(tx, await holdStations(tx, [stationId], nowMs, null), nowMs)
 }
 
@@ -127,7 +128,7 @@ export async function refillHeld(
 /** The same for many stations in one transaction, and shows them. */
 export async function refillQueues(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
   const libraries: Libraries = librariesOf(services.sql)
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const changed = await services.sql.begin(async tx =>
     topUp(tx, await holdStations(tx, stationIds, nowMs, libraries), nowMs)
   )

@@ -1,5 +1,6 @@
 import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
 import { startTold } from './hearsay.ts'
 import { librariesOf } from './libraries.ts'
@@ -41,12 +42,12 @@ export async function reportTrack(
   report: TrackReport
 ): Promise<void> {
   const told = await services.sql.begin(async tx => {
-    const held = await holdStation(tx, stationId, Date.now(), librariesOf(services.sql))
+    const held = await holdStation(tx, stationId, engineTimeMs(), librariesOf(services.sql))
     if (!held) throw new ApiError('not-found')
     refuseUnasked(held.station)
     const before = observedBefore(held.station, held.play)
     if (!(await record(tx, held, report))) return null
-    await refillHeld(tx, stationId, Date.now(), librariesOf(services.sql))
+    await refillHeld(tx, stationId, engineTimeMs(), librariesOf(services.sql))
     return raiseTriggers(tx, held.station, before, report.startedAtMs)
   })
   if (told === null) return
@@ -178,7 +179,7 @@ async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { s
 async function passOver(tx: Tx, stationId: number, row: ReportedRow): Promise<void> {
   const { count } = await tx`
     with passed as (
-      update queue set skipped_at_ms = ${Date.now()}
+      update queue set skipped_at_ms = ${engineTimeMs()}
       where station_id = ${stationId} and is_sent and not is_interrupt and position < ${row.position}
         and played_at_ms is null and skipped_at_ms is null
       returning request_id

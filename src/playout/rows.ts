@@ -7,6 +7,8 @@ import type { Tx } from '../db/sql.ts'
 /** The settings a step needs. */
 export interface LockedStation {
   readonly id: number
+  /** The time of Postgres when this was read, in Unix milliseconds: that of the step. */
+  readonly readAtMs: number
   /** The engine's own clock drives it, and it is switched on. */
   readonly isClocked: boolean
   /** Who says what plays; null while it is switched off. */
@@ -36,11 +38,15 @@ export interface LockedStation {
 
 /**
  * Takes the rows of stations: one step at a time. The lock lets inserts into tables that refer to the station pass,
- * so an import does not hold the engine up. The statement is sent at once, not when its result is awaited: what is sent
- * after it is read under the lock.
+ * so an import does not hold the engine up. The statements are sent at once, not when their results are awaited: what is sent
+ * after them is read under the lock. Two statements, because one that waits for a lock sees all other tables as they were before.
  */
 export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
-  return tx<LockedStation[]>`${selectStations(tx, stationIds)} for no key update of s`.execute()
+  const locked = tx`
+    select from stations where id = any(${[...stationIds]}::bigint[]) order by id for no key update`.execute()
+  const read = tx<LockedStation[]>`${selectStations(tx, stationIds)}`.execute()
+  const [, stations] = await Promise.all([locked, read])
+  return stations
 }
 
 /** The settings of stations that are only looked at. */
@@ -49,7 +55,8 @@ export async function readStations(tx: Tx, stationIds: readonly number[]): Promi
 }
 
 const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
-  select s.id, s.is_enabled and s.backend = 'clock' as "isClocked",
+  select s.id, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as "readAtMs",
+    s.is_enabled and s.backend = 'clock' as "isClocked",
     case when s.is_enabled then s.backend end as driver,
     (select b.started_at_ms from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "liveSinceMs",
     s.is_enabled and s.backend <> 'none' as "hasAutodj", s.queue_length as "queueLength",

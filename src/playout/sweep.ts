@@ -1,8 +1,10 @@
 import { shards } from '../redis/keys.ts'
 import { dropPosition, isBeyondUs, isReadable, parsePosition, readPositions } from '../redis/station-store.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { endAbandoned } from './abandoned.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
 import { markEverywhere } from './everywhere.ts'
+import { aheadAtMostMs } from './future.ts'
 import { forgetGone } from './gone.ts'
 import { sendInterrupts } from './interrupts.ts'
 import { publishMany } from './publish.ts'
@@ -18,7 +20,7 @@ const chunk = 500
 const rounds = 10
 
 /**
- * The safety net under the jobs: ends plays whose job was lost or whose playout has gone, wakes silent stations that have
+ * The safety net under the jobs: ends plays whose job was lost or whose playout has gone, corrects those that begin after now, wakes silent stations that have
  * something to play, tells playouts what cuts in, and brings live states up to the facts where a process died in between or Redis lost them; those of deleted stations
  * go. `previous` holds the stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
  * every second; it may run in any number of processes. Rejects between two steps once `signal` is aborted.
@@ -30,9 +32,10 @@ export async function sweep(
 ): Promise<Set<number>> {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
+  await pullEarly(services, signal)
   await wakeSilent(services, signal)
-  await sendInterrupts(services, Date.now())
-  await endAbandoned(services, { nowMs: Date.now(), upForMs: process.uptime() * 1000 })
+  await sendInterrupts(services, engineTimeMs())
+  await endAbandoned(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
   for (let round = 0; round < rounds && (await refillStale(services, signal)) > 0; round++);
   for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
@@ -44,7 +47,7 @@ export async function sweep(
 async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
     select station_id as "stationId", id as "shId" from song_history
-    where ended_at_ms is null and due_at_ms < ${Date.now() - graceMs} order by due_at_ms limit ${chunk}`
+    where ended_at_ms is null and due_at_ms < ${engineTimeMs() - graceMs} order by due_at_ms limit ${chunk}`
   await advanceAll(
     services,
     rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
@@ -53,12 +56,24 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
   return rows.length
 }
 
+/** A play that begins after now is let begin now: the time has gone back, or who noted it had a wrong one. */
+async function pullEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
+  const rows = await services.sql<{ stationId: number; shId: number }[]>`
+    select station_id as "stationId", id as "shId" from song_history
+    where ended_at_ms is null and started_at_ms > ${engineTimeMs() + aheadAtMostMs} limit ${chunk}`
+  await advanceAll(
+    services,
+    rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
+    signal
+  )
+}
+
 async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ id: number }[]>`
     select s.id from stations s left join libraries l on l.station_id = s.id
     where s.is_enabled and s.backend = 'clock'
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
-      and (s.wake_at_ms <= ${Date.now()} or s.wake_version <> coalesce(l.version, 0)
+      and (s.wake_at_ms <= ${engineTimeMs()} or s.wake_version <> coalesce(l.version, 0)
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
     limit ${chunk}`
   await advanceAll(

@@ -1,5 +1,6 @@
 import { withDeadline } from '../deadline.ts'
 import { scheduleDeliveries } from '../jobs.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { PlayoutServices } from './services.ts'
 
 const patienceMs = 500
@@ -11,7 +12,7 @@ const patienceMs = 500
 export async function tellHooks(services: PlayoutServices, webhookIds: readonly number[]): Promise<void> {
   if (webhookIds.length === 0) return
   try {
-    const add = () => scheduleDeliveries(services.deliveries, webhookIds, Date.now())
+    const add = () => scheduleDeliveries(services.deliveries, webhookIds, engineTimeMs())
     await withDeadline(patienceMs, 'telling web hooks', add)
   } catch (error) {
     services.log.warn({ err: error }, 'web hooks not told yet')

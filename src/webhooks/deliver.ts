@@ -1,5 +1,6 @@
 import type { Sql } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Seals } from './config.ts'
 import {
   cancelDeliveries,
@@ -46,14 +47,14 @@ export async function deliver(
   stopping: () => boolean = () => false
 ): Promise<number | null> {
   const { sql, holder, held } = parts
-  if (!(await holdHook(sql, webhookId, holder, Date.now()))) return null
+  if (!(await holdHook(sql, webhookId, holder, engineTimeMs()))) return null
   held.add(webhookId)
   try {
     for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
       const step = await deliverNext(parts, webhookId)
       if (step !== 'delivered') return step.lookAtMs
     }
-    return Date.now()
+    return engineTimeMs()
   } finally {
     held.delete(webhookId)
     await releaseHook(sql, webhookId, holder)
@@ -65,7 +66,7 @@ async function deliverNext(
   webhookId: number
 ): Promise<'delivered' | { lookAtMs: number | null }> {
   const { sql } = parts
-  const nowMs = Date.now()
+  const nowMs = engineTimeMs()
   const [hook, pending] = await Promise.all([
     readHeldHook(sql, webhookId, parts.holder),
     readPending(sql, webhookId)

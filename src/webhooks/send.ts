@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net'
 
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { FetchFault } from './fetch-fault.ts'
 import { type GuardedAnswer, guardedFetch } from './guarded-fetch.ts'
 import type { Mailer } from './mailer.ts'
@@ -36,7 +37,7 @@ export async function send(
   secrets: readonly string[],
   parts: SendParts
 ): Promise<Attempted> {
-  const startedAtMs = Date.now()
+  const startedAtMs = engineTimeMs()
   const startedAt = performance.now()
   const answer =
     sending.kind === 'mail' ? await mail(sending.mail, id, parts) : await ask(sending, secrets, parts)
@@ -110,7 +111,7 @@ function judged({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | '
   return {
     status,
     fault: status >= 200 && status < 300 ? null : 'http',
-    retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now())
+    retryAfterMs: retryAfterMs(status, headers['retry-after'], engineTimeMs())
   }
 }
 

@@ -7,6 +7,7 @@ import { clearTombstones } from '../../src/playout/gone.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
 import { publish, renewState } from '../../src/playout/publish.ts'
 import { removeFromQueue } from '../../src/playout/queue.ts'
+import { type LockedStation, lockStation } from '../../src/playout/rows.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { sweep } from '../../src/playout/sweep.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
@@ -14,6 +15,7 @@ import { commitState, forgetStation, readPositions, readStates } from '../../src
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
 
 /** As if all epochs had begun long ago. */
 const settleEpochs = (sql: Sql) => sql`update stations set epoch_since = '-infinity'`
@@ -227,6 +229,70 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
   expect(await readFacts(sql, [stationId])).toEqual(before)
 })
 
+/** As if a process an hour ahead had driven the station. */
+async function moveAnHourAhead(sql: Sql, stationId: number): Promise<void> {
+  await sql`
+    update song_history set started_at_ms = started_at_ms + ${hourMs}, ended_at_ms = ended_at_ms + ${hourMs},
+      due_at_ms = due_at_ms + ${hourMs} where station_id = ${stationId}`
+}
+
+const hourMs = 3_600_000
+
+test('plays that begin after now begin now, in order and without overlap', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const [swept = 0, skipped = 0] = (await seedStations(sql, { stations: 2 })).map(({ id }) => id)
+  for (const id of [swept, skipped]) {
+    await advance(playout, wake(id))
+    await advance(playout, skip(id))
+    await moveAnHourAhead(sql, id)
+  }
+  const { outcome } = await advance(playout, skip(skipped))
+  expect(outcome).toBe('stepped')
+  await sweep(playout, new Set())
+  await sweep(playout, new Set())
+  for (const id of [swept, skipped]) {
+    const plays = await readHistory(sql, id)
+    for (const [index, { startedAtMs, endedAtMs }] of plays.entries()) {
+      expect(startedAtMs).toBeLessThanOrEqual(Date.now() + 50)
+      if (index < plays.length - 1) expect(endedAtMs).toBe(plays[index + 1]?.startedAtMs)
+    }
+    const [state] = await readStates(playout.redis, [id])
+    const last = plays.at(-1)
+    expect(state?.shown?.startedAtMs).toBe(last?.startedAtMs)
+    expect(state?.current?.dueAtMs).toBe((last?.startedAtMs ?? 0) + 60_000)
+  }
+})
+
+test('a station that wakes does not play before its last play has ended', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await advance(playout, wake(stationId))
+  await sql`update song_history set ended_at_ms = started_at_ms + 60000 where station_id = ${stationId}`
+  await moveAnHourAhead(sql, stationId)
+  await advance(playout, wake(stationId))
+  const [before, after] = await readHistory(sql, stationId)
+  expect(after?.startedAtMs).toBeLessThanOrEqual(Date.now() + 50)
+  expect(after?.startedAtMs).toBeGreaterThanOrEqual(before?.endedAtMs ?? Infinity)
+})
+
+test('a step sees what was committed while it waited for its station', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await advance(playout, wake(stationId))
+  let waiting: Promise<LockedStation | null> | undefined
+  await sql.begin(async tx => {
+    await tx`select from stations where id = ${stationId} for no key update`
+    waiting = sql.begin(other => lockStation(other, stationId))
+    const isWaiting = async () =>
+      (await sql`select from pg_stat_activity where wait_event_type = 'Lock'`).count > 0
+    await waitFor(isWaiting, { deadlineMs: 4_000, what: 'somebody to wait for the station' })
+    await tx`
+      insert into broadcasts (station_id, username, streamer_name, started_at_ms) values (${stationId}, 'dj', 'DJ', 1)`
+    await tx`insert into webhooks (station_id, type) values (${stationId}, 'generic')`
+  })
+  expect(await waiting).toMatchObject({ liveSinceMs: 1, hasHooks: true })
+})
+
 test('a lost live state is rebuilt under a new epoch, and its next step is scheduled', async ({
   sql,
   redisUrl
@@ -429,7 +495,7 @@ test('a station that is gone from Postgres is forgotten by the next sweep, and s
     endedShId: state?.current?.shId ?? 0,
     cause: 'due'
   })
-  expect(late).toEqual({ outcome: 'gone', state: null })
+  expect(late).toMatchObject({ outcome: 'gone', state: null })
   expect(await publish(playout, gone)).toBeNull()
   await sweep(playout, new Set([gone]))
   expect(await readStates(playout.redis, [gone])).toEqual([null])

@@ -1,0 +1,47 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { type EngineTime, openEngineTime } from '../../../src/runtime/engine-time.ts'
+
+/** A question that is sent now and answered after some milliseconds, by a clock that is ahead of this machine. */
+function ask(time: EngineTime, aheadMs: number, tookMs: number, delayMs = tookMs / 2): number {
+  const sentAtMs = performance.now()
+  return time.note({ sentAtMs, answeredAtMs: sentAtMs + tookMs, timeMs: Date.now() + aheadMs + delayMs })
+}
+
+const hourMs = 3_600_000
+
+test('until Postgres was asked it is the time of the machine', () => {
+  expect(Math.abs(openEngineTime().timeMs() - Date.now())).toBeLessThan(5)
+})
+
+test('it is that of Postgres, whatever the clock of the machine says', () => {
+  const time = openEngineTime()
+  ask(time, -hourMs, 4)
+  expect(Math.abs(time.timeMs() - (Date.now() - hourMs))).toBeLessThan(10)
+  expect(Math.abs(time.machineAheadMs() - hourMs)).toBeLessThan(10)
+})
+
+test('it is not further off than the best sample may be', () => {
+  const samples = fc.array(fc.tuple(fc.nat(2_000), fc.double({ min: 0, max: 1, noNaN: true })), {
+    minLength: 1
+  })
+  fc.assert(
+    fc.property(samples, list => {
+      const time = openEngineTime()
+      for (const [tookMs, share] of list) ask(time, 0, tookMs, tookMs * share)
+      const bestMs = Math.min(...list.map(([tookMs]) => tookMs / 2))
+      expect(Math.abs(time.timeMs() - Date.now())).toBeLessThan(bestMs + 20)
+    }),
+    { numRuns: 30 }
+  )
+})
+
+test('a jump of the clock of Postgres is followed and told', () => {
+  const time = openEngineTime()
+  ask(time, 0, 2)
+  expect(Math.abs(ask(time, hourMs, 2) - hourMs)).toBeLessThan(10)
+  expect(Math.abs(time.timeMs() - Date.now() - hourMs)).toBeLessThan(10)
+  ask(time, hourMs, 500, 400)
+  expect(Math.abs(time.timeMs() - Date.now() - hourMs)).toBeLessThan(10)
+})
