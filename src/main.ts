@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { adminKeyFile, ensureAdminKey, reportNewKey } from './admin-key.ts'
 import { keepRunning } from './children.ts'
 import type { Config } from './config.ts'
-import { migrate } from './db/migrate.ts'
+import { migrateDatabase } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
 import { checkMediaDir, importFolder, prepareDemo } from './demo.ts'
 import { announceServices, lockDataDir } from './embedded/data-dir.ts'
@@ -77,7 +77,7 @@ async function prepare(config: Config, databaseUrl: string, log: Logger) {
   const sql = openSql(databaseUrl, { max: 2, name: 'start' })
   try {
     await checkPostgres(sql)
-    const migrated = await migrate(sql)
+    const migrated = await migrateDatabase(databaseUrl)
     if (migrated.length > 0) log.debug({ migrated }, 'schema is up to date')
     return { newKey: await ensureAdminKey(sql, config), mediaStationId: await prepareDemo(sql, config) }
   } finally {

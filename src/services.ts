@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis'
 
 import type { Config } from './config.ts'
-import { migrate } from './db/migrate.ts'
+import { migrateDatabase } from './db/migrate.ts'
 import { register } from './db/processes.ts'
 import { openSql } from './db/sql.ts'
 import { withDeadline } from './deadline.ts'
@@ -57,7 +57,7 @@ export async function openServices(
     const deliveries = openDeliverQueue(producer)
     opened.defer('delivery queue', () => deliveries.close())
     deliveries.on('error', () => {})
-    await migrate(sql)
+    await migrateDatabase(databaseUrl)
     const processes = await register(sql, { kind: name, readableSchemas, ownSchema }, log)
     opened.defer('registration', () => processes.stop())
     return {

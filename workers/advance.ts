@@ -30,7 +30,7 @@ export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisP
       await wait(first.earlyByMs)
       return (await step()).outcome
     },
-    { connection, concurrency: 64 }
+    { connection, concurrency: 64, runRetryDelay: 1_000 }
   )
   worker.on('error', error => services.log.debug({ err: error }, 'advance worker'))
   worker.on('failed', (job, error) => services.log.warn({ err: error, job: job?.id }, 'advance failed'))

@@ -58,7 +58,7 @@ export function startWebhooks(
       const lookAtMs = await deliver(parts, webhookId, () => isStopping)
       if (lookAtMs !== null && !isStopping) await scheduleDeliveries(deliveries, [webhookId], lookAtMs)
     },
-    { connection, concurrency }
+    { connection, concurrency, runRetryDelay: 1_000 }
   )
   worker.on('error', error => log.debug({ err: error }, 'delivery worker'))
   worker.on('failed', (job, error) => {

@@ -4,9 +4,22 @@ import { OperatorError } from '../errors.ts'
 import { programFile } from '../program-files.ts'
 import { version } from '../version.ts'
 import { fillClashKeys } from './clash-keys.ts'
-import type { Sql, Tx } from './sql.ts'
+import { openSql, type Sql, type Tx } from './sql.ts'
 
 const folder = programFile('src/db/migrations/')
+
+/** A migration may have to go through millions of rows. */
+const migrationSeconds = 3_600
+
+/** Brings the schema of a database up to date, over a connection of its own that has the time for it; see `migrate`. */
+export async function migrateDatabase(url: string): Promise<string[]> {
+  const sql = openSql(url, { max: 1, name: 'migration', statementSeconds: migrationSeconds })
+  try {
+    return await migrate(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
 
 /**
  * Brings the schema up to date: every `NNNN_name.sql` not yet recorded runs, in order, in one transaction.

@@ -9,23 +9,37 @@ export type Tx = postgres.TransactionSql<{ bigint: number }>
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
+export interface SqlOptions {
+  readonly max: number
+  readonly name: string
+  /** How many seconds a statement may take. */
+  readonly statementSeconds?: number
+}
+
+/** How much longer than a statement may take its answer is waited for. */
+const answerMarginSeconds = 2
+/** After so many idle seconds a connection is probed, each second, up to ten times. */
+const keepAliveSeconds = 3
+
 /**
- * Opens a pool. Nothing is sent before the first query. Every statement ends after 15 seconds, a lock is waited
- * for 5 seconds, and an idle transaction is ended after 15, so that no fault elsewhere can hold a station. Throws an
- * `OperatorError` when the library lacks its patch.
+ * Opens a pool. Nothing is sent before the first query. Every statement ends after 10 seconds unless told otherwise, a lock is waited
+ * for 5 seconds, and an idle transaction is ended after 15, so that no fault elsewhere can hold a station. A connection whose
+ * server has gone without a word is replaced within 15 seconds. Throws an `OperatorError` when the library lacks its patch.
  */
-export function openSql(url: string, options: { max: number; name: string }): Sql {
+export function openSql(url: string, { max, name, statementSeconds = 10 }: SqlOptions): Sql {
   assertPatched()
   return postgres(url, {
-    max: options.max,
+    max,
     connect_timeout: 5,
+    answer_timeout: statementSeconds + answerMarginSeconds,
+    keep_alive: keepAliveSeconds,
     onnotice: () => {},
     types: {
       bigint: { to: 20, from: [20], serialize: (x: number) => String(x), parse: (x: string) => Number(x) }
     },
     connection: {
-      application_name: `cuewire ${options.name}`,
-      statement_timeout: 15_000,
+      application_name: `cuewire ${name}`,
+      statement_timeout: statementSeconds * 1_000,
       lock_timeout: 5_000,
       idle_in_transaction_session_timeout: 15_000,
       // Our statements are few and look up by key: planning them anew each time costs more than running them.
@@ -37,7 +51,7 @@ export function openSql(url: string, options: { max: number; name: string }): Sq
 /** Without its patch a lost connection can end the process, or send a transaction's statements outside of it. */
 function assertPatched(): void {
   // The patch sets this number; it grows when the patch changes.
-  if (Reflect.get(postgres, 'cuewirePatch') === 1) return
+  if (Reflect.get(postgres, 'cuewirePatch') === 2) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )

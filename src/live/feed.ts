@@ -68,6 +68,9 @@ export type Shown = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 /** What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were lost. */
 const backEvents = ['ready', 'subscribersReady'] as const
 
+/** How often the connection for messages is probed. */
+const probeMs = 4_000
+
 /** A comparison that is older tells nothing of now. */
 const currentForMs = 5_000
 
@@ -189,6 +192,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   await compareAll()
   lastCheckMs = engineTimeMs()
   const timer = setInterval(checkNext, checkIntervalMs)
+  // Changes nothing but that something is sent: where no answer comes, the connection is replaced.
+  const prober = setInterval(() => {
+    for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(nothing)
+  }, probeMs)
 
   return {
     get: catalogue.get,
@@ -214,6 +221,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     isCurrent: () => isConnected() && !isOutdated && engineTimeMs() - lastCheckMs < currentForMs,
     close: async () => {
       clearInterval(timer)
+      clearInterval(prober)
       listeners.clear()
       goneListeners.clear()
       subscriber.off('smessage', onMessage)

@@ -12,10 +12,14 @@ import { limitWaiting } from './waiting-limit.ts'
 export type RedisClient = Redis | Cluster
 
 const commandTimeout = 5_000
+/** A connection on which nothing comes for so long after a command is replaced: its server has gone without a word. */
+const socketTimeout = 6_000
+/** The same where a command waits in Redis for up to ten seconds. */
+const blockingSocketTimeout = 12_000
 
 /** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
 export function openRedis(place: RedisPlace, name: string): RedisClient {
-  const redis = open(place, name, { commandTimeout, maxRetriesPerRequest: 2 })
+  const redis = open(place, name, { commandTimeout, socketTimeout, maxRetriesPerRequest: 2 })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   for (const command of ['commitStation', 'forgetStation']) {
     const lua = readFileSync(programFile(`src/redis/lua/${command}-5.lua`), 'utf8')
@@ -24,19 +28,27 @@ export function openRedis(place: RedisPlace, name: string): RedisClient {
   return redis
 }
 
-/** Opens a connection that only listens; it subscribes again by itself after every reconnect. */
+/**
+ * Opens a connection that only listens; it subscribes again by itself after every reconnect. Who uses it has to send a command every few
+ * seconds, so that a lost connection shows.
+ */
 export function openSubscriber(place: RedisPlace, name: string): RedisClient {
-  return open(place, name, { maxRetriesPerRequest: null, shardedSubscribers: true })
+  return open(place, name, { socketTimeout, maxRetriesPerRequest: null, shardedSubscribers: true })
 }
 
-/** Opens a connection of a BullMQ worker, whose blocking reads wait as long as they like. */
+/** Opens a connection of a BullMQ worker, whose blocking reads wait for ten seconds at most. */
 export function openBlocking(place: RedisPlace, name: string): RedisClient {
-  return open(place, name, { maxRetriesPerRequest: null })
+  return open(place, name, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
 }
 
 /** Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that. */
 export function openProducer(place: RedisPlace, name: string): RedisClient {
-  const redis = open(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout })
+  const redis = open(place, name, {
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    commandTimeout,
+    socketTimeout
+  })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   return redis
 }
@@ -44,6 +56,7 @@ export function openProducer(place: RedisPlace, name: string): RedisClient {
 interface Behaviour {
   readonly maxRetriesPerRequest: number | null
   readonly commandTimeout?: number
+  readonly socketTimeout: number
   readonly enableOfflineQueue?: boolean
   readonly shardedSubscribers?: boolean
 }

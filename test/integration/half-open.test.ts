@@ -1,0 +1,72 @@
+import { expect } from 'vitest'
+
+import { openSql } from '../../src/db/sql.ts'
+import { openRedis } from '../../src/redis/connection.ts'
+import { aStation } from '../support/builders.ts'
+import { openCuttableProxy } from '../support/cuttable-proxy.ts'
+import { test } from '../support/fixtures.ts'
+import { followRedis } from '../support/live-server.ts'
+import { putState } from '../support/put-state.ts'
+import { waitFor } from '../support/wait.ts'
+
+// A firewall forgets connections, or a machine goes without a word: nothing comes any more, and nobody says so.
+
+test('a half-open connection to Postgres costs the queries that are under way, and is replaced with all that are idle', async ({
+  databaseUrl
+}) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 4, name: 'half-open', statementSeconds: 1 })
+  await Promise.all(Array.from({ length: 4 }, () => pool`select pg_sleep(0.1)`))
+  expect(proxy.open()).toBe(4)
+  proxy.freeze()
+  const startedAtMs = performance.now()
+  await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_CLOSED')
+  expect(performance.now() - startedAtMs).toBeLessThan(6_000)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => pool`select 1 as one`))
+  expect(answers.flat()).toHaveLength(8)
+  expect(performance.now() - startedAtMs).toBeLessThan(8_000)
+  await pool.end({ timeout: 1 })
+})
+
+test('a transaction on a half-open connection fails as a whole', async ({ databaseUrl, sql }) => {
+  await sql`create table witness (n int)`
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 1, name: 'half-open', statementSeconds: 1 })
+  const lost = pool.begin(async tx => {
+    await tx`insert into witness values (1)`
+    proxy.freeze()
+    await tx`insert into witness values (2)`
+  })
+  await expect(lost).rejects.toThrow('CONNECTION_CLOSED')
+  await pool`insert into witness values (3)`
+  expect(await sql`select n from witness`).toEqual([{ n: 3 }])
+  await pool.end({ timeout: 1 })
+})
+
+test('a half-open connection to Redis is replaced', async ({ redisUrl }) => {
+  await using proxy = await openCuttableProxy(redisUrl)
+  const redis = openRedis({ urls: [proxy.url], isCluster: false }, 'half-open')
+  redis.on('error', () => {})
+  await redis.set('key', 'value')
+  proxy.freeze()
+  await expect(redis.get('key')).rejects.toThrow('Command timed out')
+  await waitFor(async () => (await redis.get('key').catch(() => null)) === 'value', {
+    deadlineMs: 8_000,
+    what: 'Redis to answer again'
+  })
+  redis.disconnect()
+})
+
+test('a feed whose connections are half-open follows again within 15 seconds', async ({ redisUrl }) => {
+  await using proxy = await openCuttableProxy(redisUrl)
+  const { feed, redis } = await followRedis(proxy.url)
+  await putState(redis, aStation())
+  await waitFor(() => feed.get(1), { deadlineMs: 5_000, what: 'the station' })
+  proxy.freeze()
+  await waitFor(() => !feed.health().connected, { deadlineMs: 12_000, what: 'the connection to be given up' })
+  await waitFor(() => feed.health().connected, { deadlineMs: 12_000, what: 'the connection to be back' })
+  const direct = openRedis({ urls: [redisUrl], isCluster: false }, 'direct')
+  await putState(direct, aStation({ offset: 2 }))
+  direct.disconnect()
+  await waitFor(() => feed.get(1)?.state.offset === 2, { deadlineMs: 1_000, what: 'the change' })
+})
