@@ -62,11 +62,26 @@ export async function register(sql: Sql, self: Self, log: Logger): Promise<Regis
     else log.info('the clock of this machine is right again')
   }
 
+  let isOutdated = false
+  const reportNewer = (newest: number) => {
+    const isBeyond = newest > Math.max(...self.readableSchemas)
+    if (isBeyond === isOutdated) return
+    isOutdated = isBeyond
+    if (isBeyond)
+      log.error(
+        'a newer release runs whose live states this one cannot read; it leaves them alone: upgrade this process'
+      )
+    else log.info('no newer release runs any more whose live states this one cannot read')
+  }
+
   const beat = async () => {
-    const { schema: found, offMs } = await withDeadline(answerMs, 'registering the process', () =>
-      heartbeat(sql, id, self)
-    )
+    const {
+      schema: found,
+      newest,
+      offMs
+    } = await withDeadline(answerMs, 'registering the process', () => heartbeat(sql, id, self))
     reportClock(offMs)
+    reportNewer(newest)
     if (found !== schema)
       log.info({ from: schema, to: found }, 'live states are written in another way from now on')
     schema = found
@@ -97,25 +112,25 @@ export async function register(sql: Sql, self: Self, log: Logger): Promise<Regis
 }
 
 /**
- * Returns the oldest of the ways of writing of all processes that were seen in the last five minutes, and by how many milliseconds the time of
- * the engine was off.
+ * Returns the oldest and the newest of the ways of writing of all processes that were seen in the last five minutes, and by how many
+ * milliseconds the time of the engine was off.
  */
 async function heartbeat(
   sql: Sql,
   id: string,
   { kind, readableSchemas, ownSchema }: Self
-): Promise<{ schema: number; offMs: number }> {
+): Promise<{ schema: number; newest: number; offMs: number }> {
   await sql`
     insert into processes (id, kind, version, readable_schemas, own_schema)
     values (${id}, ${kind}, ${version}, ${[...readableSchemas]}::smallint[], ${ownSchema})
     on conflict (id) do update set seen_at = clock_timestamp()`
   const sentAtMs = performance.now()
-  const [row] = await sql<{ schema: number | null; timeMs: number }[]>`
-    select min(own_schema)::int as schema, (extract(epoch from clock_timestamp()) * 1000)::float8 as "timeMs"
+  const [row] = await sql<{ schema: number | null; newest: number | null; timeMs: number }[]>`
+    select min(own_schema)::int as schema, max(own_schema)::int as newest, (extract(epoch from clock_timestamp()) * 1000)::float8 as "timeMs"
     from processes where seen_at > clock_timestamp() - interval '5 minutes'`
   if (!row) throw new Error('Postgres has not said its time')
   const offMs = engineTime.note({ sentAtMs, answeredAtMs: performance.now(), timeMs: row.timeMs })
-  return { schema: Math.min(row.schema ?? ownSchema, ownSchema), offMs }
+  return { schema: Math.min(row.schema ?? ownSchema, ownSchema), newest: row.newest ?? ownSchema, offMs }
 }
 
 /** Forgets processes that have not been seen for a day. */

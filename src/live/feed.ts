@@ -110,9 +110,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     if (isSo === isOutdated) return
     isOutdated = isSo
     if (isOutdated)
-      log.error(
-        'a newer release writes the live states in a way that this one cannot read: upgrade this process'
-      )
+      log.warn('live states of a newer release cannot be read; the newest known ones are served')
     else log.info('the live states can be read again')
   }
 

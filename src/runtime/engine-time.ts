@@ -11,7 +11,7 @@ export interface TimeSample {
 }
 
 export interface EngineTime {
-  /** Unix milliseconds: the time of Postgres once it was asked, and until then that of this machine. */
+  /** Whole Unix milliseconds: the time of Postgres once it was asked, and until then that of this machine. */
   readonly timeMs: () => number
   /**
    * Takes a sample in. Returns by how many milliseconds the time was off by this sample: it is corrected if that is more than the sample
@@ -29,7 +29,7 @@ export function openEngineTime(): EngineTime {
   /** Unix milliseconds at `performance.now() === 0`, and how far that may have been off when it was measured; null before. */
   let known: { baseMs: number; errorMs: number; measuredAtMs: number } | null = null
 
-  const timeMs = () => (known === null ? Date.now() : known.baseMs + performance.now())
+  const timeMs = () => (known === null ? Date.now() : Math.floor(known.baseMs + performance.now()))
 
   return {
     timeMs,

@@ -42,13 +42,14 @@ export interface RunningServer extends Disposable {
 
 /**
  * Starts a server on a test's own database and Redis, as production does. More variables may be given; with a `PORT`
- * that other servers listen on too it is this one that is waited for.
+ * that other servers listen on too it is this one that is waited for. `release`: the folder of another release.
  */
 export async function startServer(
   databaseUrl: string,
   redisUrl: string,
   dataDir: string,
-  variables: Readonly<Record<string, string>> = {}
+  variables: Readonly<Record<string, string>> = {},
+  release?: string
 ): Promise<RunningServer> {
   const port = variables['PORT'] ?? (await freePort())
   const baseUrl = `http://127.0.0.1:${port}`
@@ -64,7 +65,7 @@ export async function startServer(
     LOG_LEVEL: 'fatal',
     ...variables
   }
-  const child = spawn(process.execPath, wordsFor('src/server.ts'), {
+  const child = spawn(process.execPath, wordsFor('src/server.ts', release), {
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })

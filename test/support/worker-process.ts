@@ -9,13 +9,15 @@ export const shared = {
   STORAGE_ROOTS: `/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast,${tmpdir()}`
 }
 
-/** Starts the workers as a process of their own, as production does. More variables may be given. */
+/** Starts the workers as a process of their own, as production does. More variables may be given. `release`: the folder of another release. */
 export function startWorkers(
   databaseUrl: string,
   redisUrl: string,
-  variables: Readonly<Record<string, string>> = {}
+  variables: Readonly<Record<string, string>> = {},
+  release?: string,
+  stdout: 'inherit' | 'pipe' = 'inherit'
 ): ChildProcess {
-  return spawn(process.execPath, wordsFor('workers/main.ts'), {
+  return spawn(process.execPath, wordsFor('workers/main.ts', release), {
     // Not all of ours: the test runner sets BASE_URL for itself.
     env: {
       ...shared,
@@ -26,6 +28,6 @@ export function startWorkers(
       ...variables
     },
     // With a channel they end when this process does, however that happens.
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc']
+    stdio: ['ignore', stdout, 'pipe', 'ipc']
   })
 }

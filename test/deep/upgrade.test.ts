@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { expect } from 'vitest'
+
+import { openRedis } from '../../src/redis/connection.ts'
+import { shardOf } from '../../src/redis/keys.ts'
+import { parsePosition, readPositions } from '../../src/redis/station-store.ts'
+import { test } from '../support/fixtures.ts'
+import { connectLive } from '../support/live-client.ts'
+import { type RunningServer, startServer } from '../support/program.ts'
+import { buildRelease } from '../support/release.ts'
+import { seedStations } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
+import { startWorkers } from '../support/worker-process.ts'
+
+/** A server and a worker process of one release. */
+interface Pair {
+  readonly server: RunningServer
+  readonly workers: ChildProcess
+}
+
+async function stop({ server, workers }: Pair): Promise<void> {
+  for (const process of [server.process, workers]) {
+    process.kill('SIGTERM')
+    if (process.exitCode === null && process.signalCode === null) await once(process, 'exit')
+  }
+}
+
+test('two releases that write live states differently run side by side, forward and back', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  await using folder = await openTempFolder()
+  const release = async (name: string, readable: readonly number[], own: number) => {
+    const path = join(folder.path, name)
+    await mkdir(path)
+    await buildRelease(path, { readable, own })
+    return path
+  }
+  const older = await release('older', [3, 4], 3)
+  const newer = await release('newer', [3, 4], 4)
+  const start = async (path: string): Promise<Pair> => {
+    const workers = startWorkers(databaseUrl, redisUrl, {}, path)
+    return { server: await startServer(databaseUrl, redisUrl, folder.path, {}, path), workers }
+  }
+
+  const stations = await seedStations(sql, { stations: 12, tracks: 6 })
+  const ids = stations.map(({ id }) => id)
+  const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
+  const schemas = async () => {
+    const positions = await Promise.all(
+      ids.map(async id => (await readPositions(redis, shardOf(id))).get(id) ?? '')
+    )
+    return positions.map(parsePosition)
+  }
+
+  let pairs: Pair[] = [await start(older)]
+  await waitFor(async () => (await schemas()).every(({ schema }) => schema === 3), {
+    deadlineMs: 10_000,
+    what: 'all stations'
+  })
+  const epochs = new Set((await schemas()).map(({ epoch }) => epoch))
+  expect(epochs.size).toBe(ids.length)
+
+  // Load: songs are skipped all the time, by whichever server there is. Every write has to be answered.
+  const ended = new AbortController()
+  const isOver = () => ended.signal.aborted
+  const refused: unknown[] = []
+  const load = (async () => {
+    for (let turn = 0; !isOver(); turn++) {
+      const { server } = pairs[turn % pairs.length] ?? {}
+      const id = ids[turn % ids.length]
+      const { status } = (await server?.ask('POST', `/api/station/${id}/backend/skip`)) ?? {}
+      if (status !== 200 && !isOver()) refused.push([turn, status])
+      await wait(40)
+    }
+  })()
+  /** Follows all stations on a server until it says goodbye. */
+  const ends: unknown[] = []
+  const offsets = new Map<string, number>()
+  const steppedBack: string[] = []
+  const follow = async ({ server }: Pair) => {
+    const live = connectLive(`${server.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`)
+    const subs = Object.fromEntries(ids.map(id => [`station:${id}`, { recover: true }]))
+    live.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString())
+      if (frame.disconnect) ends.push(frame.disconnect.code)
+      for (const [channel, entry] of Object.entries<{ epoch: string }>(frame.connect?.subs ?? {}))
+        epochs.add(entry.epoch ?? channel)
+      if (frame.pub) {
+        const key = `${server.baseUrl} ${frame.channel}`
+        if (frame.pub.offset < (offsets.get(key) ?? 0)) steppedBack.push(key)
+        offsets.set(key, frame.pub.offset)
+      }
+    })
+    await once(live.socket, 'open')
+    live.socket.send(JSON.stringify({ subs }))
+  }
+  const replace = async (path: string) => {
+    const before = pairs
+    const next = await start(path)
+    await follow(next)
+    pairs = [...before, next]
+    await wait(4_000)
+    pairs = [next]
+    await wait(500)
+    for (const pair of before) await stop(pair)
+  }
+  for (const pair of pairs) await follow(pair)
+  const isWritten = async (wanted: number) =>
+    waitFor(async () => (await schemas()).every(({ schema }) => schema === wanted), {
+      deadlineMs: 15_000,
+      what: `all states in the way ${wanted}`
+    })
+  await replace(newer)
+  await isWritten(4)
+  await replace(older)
+  await isWritten(3)
+  await replace(newer)
+  await isWritten(4)
+
+  // A release that cannot read what the newest writes leaves the live states alone, and says so.
+  const oldest = await release('oldest', [3], 3)
+  const late = startWorkers(databaseUrl, redisUrl, { LOG_LEVEL: 'error' }, oldest, 'pipe')
+  let words = ''
+  late.stdout?.on('data', (data: Buffer) => (words += data.toString()))
+  await waitFor(() => words.includes('upgrade this process'), { deadlineMs: 10_000, what: 'a word of it' })
+  await wait(3_000)
+  late.kill('SIGKILL')
+
+  ended.abort()
+  await load
+  expect(refused).toEqual([])
+  expect(steppedBack).toEqual([])
+  expect(new Set(ends)).toEqual(new Set([3001]))
+  expect(epochs.size).toBe(ids.length)
+  const last = await schemas()
+  expect(last.filter(({ epoch }) => !epochs.has(epoch))).toEqual([])
+  for (const pair of pairs) await stop(pair)
+  redis.disconnect()
+})
