@@ -1,12 +1,14 @@
 import { type Logger as CronLogger, schedule } from 'node-cron'
 
 import { tidyPolls } from '../src/broadcast/poll-rows.ts'
+import { removeOldProcesses } from '../src/db/processes.ts'
 import type { Logger } from '../src/log.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
+import { removeFormerStates } from '../src/redis/former-states.ts'
 import {
   removeOldAudit,
   removeOldCommands,
@@ -90,6 +92,18 @@ const tasks: readonly Task[] = [
     at: '43 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => tidyPolls(sql)
+  },
+  {
+    name: 'processes that have ended',
+    at: '53 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldProcesses(sql)
+  },
+  {
+    name: 'live states of release 0.1.0',
+    at: '59 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ redis }) => removeFormerStates(redis)
   },
   { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {

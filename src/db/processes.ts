@@ -133,8 +133,9 @@ async function heartbeat(
   return { schema: Math.min(row.schema ?? ownSchema, ownSchema), newest: row.newest ?? ownSchema, offMs }
 }
 
-/** Forgets processes that have not been seen for a day. */
-export async function removeOldProcesses(sql: Sql): Promise<void> {
-  await sql`
+/** Forgets processes that have not been seen for a day. Returns how many. */
+export async function removeOldProcesses(sql: Sql): Promise<number> {
+  const { count } = await sql`
     delete from processes where seen_at < clock_timestamp() - make_interval(days => ${forgottenAfterDays})`
+  return count
 }

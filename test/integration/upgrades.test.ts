@@ -1,0 +1,60 @@
+import { pino } from 'pino'
+import { expect } from 'vitest'
+
+import { migrate } from '../../src/db/migrate.ts'
+import { register, removeOldProcesses } from '../../src/db/processes.ts'
+import { openRedis } from '../../src/redis/connection.ts'
+import { removeFormerStates } from '../../src/redis/former-states.ts'
+import { test } from '../support/fixtures.ts'
+
+const silentLog = pino({ level: 'silent' })
+
+const self = { kind: 'test', readableSchemas: [3, 4], ownSchema: 4 }
+
+test('a state is written in a new way once no process was seen for five minutes that writes an older one', async ({
+  sql
+}) => {
+  const alone = await register(sql, self, silentLog)
+  expect(alone.schema()).toBe(4)
+  const older = await register(sql, { ...self, ownSchema: 3 }, silentLog)
+  const beside = await register(sql, self, silentLog)
+  expect([older.schema(), beside.schema()]).toEqual([3, 3])
+  await sql`update processes set seen_at = seen_at - interval '4 minutes 50 seconds' where own_schema = 3`
+  expect((await register(sql, self, silentLog)).schema()).toBe(3)
+  await sql`update processes set seen_at = seen_at - interval '20 seconds' where own_schema = 3`
+  const later = await register(sql, self, silentLog)
+  expect(later.schema()).toBe(4)
+  for (const each of [alone, older, beside, later]) each.stop()
+})
+
+test('processes that have ended are forgotten after a day', async ({ sql }) => {
+  const registration = await register(sql, self, silentLog)
+  registration.stop()
+  expect(await removeOldProcesses(sql)).toBe(0)
+  await sql`update processes set seen_at = seen_at - interval '25 hours'`
+  expect(await removeOldProcesses(sql)).toBe(1)
+})
+
+test('a database that a newer release has changed beyond this one is refused in one line', async ({
+  sql
+}) => {
+  await sql`insert into migrations (name) values ('9999_newer.sql')`
+  expect(await migrate(sql)).toEqual([])
+  await sql`insert into compatibility (least_migration) values (9999)`
+  await expect(migrate(sql)).rejects.toThrow(
+    /^a newer release has changed the database, and version .+ cannot work with it/
+  )
+})
+
+test('what release 0.1.0 left in Redis is removed', async ({ redisUrl }) => {
+  const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
+  for (const id of [5, 21]) {
+    await redis.hset(`cuewire:{5}:station:${id}`, { position: 'e:1:1:2', schema: '2', state: '{}' })
+    await redis.hset('cuewire:{5}:positions', { [id]: 'e:1:1:2' })
+  }
+  await redis.set('cuewire:{ma}:sequence', 7)
+  expect(await removeFormerStates(redis)).toBe(2)
+  expect(await removeFormerStates(redis)).toBe(0)
+  expect(await redis.keys('*')).toEqual(['cuewire:{ma}:sequence'])
+  redis.disconnect()
+})
