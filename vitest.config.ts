@@ -40,6 +40,7 @@ const patient = new RegExp(
     'feed',
     'files',
     'guarded-fetch',
+    'half-open',
     'liquidsoap',
     'live-conformance-(foreign|patience|polling)',
     'long-poll',

@@ -17,16 +17,16 @@ export interface SqlOptions {
 }
 
 /** How much longer than a statement may take its answer is waited for. */
-const answerMarginSeconds = 2
+const answerMarginSeconds = 1
 /** After so many idle seconds a connection is probed, each second, up to ten times. */
 const keepAliveSeconds = 3
 
 /**
- * Opens a pool. Nothing is sent before the first query. Every statement ends after 10 seconds unless told otherwise, a lock is waited
- * for 5 seconds, and an idle transaction is ended after 15, so that no fault elsewhere can hold a station. A connection whose
+ * Opens a pool. Nothing is sent before the first query. Every statement ends after 8 seconds unless told otherwise, a lock is waited
+ * for 5 seconds, and an idle transaction is ended after 8, so that no fault elsewhere can hold a station. A connection whose
  * server has gone without a word is replaced within 15 seconds. Throws an `OperatorError` when the library lacks its patch.
  */
-export function openSql(url: string, { max, name, statementSeconds = 10 }: SqlOptions): Sql {
+export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOptions): Sql {
   assertPatched()
   return postgres(url, {
     max,
@@ -41,7 +41,7 @@ export function openSql(url: string, { max, name, statementSeconds = 10 }: SqlOp
       application_name: `cuewire ${name}`,
       statement_timeout: statementSeconds * 1_000,
       lock_timeout: 5_000,
-      idle_in_transaction_session_timeout: 15_000,
+      idle_in_transaction_session_timeout: 8_000,
       // Our statements are few and look up by key: planning them anew each time costs more than running them.
       plan_cache_mode: 'force_generic_plan'
     }

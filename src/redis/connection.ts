@@ -21,6 +21,7 @@ const blockingSocketTimeout = 12_000
 export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, { commandTimeout, socketTimeout, maxRetriesPerRequest: 2 })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
+  probe(redis)
   for (const command of ['commitStation', 'forgetStation']) {
     const lua = readFileSync(programFile(`src/redis/lua/${command}-5.lua`), 'utf8')
     redis.defineCommand(command, { numberOfKeys: 5, lua })
@@ -50,8 +51,22 @@ export function openProducer(place: RedisPlace, name: string): RedisClient {
     socketTimeout
   })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
+  probe(redis)
   return redis
 }
+
+/** Sends something over each connection every few seconds: where no answer comes, it is replaced. */
+function probe(redis: RedisClient): void {
+  const timer = setInterval(() => {
+    const servers = redis instanceof Cluster ? redis.nodes() : [redis]
+    for (const server of servers) if (server.status === 'ready') server.ping().catch(() => {})
+  }, probeMs)
+  timer.unref()
+  redis.on('end', () => clearInterval(timer))
+}
+
+/** How often an idle connection is sent something, so that it shows whether it is lost before somebody needs it. */
+const probeMs = 3_000
 
 interface Behaviour {
   readonly maxRetriesPerRequest: number | null

@@ -7,7 +7,10 @@ import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { followRedis } from '../support/live-server.ts'
 import { putState } from '../support/put-state.ts'
+import { readHistory, seedStation } from '../support/stations.ts'
+import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
+import { startWorkers } from '../support/worker-process.ts'
 
 // A firewall forgets connections, or a machine goes without a word: nothing comes any more, and nobody says so.
 
@@ -69,4 +72,27 @@ test('a feed whose connections are half-open follows again within 15 seconds', a
   await putState(direct, aStation({ offset: 2 }))
   direct.disconnect()
   await waitFor(() => feed.get(1)?.state.offset === 2, { deadlineMs: 1_000, what: 'the change' })
+})
+
+test('workers whose connections are all half-open play on within 15 seconds', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  await using postgres = await openCuttableProxy(databaseUrl)
+  await using redis = await openCuttableProxy(redisUrl)
+  const stationId = await seedStation(sql, { songMs: 1_500 })
+  const workers = startWorkers(postgres.url, redis.url)
+  const count = async () => (await readHistory(sql, stationId)).length
+  await waitFor(async () => (await count()) >= 3, { deadlineMs: 15_000, what: 'the first songs' })
+  postgres.freeze()
+  redis.freeze()
+  const before = await count()
+  const startedAtMs = performance.now()
+  await waitFor(async () => (await count()) >= before + 3, {
+    deadlineMs: 25_000,
+    what: 'songs after the fault'
+  })
+  expect(performance.now() - startedAtMs).toBeLessThan(sized({ quick: 20_000, deep: 15_000 }))
+  workers.kill('SIGKILL')
 })
