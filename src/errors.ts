@@ -72,6 +72,15 @@ export class TooManyRequests extends ApiError {
   }
 }
 
+/** Postgres or Redis is away; the same request may succeed in so many whole seconds. */
+export class StoreAway extends ApiError {
+  readonly retryAfterSeconds = 5
+
+  constructor() {
+    super('unavailable', 'A store of this server does not answer: try again in a few seconds.')
+  }
+}
+
 /**
  * The one error body of the interface. `formatted_message` is HTML, so the message is escaped. The account-level
  * calls answer everything with a `status`.

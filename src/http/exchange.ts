@@ -4,8 +4,9 @@ import type { HttpResponse } from 'uWebSockets.js'
 
 import { withoutSecret } from '../api/keys.ts'
 import type { HeldDocument, Reply } from '../api/route.ts'
-import { ApiError, renderError, TooManyRequests } from '../errors.ts'
+import { ApiError, renderError, StoreAway, TooManyRequests } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { isStoreFault } from '../store-checks.ts'
 import { documentHeaders, typeHeaders } from './document-headers.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
@@ -108,17 +109,22 @@ export function sendEmpty(exchange: Exchange, headers: Headers): void {
   write(exchange, { status: 204, headers, body: undefined })
 }
 
-/** Answers an error: `ApiError` as it is, anything else as a logged 500. `close` ends the connection with it. */
+/**
+ * Answers an error: `ApiError` as it is, a store that is away as 503, and anything else as 500; both of these are logged. `close` ends the connection with
+ * it.
+ */
 export function fail(
   exchange: Exchange,
   error: unknown,
   { headers = [], close = false }: { headers?: Headers; close?: boolean } = {}
 ): void {
   const { requestId: request, path } = exchange.asked
-  const known = error instanceof ApiError && error.kind !== 'internal' ? error : internal(request)
+  const known = knownError(error, request)
   if (known !== error) logFailure(exchange, error)
   const retryAfter: Headers =
-    known instanceof TooManyRequests ? [['Retry-After', String(known.retryAfterSeconds)]] : []
+    known instanceof TooManyRequests || known instanceof StoreAway
+      ? [['Retry-After', String(known.retryAfterSeconds)]]
+      : []
   write(exchange, {
     status: known.status,
     headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
@@ -191,6 +197,9 @@ function has(headers: Headers, wanted: string): boolean {
   return headers.some(([name]) => name.toLowerCase() === wanted)
 }
 
-function internal(requestId: string): ApiError {
-  return new ApiError('internal', undefined, { request_id: requestId })
+function knownError(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError && error.kind !== 'internal') return error
+  return isStoreFault(error)
+    ? new StoreAway()
+    : new ApiError('internal', undefined, { request_id: requestId })
 }
