@@ -5,7 +5,7 @@ import { removeOldProcesses } from '../src/db/processes.ts'
 import type { Logger } from '../src/log.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
-import { expireRequests } from '../src/playout/requests.ts'
+import { expireRequests, forgetAddresses } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
 import { removeFormerStates } from '../src/redis/former-states.ts'
@@ -80,6 +80,12 @@ const tasks: readonly Task[] = [
     at: '* * * * *',
     maxRandomDelay: 20_000,
     run: ({ sql }) => expireRequests(sql, engineTimeMs())
+  },
+  {
+    name: 'addresses of requests forgotten',
+    at: '* * * * *',
+    maxRandomDelay: 20_000,
+    run: ({ sql }) => forgetAddresses(sql, engineTimeMs())
   },
   {
     name: 'remains of remote playlists',

@@ -19,21 +19,34 @@ export interface LibraryStation extends Reach {
 /** Tracks and plays in memory over all stations: some 200 MB. */
 const weightAtMost = 2_000_000
 
-/** Copies in memory, by station, the one that was used longest ago first. */
-export type Libraries = Map<number, StationLibrary>
+/** Copies in memory. */
+export interface Libraries {
+  /** By station, the one that was used longest ago first. */
+  readonly copies: Map<number, Copy>
+  /** Tracks and plays in all of them. */
+  weight: number
+}
+
+interface Copy {
+  readonly library: StationLibrary
+  /** As it was when the copy was used last. */
+  readonly weight: number
+}
+
+export const openLibraries = (): Libraries => ({ copies: new Map(), weight: 0 })
 
 const kept = new WeakMap<Sql, Libraries>()
 
 /** The copies that belong to a pool. */
 export function librariesOf(sql: Sql): Libraries {
-  const libraries = kept.get(sql) ?? new Map<number, StationLibrary>()
+  const libraries = kept.get(sql) ?? openLibraries()
   kept.set(sql, libraries)
   return libraries
 }
 
 /** The newest play that a copy has seen, from which on plays have to be read; null without a copy. */
 export function seenUpTo(libraries: Libraries, stationId: number): number | null {
-  const copy = libraries.get(stationId)
+  const copy = libraries.copies.get(stationId)?.library
   return copy ? (copy.past.plays.at(-1)?.id ?? 0) : null
 }
 
@@ -51,7 +64,7 @@ export async function readLibraries(
   const found = new Map<number, StationLibrary>()
   const newPlays = byStation(copies?.plays ?? [])
   for (const { id, libraryVersion } of stations) {
-    const copy = copies?.libraries.get(id)
+    const copy = copies?.libraries.copies.get(id)?.library
     const plays = newPlays.get(id) ?? []
     // The newest play that is known must be there still: a backup may have been restored.
     const seen = copy?.past.plays.at(-1)?.id
@@ -106,17 +119,26 @@ async function load(
   return libraries
 }
 
-function keep(libraries: Libraries, stationId: number, library: StationLibrary): void {
-  libraries.delete(stationId)
-  libraries.set(stationId, library)
-  let weight = 0
-  if (libraries.size % 64 !== 0) return
-  for (const each of libraries.values()) weight += weightOf(each)
-  for (const [id, each] of libraries) {
-    if (weight <= weightAtMost || id === stationId) return
-    weight -= weightOf(each)
-    libraries.delete(id)
+/** Keeps a copy, and forgets those that were used longest ago where all together are too large; the newest stays, however large it is. */
+export function keep(
+  libraries: Libraries,
+  stationId: number,
+  library: StationLibrary,
+  most = weightAtMost
+): void {
+  forget(libraries, stationId)
+  const weight = weightOf(library)
+  for (const id of libraries.copies.keys()) {
+    if (libraries.weight + weight <= most) break
+    forget(libraries, id)
   }
+  libraries.copies.set(stationId, { library, weight })
+  libraries.weight += weight
+}
+
+function forget(libraries: Libraries, stationId: number): void {
+  libraries.weight -= libraries.copies.get(stationId)?.weight ?? 0
+  libraries.copies.delete(stationId)
 }
 
 const weightOf = ({ playlists, past }: StationLibrary) =>

@@ -155,3 +155,18 @@ export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
   }
   return expired
 }
+
+const addressesAtOnce = 5_000
+
+/**
+ * Forgets from which addresses songs were requested, once the cool-down of the station is over: they are kept for nothing else. What is too
+ * much for one statement is left to the next call. Returns how many were forgotten.
+ */
+export async function forgetAddresses(sql: Sql, nowMs: number): Promise<number> {
+  const { count } = await sql`
+    update requests set address = '' where id in (
+      select r.id from requests r join stations s on s.id = r.station_id
+      where r.address <> '' and r.submitted_at_ms <= ${nowMs} - s.request_cooldown * ${minuteMs}::bigint
+      limit ${addressesAtOnce} for update of r skip locked)`
+  return count
+}

@@ -2,7 +2,12 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { ApiError } from '../../src/errors.ts'
-import { expireRequests, type NewRequest, submitRequest } from '../../src/playout/requests.ts'
+import {
+  expireRequests,
+  forgetAddresses,
+  type NewRequest,
+  submitRequest
+} from '../../src/playout/requests.ts'
 import { removeOldRequests } from '../../src/retention.ts'
 import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
@@ -657,5 +662,18 @@ describe('a request that finds no place', () => {
     expect(await removeOldRequests(sql, nowMs + monthMs)).toBe(0)
     expect(await removeOldRequests(sql, nowMs + monthMs + 1)).toBe(1)
     expect(await states()).toEqual(['pending', 'queued', 'pending'])
+  })
+
+  test('its address is forgotten when the cool-down is over', async ({ sql }) => {
+    const nowMs = Date.now()
+    const station = await seedRequests(sql, { request_cooldown: 15 })
+    for (const [index, agoMinutes] of [14, 16].entries())
+      await sql`insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
+        values (${station.id}, ${song(station, index).id}, '192.0.2.7', ${nowMs - agoMinutes * minuteMs}, ${nowMs})`
+    expect(await forgetAddresses(sql, nowMs)).toBe(1)
+    expect(await forgetAddresses(sql, nowMs)).toBe(0)
+    const addresses =
+      await sql`select address from requests where station_id = ${station.id} order by submitted_at_ms`
+    expect(addresses.map(({ address }) => address)).toEqual(['', '192.0.2.7'])
   })
 })

@@ -24,3 +24,6 @@ create table compatibility (
   least_migration integer not null
 );
 insert into compatibility (least_migration) values (1);
+
+-- Finds the requests whose address is still known.
+create index requests_addressed on requests (submitted_at_ms) where address <> '';

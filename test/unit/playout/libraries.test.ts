@@ -1,0 +1,37 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { keep, openLibraries, type StationLibrary } from '../../../src/playout/libraries.ts'
+import { aPlaylist } from '../../support/autodj/library.ts'
+
+const aLibrary = (tracks: number): StationLibrary => ({
+  version: 1,
+  playlists: [aPlaylist({ tracks: Array.from({ length: tracks }, (_, index) => index + 1) })],
+  past: { plays: [], older: new Map() }
+})
+
+test('copies never weigh more than the limit, but for one that does so alone, and the newest is there', () => {
+  const uses = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 60 })), {
+    maxLength: 40
+  })
+  fc.assert(
+    fc.property(uses, list => {
+      const libraries = openLibraries()
+      for (const [stationId, tracks] of list) {
+        keep(libraries, stationId, aLibrary(tracks), 100)
+        const weights = [...libraries.copies.values()].map(({ weight }) => weight)
+        expect(libraries.weight).toBe(weights.reduce((sum, each) => sum + each, 0))
+        expect(libraries.weight <= 100 || weights.length === 1).toBe(true)
+        expect([...libraries.copies.keys()].at(-1)).toBe(stationId)
+      }
+    })
+  )
+})
+
+test('the copy that was used longest ago goes first', () => {
+  const libraries = openLibraries()
+  for (const id of [1, 2, 3]) keep(libraries, id, aLibrary(30), 100)
+  keep(libraries, 1, aLibrary(30), 100)
+  keep(libraries, 4, aLibrary(30), 100)
+  expect([...libraries.copies.keys()]).toEqual([3, 1, 4])
+})
