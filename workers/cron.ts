@@ -4,6 +4,7 @@ import { tidyPolls } from '../src/broadcast/poll-rows.ts'
 import { removeOldProcesses } from '../src/db/processes.ts'
 import type { Logger } from '../src/log.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
+import { removeOldSalts } from '../src/playout/listener-salts.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests, forgetAddresses } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
@@ -62,6 +63,12 @@ const tasks: readonly Task[] = [
     at: '7 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => removeOldListeners(sql, engineTimeMs())
+  },
+  {
+    name: 'salts of listeners',
+    at: '3 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldSalts(sql, engineTimeMs())
   },
   {
     name: 'listener series retention',

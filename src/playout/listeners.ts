@@ -3,6 +3,7 @@ import { ApiError, type FieldError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Count } from '../station/state.ts'
 import { noteMinute } from './listener-minutes.ts'
+import { readSalts, type Salts, salted } from './listener-salts.ts'
 import {
   countedSources,
   matchCounts,
@@ -62,10 +63,11 @@ async function record(
   judge: (problems: readonly FieldError[]) => void
 ): Promise<boolean> {
   // Most reports tell nothing new, and then nobody has to wait for the station.
-  const known = await compare(services.sql, stationId, report, judge)
+  const salts = await readSalts(services.sql, engineTimeMs())
+  const known = await compare(services.sql, stationId, report, salts, judge)
   if (known === null) return false
   if (!known.isNews) return true
-  const told = await services.sql.begin(tx => recordIn(tx, stationId, report, judge))
+  const told = await services.sql.begin(tx => recordIn(tx, stationId, report, salts, judge))
   if (told === 'gone') return false
   if (told === 'unchanged') return true
   await publishEventually(services, stationId)
@@ -78,6 +80,7 @@ async function compare(
   sql: Sql | Tx,
   stationId: number,
   { totals, ...report }: ListenerReport,
+  salts: Salts,
   judge: (problems: readonly FieldError[]) => void
 ) {
   const counts = await readCounts(sql, stationId)
@@ -85,7 +88,8 @@ async function compare(
   const { totals: was, sources: before } = counts
   const { matched, problems } = matchCounts(before, report)
   judge(problems)
-  const movement = movementOf(await readConnected(sql, stationId, matched), matched)
+  const connected = await readConnected(sql, stationId, matched)
+  const movement = movementOf(connected, salted(matched, connected, salts))
   const { after, changed } = countedSources(before, matched)
   const now = totals ?? sumOf(after)
   const isNewTotal = now.total !== was.total || now.unique !== was.unique
@@ -99,10 +103,11 @@ async function recordIn(
   tx: Tx,
   stationId: number,
   report: ListenerReport,
+  salts: Salts,
   judge: (problems: readonly FieldError[]) => void
 ): Promise<'gone' | 'unchanged' | number[]> {
   const [station, play] = await Promise.all([lockStation(tx, stationId), readOpenPlay(tx, stationId)])
-  const change = station && (await compare(tx, stationId, report, judge))
+  const change = station && (await compare(tx, stationId, report, salts, judge))
   if (!station || !change) return 'gone'
   if (!change.isNews) return 'unchanged'
   const nowMs = engineTimeMs()

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+
+import { salted } from '../../../src/playout/listener-salts.ts'
+import type { Counted } from '../../../src/playout/listener-sources.ts'
+import { movementOf } from '../../../src/playout/listeners-known.ts'
+
+const source = { kind: 'mounts', id: 7, path: '/radio', key: 'mount:7', total: 0, unique: 0 } as const
+
+const counted = (...identities: string[]): Counted[] => [
+  { source, count: { id: 7, total: identities.length, unique: identities.length, identities } }
+]
+
+const storedOf = (matched: readonly Counted[]) =>
+  (matched[0]?.count.identities ?? []).map(identity => ({ source: source.key, identity }))
+
+test('nobody can tell from what is stored who listened, without the salt', () => {
+  const [one, other] = [salted(counted('a'), [], ['monday']), salted(counted('a'), [], ['tuesday'])]
+  expect(storedOf(one)).not.toEqual(storedOf(other))
+  expect(JSON.stringify(one)).not.toContain('"a"')
+})
+
+test('a listener who stays over midnight keeps the salt, and one who comes then has the new one', () => {
+  const connected = storedOf(salted(counted('a', 'b'), [], ['monday']))
+  const after = salted(counted('b', 'c'), connected, ['tuesday', 'monday'])
+  const { came, left } = movementOf(connected, after)
+  expect(came).toEqual(storedOf(salted(counted('c'), [], ['tuesday'])))
+  expect(left).toEqual(storedOf(salted(counted('a'), [], ['monday'])))
+})
+
+test('a source that tells nobody apart stays so', () => {
+  const plain: Counted[] = [{ source, count: { id: 7, total: 3, unique: 3 } }]
+  expect(salted(plain, [], ['monday'])).toEqual(plain)
+})
