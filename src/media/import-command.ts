@@ -18,7 +18,10 @@ export function importCommand(call: CommandContext, signal: AbortSignal): Promis
   return reportOperatorErrors(call, 1, async () => runImport(call, signal))
 }
 
-async function runImport({ args, env, stdout }: CommandContext, signal: AbortSignal): Promise<number> {
+async function runImport(
+  { args, env, stdout, stderr }: CommandContext,
+  signal: AbortSignal
+): Promise<number> {
   const request = parseImportArguments([...args])
   if (request === null) {
     stdout.write(help)
@@ -29,7 +32,7 @@ async function runImport({ args, env, stdout }: CommandContext, signal: AbortSig
   const paths = request.paths.map(path => resolve(env['INIT_CWD'] ?? '', path))
   await checkPaths(paths)
 
-  await using database = await openImportDatabase(config)
+  await using database = await openImportDatabase(config, line => stderr.write(`${line}\n`))
   const { sql } = database
   const stationId = await findOrCreateStation(sql, request.station, request.create)
   const progress = await openProgress(stdout, paths, signal)

@@ -14,9 +14,12 @@ export interface ImportDatabase extends AsyncDisposable {
 
 /**
  * Opens the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else starts the Postgres
- * of DATA_DIR for as long as this is open.
+ * of DATA_DIR for as long as this is open, and says so: a program that runs elsewhere has another database.
  */
-export async function openImportDatabase(config: Config): Promise<ImportDatabase> {
+export async function openImportDatabase(
+  config: Config,
+  say: (line: string) => void
+): Promise<ImportDatabase> {
   if (config.DATABASE_URL) return connect(config.DATABASE_URL)
   const running = await findRunningServices(config.DATA_DIR)
   if (running) return connect(running.databaseUrl)
@@ -29,6 +32,9 @@ export async function openImportDatabase(config: Config): Promise<ImportDatabase
   try {
     const lock = await lockDataDir(config.DATA_DIR)
     opened.push(lock)
+    say(
+      `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.`
+    )
     const postgres = await startPostgres(join(lock.folder, 'postgres'))
     opened.push(postgres)
     const database = await connect(postgres.url)

@@ -129,7 +129,14 @@ test.runIf(isDeep)(
     await mkdir(env.DATA_DIR)
     await copyClusterInto(env.DATA_DIR)
     const args = ['--station', 'demo', '--playlist', 'P', folder]
-    expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 added') })
+    const stderr = expect.stringContaining(
+      `No Cuewire runs with ${env.DATA_DIR}, and DATABASE_URL is not set`
+    )
+    expect(await run(env, ...args)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 added'),
+      stderr
+    })
     expect(await run(env, ...args)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') })
   },
   90_000
