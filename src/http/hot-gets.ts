@@ -23,7 +23,7 @@ export interface HotGetsOptions {
 /**
  * Answers the reads that everybody polls, in their plain cases, with as few calls into native code as there can be.
  * Everything else is left to what is registered after it, which must answer these paths as well: unknown and private
- * stations, keys, long polls, percent escapes, request ids of the caller, compressed forms that are not made yet,
+ * stations, keys, long polls, percent escapes, request ids of the caller, bodies, compressed forms that are not made yet,
  * draining, all other methods.
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
@@ -51,7 +51,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     isHead: boolean,
     readings: readonly Reading[]
   ): boolean {
-    if (isDraining() || req.getHeader(named.id) !== '') return false
+    if (isDraining() || req.getHeader(named.id) !== '' || req.getHeader(named.length) !== '') return false
     for (const { find, forms } of readings) {
       const document = find(req)
       if (document !== null) return send(res, req, isHead, document, forms)
@@ -114,7 +114,8 @@ const named = {
   ownId: Buffer.from('X-Request-Id'),
   id: Buffer.from('x-request-id'),
   tags: Buffer.from('if-none-match'),
-  encodings: Buffer.from('accept-encoding')
+  encodings: Buffer.from('accept-encoding'),
+  length: Buffer.from('content-length')
 }
 
 /** One plain case: `find` gives null for what is none. */

@@ -8,6 +8,7 @@ import { collectBody, givenUp, type IncomingBody } from './body.ts'
 import { corsLines, openCors, preflightHeaders } from './cors.ts'
 import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
 import { forwardedFor } from './forwarded.ts'
+import { cutAmbiguous } from './framing.ts'
 import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
 import { requestIdOf } from './request-id.ts'
@@ -51,6 +52,7 @@ export function serveRoutes<Services>(
   const cors = openCors(options.corsOrigins)
 
   app.any('/*', (res, req) => {
+    if (cutAmbiguous(res, req)) return
     const method = req.getMethod().toUpperCase()
     const path = req.getUrl()
     const asked = {

@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ApiError } from '../errors.ts'
 import { collectBody } from '../http/body.ts'
+import { cutAmbiguous } from '../http/framing.ts'
 import { renderLines } from '../http/headers.ts'
 import { decodeText } from '../http/json-body.ts'
 import type { Audience } from './audience.ts'
@@ -41,6 +42,7 @@ export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOp
 
   /** An exception that leaves a handler ends the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
+    if (cutAmbiguous(res, req)) return
     const origin = req.getHeader('origin')
     try {
       next(res, req, kind, readKnock(res, req, door))
