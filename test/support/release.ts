@@ -12,13 +12,15 @@ const parts = ['src', 'workers', 'web', 'assets', 'scripts', 'package.json', 'pa
 export interface ReleaseSchemas {
   readonly readable: readonly number[]
   readonly own: number
+  /** `short`: it waits for older processes to be gone for three seconds instead of five minutes. */
+  readonly lifetime?: 'short' | 'real'
 }
 
-/**
- * Builds a release of this program that writes live states in another way, into an empty folder. It waits for older processes to be gone
- * for three seconds instead of five minutes.
- */
-export async function buildRelease(folder: string, { readable, own }: ReleaseSchemas): Promise<void> {
+/** Builds a release of this program that writes live states in another way, into an empty folder; by default one with short lifetimes. */
+export async function buildRelease(
+  folder: string,
+  { readable, own, lifetime = 'short' }: ReleaseSchemas
+): Promise<void> {
   for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await change(join(folder, 'src/redis/state-schema.ts'), [
@@ -35,10 +37,11 @@ export async function buildRelease(folder: string, { readable, own }: ReleaseSch
       '  const value = schema === 4 ? stored?.inner : stored\n  return readableSchemas'
     ]
   ])
-  await change(join(folder, 'src/db/processes.ts'), [
-    ["interval '5 minutes'", "interval '3 seconds'"],
-    ['heartbeatMs = 5_000', 'heartbeatMs = 500']
-  ])
+  if (lifetime === 'short')
+    await change(join(folder, 'src/db/processes.ts'), [
+      ["interval '5 minutes'", "interval '3 seconds'"],
+      ['heartbeatMs = 5_000', 'heartbeatMs = 500']
+    ])
   await buildIfStale(folder)
 }
 

@@ -1,0 +1,27 @@
+import { askPlainly, headersOf } from '../support/plain-http.ts'
+import { adminKey, type Program } from '../support/program.ts'
+
+const answerMs = 10_000
+
+/** Asks one server after the other until one answers. Throws if none does. */
+export function askServers(baseUrls: readonly string[]): Program['ask'] {
+  return async (method, path, { body, key = adminKey } = {}) => {
+    let last: unknown
+    for (const baseUrl of baseUrls) {
+      try {
+        const answer = await askPlainly(baseUrl + path, {
+          method,
+          headers: { 'Content-Type': 'application/json', ...(key === '' ? {} : { 'X-API-Key': key }) },
+          body: body === undefined ? undefined : JSON.stringify(body),
+          signal: AbortSignal.timeout(answerMs)
+        })
+        const isJson = answer.headers['content-type']?.startsWith('application/json') === true
+        const text = answer.body.toString()
+        return { status: answer.status, headers: headersOf(answer), body: isJson ? JSON.parse(text) : text }
+      } catch (error) {
+        last = error
+      }
+    }
+    throw new Error(`no server answers ${method} ${path}`, { cause: last })
+  }
+}

@@ -1,0 +1,258 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Redis } from 'ioredis'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { stationKey } from '../../src/redis/keys.ts'
+import { parsePosition } from '../../src/redis/station-store.ts'
+import { askPlainly } from '../support/plain-http.ts'
+import { publicUrl } from './cuewire-process.ts'
+import { contentOf, readTruths } from './document.ts'
+import type { Follower } from './followers.ts'
+import type { Journal } from './journal.ts'
+import { type DeliveryRow, judgeDeliveries, type ReceivedRequest } from './judge-deliveries.ts'
+import { type HistoryPlay, judgeHistory } from './judge-history.ts'
+import { describeDifference, type PositionJudge } from './judge-positions.ts'
+import type { Operators } from './operators.ts'
+import type { PlayoutScript } from './playout-script.ts'
+import type { TimeSpan, Violation } from './violation.ts'
+
+/** A station with a web hook. */
+export interface HookedStation {
+  readonly stationId: number
+  readonly hookId: number
+  /** The first play that the hook must announce. */
+  readonly sinceShId: number
+  readonly requests: () => readonly ReceivedRequest[]
+}
+
+/** What is checked. */
+export interface Checked {
+  readonly sql: Sql
+  readonly redis: Redis
+  readonly journal: Journal
+  readonly positions: PositionJudge
+  readonly followers: readonly Follower[]
+  readonly operators: Operators
+  readonly playout: PlayoutScript
+  /** Stations with the backend `clock`. */
+  readonly clocked: readonly number[]
+  readonly hooked: readonly HookedStation[]
+  /** Base URLs of servers that must answer. */
+  readonly servers: () => readonly string[]
+  readonly disturbed: () => readonly TimeSpan[]
+}
+
+/** Two looks at the same thing are so far apart. */
+const lookEveryMs = 100
+/** Clients reconnect with pauses of their own. */
+const clientsMs = 4_000
+const requestMs = 3_000
+
+/**
+ * Waits until every server shows for every station what Postgres holds, and then until every client does. Returns what was still apart at the
+ * deadline, and how long it took.
+ */
+export async function checkConvergence(checked: Checked, deadlineMs: number): Promise<Violation[]> {
+  const { clocked, playout, journal, positions, followers } = checked
+  const startedAtMs = performance.now()
+  const elapsedMs = () => performance.now() - startedAtMs
+  const stations = [...clocked, playout.stationId]
+  /** What stations were at when all servers agreed. */
+  const agreed = new Map<number, { epoch: string; offset: number }>()
+  let why = new Map<number, string>()
+  for (;;) {
+    const left = stations.filter(id => !agreed.has(id))
+    if (left.length === 0) break
+    try {
+      why = await compare(checked, left, agreed)
+    } catch (error) {
+      why = new Map(left.map(id => [id, `cannot be compared: ${String(error)}`]))
+    }
+    if (elapsedMs() > deadlineMs && agreed.size < stations.length)
+      return [...why].map(([stationId, detail]) => ({
+        rule: `servers show what Postgres holds within ${deadlineMs / 1000} s`,
+        stationId,
+        detail
+      }))
+    await sleep(lookEveryMs)
+  }
+  journal.measure('servers agree with Postgres, ms', elapsedMs())
+
+  const isBehind = ({ name, stationId, isConnected }: Follower) => {
+    const newest = agreed.get(stationId)
+    const seen = positions.positionOf(name, stationId)
+    if (newest === undefined || !isConnected()) return true
+    return seen?.epoch !== newest.epoch || seen.offset < newest.offset
+  }
+  const clientsDeadlineMs = Math.max(deadlineMs, elapsedMs()) + clientsMs
+  let behind = followers.filter(isBehind)
+  while (behind.length > 0 && elapsedMs() < clientsDeadlineMs) {
+    await sleep(lookEveryMs)
+    behind = behind.filter(isBehind)
+  }
+  journal.measure('clients agree as well, ms', elapsedMs())
+  return behind.map(({ name, stationId }) => ({
+    rule: 'clients converge',
+    stationId,
+    detail: `${name} has ${JSON.stringify(positions.positionOf(name, stationId))}, newest is ${JSON.stringify(agreed.get(stationId))}`
+  }))
+}
+
+/** Compares stations; those that agree are added to `agreed`. Returns how the others differ. */
+async function compare(
+  { sql, redis, servers, journal, positions }: Checked,
+  stations: readonly number[],
+  agreed: Map<number, { epoch: string; offset: number }>
+): Promise<Map<number, string>> {
+  const differing = new Map<number, string>()
+  const urls = servers()
+  const shown = await Promise.all(
+    stations.map(async id => Promise.all(urls.map(async url => readShown(url, id))))
+  )
+  // Also Redis: servers go on with what they know while it has lost everything.
+  const stored = await Promise.all(stations.map(async id => redis.hget(stationKey(id), 'position')))
+  // Read last: what servers show can only be older.
+  const truths = new Map((await readTruths(sql, stations, publicUrl)).map(truth => [truth.stationId, truth]))
+  for (const [index, id] of stations.entries()) {
+    const truth = truths.get(id)
+    const faults = (shown[index] ?? []).flatMap(({ url, epoch, content, status }) => {
+      if (status !== 200) return [`${url} answers ${status}`]
+      if (epoch !== truth?.epoch) return [`${url} shows epoch ${epoch}, Postgres holds ${truth?.epoch}`]
+      return content === truth.content
+        ? []
+        : [`${url} and Postgres differ: ${describeDifference(content, truth.content)}`]
+    })
+    const offsets = (shown[index] ?? []).map(({ offset }) => offset)
+    if (faults.length === 0 && new Set(offsets).size > 1)
+      faults.push(`servers show offsets ${offsets.join(' and ')}`)
+    const { epoch, offset } = parsePosition(stored[index] ?? '')
+    if (epoch !== truth?.epoch || !offsets.includes(offset))
+      faults.push(`Redis holds ${stored[index] ?? 'nothing'}, servers show offsets ${offsets.join(' and ')}`)
+    journal.count('documents compared with Postgres', offsets.length)
+    if (faults.length > 0) differing.set(id, faults.join('; '))
+    else {
+      agreed.set(id, { epoch, offset })
+      positions.retireOthers(id, epoch)
+    }
+  }
+  return differing
+}
+
+async function readShown(url: string, stationId: number) {
+  const { status, headers, body } = await askPlainly(`${url}/api/nowplaying/${stationId}`, {
+    signal: AbortSignal.timeout(requestMs)
+  })
+  return {
+    url,
+    status,
+    epoch: String(headers['x-cuewire-epoch']),
+    offset: Number(headers['x-cuewire-offset']),
+    content: status === 200 ? contentOf(JSON.parse(body.toString())) : ''
+  }
+}
+
+/** Judges the histories of all stations as they are now. */
+export async function checkHistories({
+  sql,
+  clocked,
+  playout,
+  operators,
+  disturbed
+}: Checked): Promise<Violation[]> {
+  const spans = disturbed()
+  return sql.begin('isolation level repeatable read', async tx => {
+    const found: Violation[] = []
+    for (const stationId of [...clocked, playout.stationId]) {
+      const plays = await tx<HistoryPlay[]>`
+        select id, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs", due_at_ms as "dueAtMs"
+        from song_history where station_id = ${stationId} order by id`
+      const backend = stationId === playout.stationId ? 'liquidsoap' : 'clock'
+      const context = { stationId, nowMs: Date.now(), disturbed: spans, skipped: operators.skipped }
+      found.push(...judgeHistory(plays, { ...context, backend }))
+      const ended = new Set(plays.filter(({ endedAtMs }) => endedAtMs !== null).map(({ id }) => id))
+      for (const { id } of plays)
+        if (backend === 'clock' && operators.skipsAccepted.has(id) && !ended.has(id))
+          found.push({
+            rule: 'an accepted write is there',
+            stationId,
+            detail: `play ${id} was skipped and is on`
+          })
+      const twice = await tx<{ id: number }[]>`
+        select history_id as id from queue where station_id = ${stationId} and history_id is not null
+        group by history_id having count(*) > 1`
+      for (const { id } of twice)
+        found.push({
+          rule: 'one history row per track',
+          stationId,
+          detail: `play ${id} stands for several rows`
+        })
+    }
+    const reported = [...playout.accepted]
+    const lost = await tx<{ id: number }[]>`
+      select r.id from unnest(${reported}::bigint[]) r (id)
+      where not exists (
+        select from queue q join song_history h on h.id = q.history_id where q.id = r.id)`
+    for (const { id } of lost)
+      found.push({
+        rule: 'one history row per track',
+        stationId: playout.stationId,
+        detail: `the report of queue row ${id} was accepted and has no play`
+      })
+    return found
+  })
+}
+
+/** Judges what operators wrote against what is stored, while nothing is in flight. */
+export async function checkWrites({ sql, operators }: Checked): Promise<Violation[]> {
+  const { descriptions, listeners, playlists, queueRows } = operators
+  const found: Violation[] = []
+  const stations = await sql<{ id: number; description: string; listeners: number }[]>`
+    select id, description, listeners_total as listeners from stations`
+  const stored = new Map(stations.map(row => [row.id, row]))
+  for (const register of descriptions)
+    found.push(...register.judge(stored.get(register.stationId)?.description ?? ''))
+  for (const register of listeners)
+    found.push(...register.judge(String(stored.get(register.stationId)?.listeners)))
+  for (const records of playlists) {
+    const rows = await sql<{ name: string }[]>`
+      select name from playlists where station_id = ${records.stationId}`
+    found.push(...records.judge(rows.map(({ name }) => name)))
+  }
+  for (const records of queueRows) {
+    const rows = await sql<{ id: number; isLive: boolean }[]>`
+      select id, played_at_ms is null and skipped_at_ms is null as "isLive"
+      from queue where station_id = ${records.stationId}`
+    const live = rows.filter(({ isLive }) => isLive)
+    const keysOf = (some: readonly { id: number }[]) => some.map(({ id }) => String(id))
+    found.push(...records.judge(keysOf(rows), keysOf(live)))
+  }
+  return found
+}
+
+/** Requests may still be on their way for so long after their delivery was due. */
+const deliveryMs = 20_000
+
+/** Judges what web hooks received. */
+export async function checkDeliveries({ sql, hooked, playout }: Checked): Promise<Violation[]> {
+  const found: Violation[] = []
+  for (const { stationId, hookId, sinceShId, requests } of hooked) {
+    const shIds = await sql<{ id: number }[]>`
+      select id from song_history where station_id = ${stationId} and id > ${sinceShId} and is_visible order by id`
+    const rows = await sql<DeliveryRow[]>`
+      select d.webhook_id as "hookId", d.message_id as "messageId", e.fact, d.state,
+        d.state = 'pending' and d.next_attempt_ms < ${Date.now() - deliveryMs} as "isOverdue"
+      from webhook_deliveries d join webhook_events e on e.id = d.event_id where d.webhook_id = ${hookId}`
+    const isReported = stationId === playout.stationId
+    found.push(
+      ...judgeDeliveries(requests(), rows, {
+        stationId,
+        hookId,
+        // A play that was reported late was never the newest, and raised nothing.
+        shIds: isReported ? [] : shIds.map(({ id }) => id),
+        mayReplacePlays: isReported
+      })
+    )
+  }
+  return found
+}

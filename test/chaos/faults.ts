@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import postgres from 'postgres'
+
+import type { CuewireProcess } from './cuewire-process.ts'
+import { trueTime } from './fake-clock.ts'
+import { type Fault, type FaultKind, pick } from './plan.ts'
+import type { Rig } from './rig.ts'
+
+const recoveryMs = 5_000
+const halfOpenRecoveryMs = 15_000
+/** Of a disk that was full. */
+const storeStartMs = 10_000
+
+/** How long a fault may show after it is over. Milliseconds. */
+export function recoveryMsOf(kind: FaultKind): number {
+  if (kind === 'half-open-store') return halfOpenRecoveryMs
+  return recoveryMs
+}
+
+/** Kinds during which a process may fail to start, or give up its start, for want of a store. */
+export const takesStoresAway: ReadonlySet<FaultKind> = new Set([
+  'kill-postgres',
+  'kill-redis',
+  'pause-postgres',
+  'pause-redis',
+  'restore-redis',
+  'cut-store',
+  'half-open-store',
+  'disk-full'
+])
+
+/** Kinds after which stations may have a new epoch: Redis forgot, or went back. */
+export const mayBeginEpochs: ReadonlySet<FaultKind> = new Set([
+  'flush-redis',
+  'restore-redis',
+  'kill-redis',
+  'disk-full'
+])
+
+/** Puts a fault on, and takes it away again; resolves when everything runs again. */
+export async function runFault(rig: Rig, fault: Fault, signal: AbortSignal): Promise<void> {
+  await actions[fault.kind](rig, fault, signal)
+}
+
+const pause = async (ms: number, signal: AbortSignal) =>
+  sleep(ms, undefined, { signal }).catch(() => {
+    // The run is ended: what was put on is taken away at once.
+  })
+
+type Action = (rig: Rig, fault: Fault, signal: AbortSignal) => Promise<void>
+
+/** Long pauses of a store are seen as its end, and short ones are not. */
+const restartAfterShare = 0.3
+
+const actions: Readonly<Record<FaultKind, Action>> = {
+  'kill-server': async (rig, fault, signal) => killProcess(rig.servers[fault.index], fault, signal),
+  'kill-workers': async (rig, fault, signal) => killProcess(rig.workers[fault.index], fault, signal),
+  'pause-server': async (rig, fault, signal) => pauseProcess(rig.servers[fault.index], fault, signal),
+  'pause-workers': async (rig, fault, signal) => pauseProcess(rig.workers[fault.index], fault, signal),
+
+  'kill-postgres': async (rig, { forMs }, signal) => {
+    await rig.postgres.kill()
+    await pause(forMs * restartAfterShare, signal)
+    await rig.postgres.start()
+  },
+  'kill-redis': async (rig, { forMs }, signal) => {
+    await rig.redis.kill()
+    await pause(forMs * restartAfterShare, signal)
+    await rig.redis.start()
+  },
+  'pause-postgres': async (rig, { forMs }, signal) => {
+    const resume = await rig.postgres.pause()
+    await pause(forMs, signal)
+    resume()
+  },
+  'pause-redis': async (rig, { forMs }, signal) => {
+    const resume = rig.redis.pause()
+    await pause(forMs, signal)
+    resume()
+  },
+  'flush-redis': async rig => rig.redis.flush(),
+  'restore-redis': async (rig, { forMs }, signal) => {
+    const restore = await rig.redis.dump()
+    await pause(forMs, signal)
+    await rig.redis.kill()
+    await restore()
+    await rig.redis.start()
+  },
+
+  'terminate-backends': async rig => {
+    await rig.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name like 'cuewire %' and application_name <> 'cuewire chaos'`
+  },
+  'lock-table': async (rig, { forMs, share }, signal) => {
+    const table = pick(() => share, ['stations', 'song_history', 'queue', 'webhook_deliveries', 'webhooks'])
+    await holdLocks(rig, forMs, signal, async tx => {
+      await tx`lock table ${tx(table)} in access exclusive mode`
+    })
+  },
+  'lock-rows': async (rig, { forMs }, signal) =>
+    holdLocks(rig, forMs, signal, async tx => {
+      await tx`select from stations order by id for update`
+    }),
+
+  'delay-store': async (rig, fault, signal) => {
+    const proxy = processOf(rig, fault).proxies[fault.store]
+    proxy.delay(20 + Math.round(fault.share * 230))
+    await pause(fault.forMs, signal)
+    proxy.delay(0)
+  },
+  'cut-store': async (rig, fault, signal) => {
+    const proxy = processOf(rig, fault).proxies[fault.store]
+    proxy.refuse(true)
+    proxy.cut()
+    await pause(fault.forMs, signal)
+    proxy.refuse(false)
+  },
+  'half-open-store': async (rig, fault) => {
+    processOf(rig, fault).proxies[fault.store].freeze()
+  },
+
+  'clock-forward': async (rig, fault, signal) => setClock(processOf(rig, fault), '+3600s', fault, signal),
+  'clock-back': async (rig, fault, signal) => setClock(processOf(rig, fault), '-3600s', fault, signal),
+  'clock-drift': async (rig, fault, signal) => setClock(processOf(rig, fault), '+0 x1.02', fault, signal),
+  'clock-kill': async (rig, fault, signal) => {
+    const workers = rig.workers[fault.index]
+    await workers.clock.set('+3600s')
+    await pause(fault.forMs, signal)
+    await workers.kill()
+    await workers.clock.set(trueTime)
+    await workers.start()
+  },
+  'postgres-clock': async (rig, { forMs, share }, signal) => {
+    await rig.postgres.clock.set(share < 0.5 ? '+3600s' : '-3600s')
+    await pause(forMs, signal)
+    await rig.postgres.clock.set(trueTime)
+  },
+
+  'disk-full': async (rig, { forMs }, signal) => {
+    const free = await rig.fillDisk?.()
+    await pause(forMs, signal)
+    await free?.()
+    const deadline = AbortSignal.timeout(storeStartMs)
+    // A store that could not write may have ended.
+    while (!deadline.aborted && (rig.postgres.hasExited() || rig.redis.hasExited())) {
+      await rig.postgres.start()
+      await rig.redis.start()
+    }
+  },
+
+  'other-release': async (rig, { forMs }, signal) => {
+    const others = rig.others ?? []
+    await Promise.all(others.map(async each => each.start()))
+    await pause(forMs, signal)
+    await Promise.all(others.map(async each => each.stop()))
+  }
+}
+
+function processOf(rig: Rig, { role, index }: Fault): CuewireProcess {
+  return role === 'server' ? rig.servers[index] : rig.workers[index]
+}
+
+async function killProcess(process: CuewireProcess, { forMs }: Fault, signal: AbortSignal): Promise<void> {
+  await process.kill()
+  await pause(forMs * restartAfterShare, signal)
+  await process.start()
+}
+
+async function pauseProcess(process: CuewireProcess, { forMs }: Fault, signal: AbortSignal): Promise<void> {
+  const resume = process.pause()
+  await pause(forMs, signal)
+  resume()
+}
+
+async function setClock(
+  { clock }: CuewireProcess,
+  offset: string,
+  { forMs }: Fault,
+  signal: AbortSignal
+): Promise<void> {
+  await clock.set(offset)
+  await pause(forMs, signal)
+  await clock.set(trueTime)
+}
+
+/** Holds locks in a transaction of its own. */
+async function holdLocks(
+  rig: Rig,
+  forMs: number,
+  signal: AbortSignal,
+  lock: (tx: postgres.TransactionSql) => Promise<void>
+): Promise<void> {
+  const sql = postgres(rig.postgres.url, { max: 1, onnotice: () => {} })
+  try {
+    await sql.begin(async tx => {
+      await lock(tx)
+      await pause(forMs, signal)
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}

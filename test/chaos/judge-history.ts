@@ -1,0 +1,94 @@
+import { overlaps, type TimeSpan, type Violation } from './violation.ts'
+
+/** A row of `song_history`. Instants are Unix milliseconds. */
+export interface HistoryPlay {
+  readonly id: number
+  readonly startedAtMs: number
+  /** Null while it is on air. */
+  readonly endedAtMs: number | null
+  /** When the clock has to end it; null where only a report can. */
+  readonly dueAtMs: number | null
+}
+
+/** What a station's history is judged by. */
+export interface HistoryContext {
+  readonly stationId: number
+  /** `clock`: the engine ends plays on time. `liquidsoap`: a playout reports them, also late, so ids may be out of order. */
+  readonly backend: 'clock' | 'liquidsoap'
+  readonly nowMs: number
+  /** While faults were on, and shortly after: plays may be late or long then, and stations silent. */
+  readonly disturbed: readonly TimeSpan[]
+  /** Plays that an operator has tried to skip. */
+  readonly skipped: ReadonlySet<number>
+}
+
+/** A play may begin or end so much earlier than planned: the tolerance of the engine. Milliseconds. */
+const earlyByMs = 25
+/** A play may be overdue by so much while nothing is disturbed. Milliseconds. */
+const overdueByMs = 5_000
+/** A play may begin so much after now: clocks are measured. Milliseconds. */
+const aheadByMs = 1_000
+
+/**
+ * Judges the history of one station: rows in order, no overlap, one open play at most, and no gap, no play that is shorter than planned without
+ * a skip, and none that is longer, but for what a fault explains. `plays` are ordered by id. Returns every violation.
+ */
+export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryContext): Violation[] {
+  const { stationId, backend } = context
+  const found: Violation[] = []
+  const report = (rule: string, play: HistoryPlay, detail: string) =>
+    found.push({ rule, stationId, detail: `play ${play.id}: ${detail}; ${describe(play)}` })
+  const ordered =
+    backend === 'clock' ? plays : plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
+  const isDisturbed = (fromMs: number, toMs: number) =>
+    context.disturbed.some(span => overlaps(span, { fromMs, toMs }))
+
+  for (const [index, play] of ordered.entries()) {
+    const next = ordered[index + 1]
+    if (next) judgePair(play, next)
+    if (backend === 'clock') judgeLength(play)
+  }
+  const last = ordered.at(-1)
+  if (last) judgeLast(last)
+  return found
+
+  function judgePair(play: HistoryPlay, next: HistoryPlay): void {
+    if (next.startedAtMs < play.startedAtMs)
+      report('history in order', next, `starts before the play ${play.id} ahead of it`)
+    if (play.endedAtMs === null)
+      return void report('one open play', play, `is open although play ${next.id} follows`)
+    if (play.endedAtMs > next.startedAtMs)
+      report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
+    const gapMs = next.startedAtMs - play.endedAtMs
+    if (gapMs > 0 && !isDisturbed(play.endedAtMs, next.startedAtMs))
+      report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
+  }
+
+  function judgeLength(play: HistoryPlay): void {
+    const { id, endedAtMs, dueAtMs } = play
+    if (endedAtMs === null || dueAtMs === null) return
+    const early = dueAtMs - endedAtMs
+    if (early > earlyByMs && !context.skipped.has(id) && !isDisturbed(endedAtMs, dueAtMs))
+      report('no play cut short', play, `ended ${early} ms early and nobody skipped it`)
+    if (early < 0 && !isDisturbed(dueAtMs, endedAtMs))
+      report('no drift', play, `ended ${-early} ms late and no fault explains it`)
+  }
+
+  function judgeLast(play: HistoryPlay): void {
+    const { nowMs } = context
+    if (isDisturbed(nowMs, nowMs)) return
+    if (play.startedAtMs > nowMs + aheadByMs)
+      report('no play in the future', play, `starts ${play.startedAtMs - nowMs} ms from now`)
+    if (backend !== 'clock') return
+    if (play.endedAtMs !== null) {
+      if (nowMs - play.endedAtMs > overdueByMs)
+        report('no silence', play, `ended ${nowMs - play.endedAtMs} ms ago and nothing follows`)
+    } else if (play.dueAtMs !== null && nowMs - play.dueAtMs > overdueByMs)
+      report('no play stuck', play, `is overdue by ${nowMs - play.dueAtMs} ms`)
+  }
+}
+
+function describe({ startedAtMs, endedAtMs, dueAtMs }: HistoryPlay): string {
+  const time = (ms: number | null) => (ms === null ? 'open' : new Date(ms).toISOString().slice(11, 23))
+  return `${time(startedAtMs)} to ${time(endedAtMs)}, due ${time(dueAtMs)}`
+}

@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { type Random, randomOf } from '../../src/autodj/random.ts'
+import { askPlainly } from '../support/plain-http.ts'
+import { type Answer, adminKey } from '../support/program.ts'
+import type { Journal } from './journal.ts'
+import {
+  openRecordSet,
+  openRegister,
+  outcomeOfStatus,
+  type RecordSet,
+  type Register
+} from './judge-writes.ts'
+import { between, pick } from './plan.ts'
+
+/** A station as operators know it. */
+export interface OperatedStation {
+  readonly id: number
+  readonly mediaIds: readonly number[]
+}
+
+/** What operators have done, to be compared with what is stored. */
+export interface Operators {
+  readonly descriptions: readonly Register[]
+  readonly listeners: readonly Register[]
+  readonly playlists: readonly RecordSet[]
+  readonly queueRows: readonly RecordSet[]
+  /** Plays that somebody tried to skip; those of which that was accepted. */
+  readonly skipped: ReadonlySet<number>
+  readonly skipsAccepted: ReadonlySet<number>
+  /** When a description was accepted, by its text: clients show it from then on. */
+  readonly acceptedAtMs: ReadonlyMap<string, number>
+  /** Lets all that is in flight come to its end, and starts nothing new until `resume`. */
+  readonly pause: () => Promise<void>
+  readonly resume: () => void
+}
+
+export interface OperatorOptions {
+  readonly seed: number
+  readonly stations: readonly OperatedStation[]
+  readonly baseUrls: readonly string[]
+  readonly journal: Journal
+  readonly signal: AbortSignal
+}
+
+const shortestPauseMs = 300
+const longestPauseMs = 1_100
+const answerMs = 12_000
+
+/** Starts operators, each of whom has a field of its own. They end when the signal is aborted. */
+export function openOperators(options: OperatorOptions): Operators {
+  const { stations, journal, signal } = options
+  const perStation = <Item>(make: (station: OperatedStation) => Item) =>
+    new Map(stations.map(station => [station, make(station)]))
+  const descriptions = perStation(({ id }) => openRegister(id, 'description', ''))
+  const listeners = perStation(({ id }) => openRegister(id, 'listeners', '0'))
+  const playlists = perStation(({ id }) => openRecordSet(id, 'playlist'))
+  const queueRows = perStation(({ id }) => openRecordSet(id, 'queue row'))
+  const skipped = new Set<number>()
+  const skipsAccepted = new Set<number>()
+  const acceptedAtMs = new Map<string, number>()
+  const of = <Item>(map: ReadonlyMap<OperatedStation, Item>, station: OperatedStation): Item => {
+    const item = map.get(station)
+    if (item === undefined) throw new Error(`station ${station.id} is not operated`)
+    return item
+  }
+
+  interface Turn {
+    readonly number: number
+    readonly random: Random
+    readonly station: OperatedStation
+    readonly ask: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Answer }>
+  }
+
+  const fields: Record<string, (turn: Turn) => Promise<void>> = {
+    editor: async ({ number, random, station, ask }) => {
+      const isBad = random() < 0.2
+      const description = `${isBad ? 'bad' : 'text'} ${number}`
+      const body = { description, ...(isBad ? { history_length: 'many' } : {}) }
+      const { status } = await ask('PUT', `/api/admin/station/${station.id}`, body)
+      of(descriptions, station).wrote(description, outcomeOfStatus(status))
+      if (status === 200) acceptedAtMs.set(`${station.id} ${description}`, performance.now())
+    },
+    reporter: async ({ random, station, ask }) => {
+      const total = between(random, 0, 500)
+      const { status } = await ask('PUT', `/api/station/${station.id}/listeners`, { total })
+      of(listeners, station).wrote(String(total), outcomeOfStatus(status))
+    },
+    librarian: async ({ number, random, station, ask }) => {
+      const isBad = random() < 0.2
+      const name = `${isBad ? 'bad' : 'list'} ${number}`
+      // Switched off: it does not decide what plays.
+      const body = { name, is_enabled: false, weight: isBad ? 1_000 : 3 }
+      const { status, body: made } = await ask('POST', `/api/station/${station.id}/playlists`, body)
+      of(playlists, station).created(name, outcomeOfStatus(status))
+      if (status !== 200 || random() < 0.5) return
+      const removed = await ask('DELETE', `/api/station/${station.id}/playlist/${made.id}`)
+      of(playlists, station).removed(name, outcomeOfStatus(removed.status))
+    },
+    queuer: async ({ random, station, ask }) => {
+      const path = `/api/station/${station.id}/queue`
+      const rows = of(queueRows, station)
+      const choice = random()
+      const media = pick(random, station.mediaIds)
+      const place = between(random, 1, 5)
+      if (choice < 0.15) {
+        // Also a clearing without an answer may come about, even later.
+        rows.forget()
+        await ask('POST', `${path}/clear`)
+        rows.forget()
+      } else if (choice < 0.75) {
+        const { status, body } = await ask('POST', path, { media_id: media, position: place })
+        if (status === 200) rows.created(rowIdOf(body), 'accepted')
+      } else {
+        const { body: queue } = await ask('GET', path)
+        const row = Array.isArray(queue) ? queue.at(-1) : undefined
+        if (row === undefined) return
+        const id = rowIdOf(row)
+        if (choice < 0.9) await ask('PUT', `${path}/${id}/move`, { position: place })
+        else {
+          const { status } = await ask('DELETE', `${path}/${id}`)
+          rows.removed(id, status === 404 ? 'unknown' : outcomeOfStatus(status))
+        }
+      }
+    },
+    skipper: async ({ station, ask }) => {
+      const { body } = await ask('GET', `/api/nowplaying/${station.id}`)
+      const shId: unknown = body?.now_playing?.sh_id
+      if (typeof shId !== 'number' || shId === 0) return
+      skipped.add(shId)
+      const { status } = await ask('POST', `/api/station/${station.id}/backend/skip`, { sh_id: shId })
+      if (status === 200) skipsAccepted.add(shId)
+    }
+  }
+
+  const gate = { isPaused: false, inFlight: 0 }
+  const operate = async (name: string, field: (turn: Turn) => Promise<void>, index: number) => {
+    const random = randomOf(options.seed, 100 + index)
+    for (let number = 1; !signal.aborted; number++) {
+      const station = pick(random, stations)
+      const url = pick(random, options.baseUrls)
+      const other = options.baseUrls.find(each => each !== url) ?? url
+      const pauseMs = between(random, shortestPauseMs, longestPauseMs)
+      // What an action draws does not depend on the answers that others got.
+      const own = randomOf(options.seed, 1_000_000 * (index + 1) + number)
+      while (gate.isPaused && !signal.aborted) await sleep(50)
+      gate.inFlight++
+      try {
+        const ask: Turn['ask'] = async (method, path, body) => {
+          const answer = await send([url, other], method, path, body)
+          journal.count(`answers ${answer.status}`)
+          if (method !== 'GET') {
+            journal.count('writes')
+            const what = body === undefined ? '' : ` ${JSON.stringify(body)}`
+            journal.note(station.id, `${name}: ${method} ${path}${what} -> ${answer.status}`)
+          }
+          return answer
+        }
+        await field({ number, random: own, station, ask })
+      } finally {
+        gate.inFlight--
+      }
+      await sleep(pauseMs)
+    }
+  }
+  for (const [index, [name, field]] of Object.entries(fields).entries())
+    void operate(name, field, index).catch((error: unknown) =>
+      journal.violate([{ rule: 'the checker works', stationId: null, detail: `${name}: ${String(error)}` }])
+    )
+
+  return {
+    descriptions: [...descriptions.values()],
+    listeners: [...listeners.values()],
+    playlists: [...playlists.values()],
+    queueRows: [...queueRows.values()],
+    skipped,
+    skipsAccepted,
+    acceptedAtMs,
+    pause: async () => {
+      gate.isPaused = true
+      const deadline = performance.now() + 2 * answerMs
+      while (gate.inFlight > 0 && performance.now() < deadline && !signal.aborted) await sleep(50)
+    },
+    resume: () => {
+      gate.isPaused = false
+    }
+  }
+}
+
+/** Asks the first server; the other where that one refuses the connection, as behind a load balancer. Status 0: no answer. */
+async function send(
+  [url, other]: readonly [string, string],
+  method: string,
+  path: string,
+  body: unknown
+): Promise<{ status: number; body: Answer }> {
+  for (const base of [url, other]) {
+    try {
+      const answer = await askPlainly(base + path, {
+        method,
+        headers: { 'Content-Type': 'application/json', 'X-API-Key': adminKey },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.timeout(answerMs)
+      })
+      const isJson = answer.headers['content-type']?.startsWith('application/json') === true
+      return { status: answer.status, body: isJson ? JSON.parse(answer.body.toString()) : null }
+    } catch (error) {
+      if (!isRefused(error)) break
+    }
+  }
+  return { status: 0, body: null }
+}
+
+/** A row of the queue is known by its link. */
+const rowIdOf = (row: Answer): string => String(row.links.self).split('/').at(-1) ?? ''
+
+const isRefused = (error: unknown) => Reflect.get(Object(error), 'code') === 'ECONNREFUSED'

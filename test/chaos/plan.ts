@@ -1,0 +1,113 @@
+import { type Random, randomOf } from '../../src/autodj/random.ts'
+
+/** Every kind of fault that can be drawn. */
+export const faultKinds = [
+  'kill-server',
+  'kill-workers',
+  'pause-server',
+  'pause-workers',
+  'kill-postgres',
+  'kill-redis',
+  'pause-postgres',
+  'pause-redis',
+  'flush-redis',
+  'restore-redis',
+  'terminate-backends',
+  'lock-table',
+  'lock-rows',
+  'delay-store',
+  'cut-store',
+  'half-open-store',
+  'clock-forward',
+  'clock-back',
+  'clock-drift',
+  'clock-kill',
+  'postgres-clock',
+  'disk-full',
+  'other-release'
+] as const
+
+export type FaultKind = (typeof faultKinds)[number]
+
+export const isFaultKind = (text: string): text is FaultKind => faultKinds.some(kind => kind === text)
+
+/** One fault as it was drawn. Which of the numbers count depends on the kind. */
+export interface Fault {
+  /** 1 for the first of a run. */
+  readonly number: number
+  readonly kind: FaultKind
+  /** Which of two processes, and of two stores. */
+  readonly index: 0 | 1
+  readonly role: 'server' | 'workers'
+  readonly store: 'postgres' | 'redis'
+  readonly forMs: number
+  /** How long nothing is disturbed before it. */
+  readonly restMs: number
+  /** 0 to 1: what else is to be chosen. */
+  readonly share: number
+}
+
+const shortestMs = 1_500
+const longestMs = 7_000
+const shortestRestMs = 1_000
+const longestRestMs = 3_000
+
+/**
+ * Draws faults without an end: the same seed and kinds always draw the same ones. Every kind comes once before any comes again.
+ */
+export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generator<Fault, never> {
+  const random = randomOf(seed, 1)
+  let bag: FaultKind[] = []
+  for (let number = 1; ; number++) {
+    if (bag.length === 0) bag = shuffled(kinds, random)
+    const kind = bag.pop()
+    if (kind === undefined) throw new Error('there is no kind of fault to draw from')
+    yield {
+      number,
+      kind,
+      index: random() < 0.5 ? 0 : 1,
+      role: random() < 0.5 ? 'server' : 'workers',
+      store: random() < 0.5 ? 'postgres' : 'redis',
+      forMs: between(random, shortestMs, longestMs),
+      restMs: between(random, shortestRestMs, longestRestMs),
+      share: random()
+    }
+  }
+}
+
+/** A whole number from `least` to `most`. */
+export const between = (random: Random, least: number, most: number) =>
+  least + Math.floor(random() * (most - least + 1))
+
+/** One of several. Throws for an empty list. */
+export function pick<Item>(random: Random, items: readonly Item[]): Item {
+  const item = items[Math.floor(random() * items.length)]
+  if (item === undefined) throw new Error('there is nothing to pick from')
+  return item
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  return items
+    .map(item => ({ item, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}
+
+/** One line for people. */
+export function describeFault({ number, kind, index, role, store, forMs }: Fault): string {
+  const process = `${role} ${index + 1}`
+  const what: Partial<Record<FaultKind, string>> = {
+    'kill-server': `of server ${index + 1}`,
+    'kill-workers': `of workers ${index + 1}`,
+    'pause-server': `of server ${index + 1}`,
+    'pause-workers': `of workers ${index + 1}`,
+    'delay-store': `between ${process} and ${store}`,
+    'cut-store': `between ${process} and ${store}`,
+    'half-open-store': `between ${process} and ${store}`,
+    'clock-forward': `of ${process}`,
+    'clock-back': `of ${process}`,
+    'clock-drift': `of ${process}`,
+    'clock-kill': `of workers ${index + 1}`
+  }
+  return `fault ${number}: ${kind}${what[kind] === undefined ? '' : ` ${what[kind]}`}, ${forMs} ms`
+}

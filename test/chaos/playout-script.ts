@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { withDeadline } from '../../src/deadline.ts'
+import { openPlayoutClient, type PlayoutClient } from '../support/playout-client.ts'
+import type { Program } from '../support/program.ts'
+import type { Journal } from './journal.ts'
+
+/** A playout that plays the songs it is handed out, reports each and obeys commands. */
+export interface PlayoutScript {
+  readonly stationId: number
+  /** Rows of the queue whose report was accepted. */
+  readonly accepted: ReadonlySet<number>
+}
+
+export interface PlayoutOptions {
+  readonly sql: Sql
+  readonly ask: Program['ask']
+  /** Where a server answers now. */
+  readonly baseUrl: () => string
+  readonly songMs: number
+  readonly journal: Journal
+  readonly signal: AbortSignal
+}
+
+const answerMs = 14_000
+const retryMs = 400
+
+/** Creates a station for it and starts it. It ends when the signal is aborted. */
+export async function openPlayoutScript(options: PlayoutOptions): Promise<PlayoutScript> {
+  const { sql, ask, songMs, signal, journal } = options
+  const program = {
+    sql,
+    ask,
+    get baseUrl() {
+      return options.baseUrl()
+    }
+  }
+  const client = await openPlayoutClient(program, { songMs, tracks: 40 })
+  const accepted = new Set<number>()
+  const script = playSongs({ client, accepted, songMs, journal, signal })
+  void script.catch((error: unknown) => {
+    const detail = `playout: ${String(error)}`
+    journal.violate([{ rule: 'the checker works', stationId: client.id, detail }])
+  })
+  return { stationId: client.id, accepted }
+}
+
+interface Playing {
+  readonly client: PlayoutClient
+  readonly accepted: Set<number>
+  readonly songMs: number
+  readonly journal: Journal
+  readonly signal: AbortSignal
+}
+
+async function playSongs({ client, accepted, songMs, journal, signal }: Playing): Promise<void> {
+  const { id } = client
+  let seen = ''
+  /** Calls until the answer is 200; null for one that says there is nothing, or once the script is over. */
+  const call = async (action: string, body: () => object) => {
+    while (!signal.aborted) {
+      const answer = await withDeadline(answerMs, action, () => client.call(action, body())).catch(() => null)
+      if (answer?.status === 200) return answer.body
+      journal.note(id, `playout: ${action} -> ${answer?.status ?? 'no answer'}`)
+      if (answer?.status === 404 || answer?.status === 409) return null
+      await sleep(retryMs)
+    }
+    return null
+  }
+  const nextSong = async (last: string) => {
+    const answer = await call('nextsong', () => ({ last }))
+    const found = /sq_id="(\d+)"/.exec(String(answer?.uri ?? ''))
+    return found?.[1] ?? null
+  }
+
+  const current = { isSkipped: false }
+  const obeyCommands = async () => {
+    while (!signal.aborted) {
+      const heard = await call('commands', () => ({ seen }))
+      if (heard === null) await sleep(retryMs)
+      else {
+        seen = heard.seen
+        current.isSkipped ||= heard.commands.some(({ type }: { type: string }) => type === 'skip')
+      }
+    }
+  }
+  const obeying = obeyCommands()
+
+  let queued = await nextSong('')
+  while (!signal.aborted) {
+    if (queued === null) {
+      await sleep(retryMs)
+      queued = await nextSong('')
+      continue
+    }
+    const playing = queued
+    current.isSkipped = false
+    const startedAtMs = performance.now()
+    const elapsedMs = () => performance.now() - startedAtMs
+    const answer = await call('feedback', () => ({
+      sq_id: playing,
+      ago: (elapsedMs() / 1000).toFixed(3)
+    }))
+    journal.note(id, `playout: started ${playing} -> ${JSON.stringify(answer)}`)
+    if (answer === true) accepted.add(Number(playing))
+    queued = await nextSong(playing)
+    while (!current.isSkipped && elapsedMs() < songMs && !signal.aborted) await sleep(50)
+  }
+  await obeying
+}

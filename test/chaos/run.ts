@@ -1,0 +1,289 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { Redis } from 'ioredis'
+
+import { seedStations } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
+import { askServers } from './ask-servers.ts'
+import {
+  checkConvergence,
+  checkDeliveries,
+  type Checked,
+  checkHistories,
+  checkWrites,
+  type HookedStation
+} from './checks.ts'
+import { type Closers, openClosers } from './closers.ts'
+import { mayBeginEpochs, recoveryMsOf, runFault, takesStoresAway } from './faults.ts'
+import { openFollowers } from './followers.ts'
+import { openHookReceiver } from './hook-receiver.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { openPositionJudge } from './judge-positions.ts'
+import { openOperators } from './operators.ts'
+import { describeFault, drawFaults, type Fault, type FaultKind } from './plan.ts'
+import { openPlayoutScript } from './playout-script.ts'
+import { openRig, type Rig } from './rig.ts'
+import type { TimeSpan } from './violation.ts'
+
+export interface RunOptions {
+  readonly seed: number
+  /** How long faults are drawn for. */
+  readonly forMs: number
+  readonly kinds: readonly FaultKind[]
+  /** Stations that the engine's own clock drives; each comes with six clients. */
+  readonly stations: number
+  /** Whether the run goes on after a violation. */
+  readonly keepsGoing: boolean
+  /** Ends the run early, and cleans up. */
+  readonly signal: AbortSignal
+  readonly report: (line: string) => void
+}
+
+/** What a run has come to. */
+export interface RunResult {
+  readonly journal: Journal
+  readonly faults: ReadonlyMap<FaultKind, number>
+  readonly seconds: number
+  readonly slowestTurnMs: number
+  readonly positionsCompared: number
+  readonly epochs: number
+}
+
+const settleMs = 25_000
+/** The last deliveries are waited for. */
+const lastDeliveriesMs = 10_000
+const playoutSongMs = 7_000
+const hourMs = 3_600_000
+
+/** Runs the program under faults and load, and checks it after each fault and at the end. */
+export async function runChaos(options: RunOptions): Promise<RunResult> {
+  let current: Fault | null = null
+  const journal = openJournal(() => (current === null ? 'no fault' : describeFault(current)))
+  const opened = openClosers()
+  try {
+    return await run(
+      options,
+      journal,
+      opened,
+      fault => (current = fault),
+      () => current
+    )
+  } finally {
+    await opened[Symbol.asyncDispose]()
+  }
+}
+
+async function run(
+  options: RunOptions,
+  journal: Journal,
+  opened: Closers,
+  setCurrent: (fault: Fault | null) => void,
+  current: () => Fault | null
+): Promise<RunResult> {
+  const { seed, kinds, signal, report } = options
+  const lag = monitorEventLoopDelay({ resolution: 20 })
+  lag.enable()
+  const rig = opened.add(
+    await openRig({
+      kinds,
+      journal,
+      mayFailToStart: () => takesStoresAway.has(current()?.kind ?? 'kill-server')
+    })
+  )
+  for (const [kind, reason] of rig.impossible) report(`left out: ${kind} (${reason})`)
+  const possible = kinds.filter(kind => !rig.impossible.has(kind))
+  const spans: TimeSpan[] = []
+  const load = await openLoad(options, journal, opened, rig, () => spans)
+  const { checked } = load
+  const isOver = () => signal.aborted || (!options.keepsGoing && journal.violations().length > 0)
+
+  report(`ready: ${checked.clocked.length + 1} stations, ${checked.followers.length} clients`)
+  journal.violate(await checkConvergence(checked, settleMs))
+  let epochs = await readEpochs(rig)
+  const counts = new Map<FaultKind, number>()
+  const startedAtMs = performance.now()
+  const seconds = () => (performance.now() - startedAtMs) / 1000
+  for (const fault of drawFaults(seed, possible)) {
+    if (isOver() || performance.now() - startedAtMs > options.forMs) break
+    await sleep(fault.restMs)
+    setCurrent(fault)
+    counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1)
+    journal.note(null, describeFault(fault))
+    report(`${seconds().toFixed(0).padStart(5)} s  ${describeFault(fault)}`)
+    const fromMs = Date.now()
+    const known = journal.violations().length
+    spans.push(...spansOf(fault, fromMs, Infinity))
+    await runFault(rig, fault, signal)
+    const endedAtMs = Date.now()
+    journal.note(null, `fault ${fault.number} is over`)
+    if (isOver()) break
+    journal.violate(await checkConvergence(checked, recoveryMsOf(fault.kind)))
+    // What follows from the fault may take as long as that, and no longer.
+    const disturbed = spansOf(fault, fromMs, Math.max(Date.now(), endedAtMs + recoveryMsOf(fault.kind)))
+    spans.splice(-disturbed.length, disturbed.length, ...disturbed)
+    const after = await readEpochs(rig)
+    if (!mayBeginEpochs.has(fault.kind))
+      for (const [stationId, epoch] of after)
+        if (epoch !== epochs.get(stationId))
+          journal.violate([
+            {
+              rule: 'no new epoch while Redis keeps its data',
+              stationId,
+              detail: `${epochs.get(stationId)}, then ${epoch}`
+            }
+          ])
+    epochs = after
+    await judge(checked, journal)
+    for (const violation of journal.violations().slice(known))
+      report(`         ${violation.rule} (station ${violation.stationId}): ${violation.detail.slice(0, 300)}`)
+    setCurrent(null)
+  }
+
+  if (!isOver()) {
+    await checked.operators.pause()
+    await sleep(lastDeliveriesMs, undefined, { signal }).catch(() => {})
+    checked.operators.resume()
+    journal.violate(await checkConvergence(checked, settleMs))
+    await judge(checked, journal)
+  }
+  load.stop()
+  lag.disable()
+  return {
+    journal,
+    faults: counts,
+    seconds: seconds(),
+    slowestTurnMs: lag.max / 1e6,
+    positionsCompared: checked.positions.compared(),
+    epochs: checked.positions.epochs()
+  }
+}
+
+async function judge(checked: Checked, journal: Journal): Promise<void> {
+  journal.violate(await checkHistories(checked))
+  await checked.operators.pause()
+  journal.violate(await checkWrites(checked))
+  checked.operators.resume()
+  journal.violate(await checkDeliveries(checked))
+}
+
+/** When a fault disturbs plays. Where the time of Postgres was wrong, by that time as well. */
+function spansOf({ kind }: Fault, fromMs: number, toMs: number): TimeSpan[] {
+  const shifts = kind === 'postgres-clock' ? [0, -hourMs, hourMs] : [0]
+  return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs }))
+}
+
+async function readEpochs({ sql }: Rig): Promise<Map<number, string>> {
+  const rows = await sql<{ id: number; epoch: string }[]>`select id, epoch from stations`
+  return new Map(rows.map(({ id, epoch }) => [id, epoch]))
+}
+
+/** Creates stations and hooks, and starts all that follows and changes them. */
+async function openLoad(
+  { seed, stations: count, signal }: RunOptions,
+  journal: Journal,
+  opened: Closers,
+  { sql, servers, redis: { url: redisUrl } }: Rig,
+  disturbed: () => readonly TimeSpan[]
+): Promise<{ checked: Checked; stop: () => void }> {
+  const ended = new AbortController()
+  opened.defer(() => ended.abort())
+  const life = AbortSignal.any([signal, ended.signal])
+  const baseUrls = servers.map(({ baseUrl }) => baseUrl)
+  const ask = askServers(baseUrls)
+  const half = Math.ceil(count / 2)
+  const quick = await seedStations(sql, { stations: half, tracks: 40, songMs: 4_000 })
+  const slow =
+    count > half ? await seedStations(sql, { stations: count - half, tracks: 40, songMs: 9_000 }) : []
+  const clocked = [...quick, ...slow].map(({ id }) => id)
+  const readyUrl = () => servers.find(each => each.isReady())?.baseUrl ?? servers[0].baseUrl
+  const playout = await openPlayoutScript({
+    sql,
+    ask,
+    baseUrl: readyUrl,
+    songMs: playoutSongMs,
+    journal,
+    signal: life
+  })
+  const stationIds = [...clocked, playout.stationId]
+  await waitFor(
+    async () => {
+      const answers = await Promise.all(stationIds.map(async id => ask('GET', `/api/nowplaying/${id}`)))
+      return answers.every(({ body }) => body.is_online === true)
+    },
+    { deadlineMs: settleMs, what: 'all stations to play' }
+  )
+
+  const receiver = opened.add(await openHookReceiver(seed, journal))
+  const hooked: HookedStation[] = []
+  for (const [index, stationId] of [clocked[0], clocked.at(-1), playout.stationId].entries()) {
+    if (stationId === undefined) continue
+    const name = `hook-${index}`
+    const { body } = await ask('POST', `/api/station/${stationId}/webhooks`, {
+      body: {
+        type: 'generic',
+        name,
+        triggers: index === 0 ? [] : ['song_changed'],
+        config: { webhook_url: receiver.urlOf(name) }
+      }
+    })
+    const hookId = Number(body.id)
+    const [newest] = await sql<{ id: number }[]>`
+      select coalesce(max(id), 0) as id from song_history where station_id = ${stationId}`
+    hooked.push({
+      stationId,
+      hookId,
+      sinceShId: newest?.id ?? 0,
+      requests: () => receiver.requestsOf(name, hookId)
+    })
+  }
+
+  const redis = new Redis(redisUrl, {
+    maxRetriesPerRequest: 1,
+    commandTimeout: 2_000,
+    retryStrategy: () => 100
+  })
+  redis.on('error', () => {})
+  opened.defer(() => redis.disconnect())
+  const positions = openPositionJudge()
+  const media = await sql<{ stationId: number; ids: number[] }[]>`
+    select station_id as "stationId", array_agg(id::int order by id) as ids from media
+    where station_id = any(${stationIds}::bigint[]) group by station_id order by station_id`
+  const operators = openOperators({
+    seed,
+    stations: media.map(({ stationId, ids }) => ({ id: stationId, mediaIds: ids })),
+    baseUrls,
+    journal,
+    signal: life
+  })
+  const shown = new Set<string>()
+  const followers = openFollowers({
+    seed,
+    stationIds,
+    baseUrls,
+    judge: positions,
+    journal,
+    signal: life,
+    onDocument: (stationId, document) => {
+      const key = `${stationId} ${Object(document).station?.description}`
+      const acceptedAtMs = operators.acceptedAtMs.get(key)
+      if (acceptedAtMs === undefined || shown.has(key)) return
+      shown.add(key)
+      journal.measure('accepted edit to the first client, ms', performance.now() - acceptedAtMs)
+    }
+  })
+  const checked: Checked = {
+    sql,
+    redis,
+    journal,
+    positions,
+    followers,
+    operators,
+    playout,
+    clocked,
+    hooked,
+    servers: () => baseUrls,
+    disturbed
+  }
+  return { checked, stop: () => ended.abort() }
+}

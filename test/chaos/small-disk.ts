@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { openStoreFolder } from '../support/temp-folder.ts'
+
+const run = promisify(execFile)
+
+/** Where the stores keep their data. */
+export interface Disk extends AsyncDisposable {
+  readonly path: string
+  /** Leaves no room, and returns how to give it back; null where the disk is not a small one of our own. */
+  readonly fill: (() => Promise<() => Promise<void>>) | null
+}
+
+const sizeMb = 768
+const prefix = 'cuewire-chaos-'
+
+/** Opens a small disk in memory if `isSmall` and this process is root; else a folder that has no bound of its own. */
+export async function openDisk(isSmall: boolean): Promise<Disk> {
+  if (!isSmall || process.getuid?.() !== 0) return { ...(await openStoreFolder()), fill: null }
+  await removeLeftovers()
+  const path = join(tmpdir(), `${prefix}${process.pid}`)
+  await mkdir(path, { recursive: true })
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=0755`, 'cuewire-chaos', path])
+  } catch {
+    await rm(path, { recursive: true, force: true })
+    return { ...(await openStoreFolder()), fill: null }
+  }
+  const filler = join(path, 'filler')
+  return {
+    path,
+    fill: async () => {
+      const { bavail, bsize } = await statfs(path)
+      await run('fallocate', ['-l', String(bavail * bsize), filler])
+      return async () => rm(filler, { force: true })
+    },
+    [Symbol.asyncDispose]: async () => unmount(path)
+  }
+}
+
+async function unmount(path: string): Promise<void> {
+  await run('umount', ['-l', path]).catch(() => {})
+  await rm(path, { recursive: true, force: true })
+}
+
+/** Disks of runs that were killed. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0
+    if (pid > 0 && !isRunning(pid)) await unmount(join(tmpdir(), name))
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
