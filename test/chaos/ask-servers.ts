@@ -1,10 +1,8 @@
 import { askPlainly, headersOf } from '../support/plain-http.ts'
 import { adminKey, type Program } from '../support/program.ts'
 
-const answerMs = 10_000
-
-/** Asks one server after the other until one answers. Throws if none does. */
-export function askServers(baseUrls: readonly string[]): Program['ask'] {
+/** Asks one server after the other until one answers within so many milliseconds. Throws if none does. */
+export function askServers(baseUrls: readonly string[], answerMs = 10_000): Program['ask'] {
   return async (method, path, { body, key = adminKey } = {}) => {
     let last: unknown
     for (const baseUrl of baseUrls) {

@@ -6,6 +6,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { stationKey } from '../../src/redis/keys.ts'
 import { parsePosition } from '../../src/redis/station-store.ts'
 import { askPlainly } from '../support/plain-http.ts'
+import { askServers } from './ask-servers.ts'
 import { publicUrl } from './cuewire-process.ts'
 import { contentOf, readTruths } from './document.ts'
 import type { Follower } from './followers.ts'
@@ -50,14 +51,20 @@ const clientsMs = 4_000
 const requestMs = 3_000
 
 /**
- * Waits until every server shows for every station what Postgres holds, and then until every client does. Returns what was still apart at the
- * deadline, and how long it took.
+ * Edits every station once, each through another server than the one before it. Then waits until every server shows for every station what Postgres holds, this edit
+ * included, and until every client does. Returns what was still apart at the deadline. `number` tells edits apart.
  */
-export async function checkConvergence(checked: Checked, deadlineMs: number): Promise<Violation[]> {
+export async function checkConvergence(
+  checked: Checked,
+  deadlineMs: number,
+  number: number
+): Promise<Violation[]> {
   const { clocked, playout, journal, positions, followers } = checked
   const startedAtMs = performance.now()
   const elapsedMs = () => performance.now() - startedAtMs
   const stations = [...clocked, playout.stationId]
+  const refused = await editStations(checked, stations, number, deadlineMs)
+  if (refused.length > 0) return refused
   /** What stations were at when all servers agreed. */
   const agreed = new Map<number, { epoch: string; offset: number }>()
   let why = new Map<number, string>()
@@ -97,6 +104,36 @@ export async function checkConvergence(checked: Checked, deadlineMs: number): Pr
     stationId,
     detail: `${name} has ${JSON.stringify(positions.positionOf(name, stationId))}, newest is ${JSON.stringify(agreed.get(stationId))}`
   }))
+}
+
+/** Each has to be accepted within the deadline; what is answered otherwise is tried again. */
+async function editStations(
+  { servers, journal }: Checked,
+  stations: readonly number[],
+  number: number,
+  deadlineMs: number
+): Promise<Violation[]> {
+  const deadline = performance.now() + deadlineMs
+  const urls = servers()
+  const edit = async (stationId: number, index: number): Promise<Violation[]> => {
+    const ask = askServers(urls.slice((index + number) % urls.length).slice(0, 1), requestMs)
+    for (;;) {
+      const status = await ask('PUT', `/api/admin/station/${stationId}`, {
+        body: { url: `https://edit.test/${number}` }
+      }).then(
+        answer => answer.status,
+        () => 0
+      )
+      if (status === 200) return []
+      journal.note(stationId, `edit ${number} -> ${status}`)
+      if (performance.now() > deadline) {
+        const rule = `writes are accepted again within ${deadlineMs / 1000} s`
+        return [{ rule, stationId, detail: `the last answer was ${status}` }]
+      }
+      await sleep(lookEveryMs)
+    }
+  }
+  return (await Promise.all(stations.map(edit))).flat()
 }
 
 /** Compares stations; those that agree are added to `agreed`. Returns how the others differ. */

@@ -38,6 +38,19 @@ export const mayBeginEpochs: ReadonlySet<FaultKind> = new Set([
   'disk-full'
 ])
 
+/**
+ * Kinds that must not delay plays at all: the engine goes by the time of Postgres, and other processes and connections do the work at
+ * once.
+ */
+export const leavesPlaysAlone: ReadonlySet<FaultKind> = new Set([
+  'kill-server',
+  'clock-forward',
+  'clock-back',
+  'clock-drift',
+  'clock-kill',
+  'other-release'
+])
+
 /** Puts a fault on, and takes it away again; resolves when everything runs again. */
 export async function runFault(rig: Rig, fault: Fault, signal: AbortSignal): Promise<void> {
   await actions[fault.kind](rig, fault, signal)

@@ -1,4 +1,4 @@
-import { overlaps, type TimeSpan, type Violation } from './violation.ts'
+import { overlaps, type TimeSpan, uncoveredMs, type Violation } from './violation.ts'
 
 /** A row of `song_history`. Instants are Unix milliseconds. */
 export interface HistoryPlay {
@@ -24,8 +24,10 @@ export interface HistoryContext {
 
 /** A play may begin or end so much earlier than planned: the tolerance of the engine. Milliseconds. */
 const earlyByMs = 25
-/** A play may be overdue by so much while nothing is disturbed. Milliseconds. */
-const overdueByMs = 5_000
+/** The play on air may be overdue by so much while nothing is disturbed: then it is ended as of its time. Milliseconds. */
+const overdueByMs = 4_000
+/** A play that a fault delays may be late for so much longer than the fault disturbs. Milliseconds. */
+const lateByMs = 500
 /** A play may begin so much after now: clocks are measured. Milliseconds. */
 const aheadByMs = 1_000
 
@@ -42,6 +44,10 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     backend === 'clock' ? plays : plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
   const isDisturbed = (fromMs: number, toMs: number) =>
     context.disturbed.some(span => overlaps(span, { fromMs, toMs }))
+  const undisturbedMs = (fromMs: number, toMs: number) => uncoveredMs({ fromMs, toMs }, context.disturbed)
+  /** A fault explains a delay while it disturbs, and not what goes on after it. */
+  const isExplained = (fromMs: number, toMs: number) =>
+    isDisturbed(fromMs, toMs) && undisturbedMs(fromMs, toMs) <= lateByMs
 
   for (const [index, play] of ordered.entries()) {
     const next = ordered[index + 1]
@@ -60,7 +66,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     if (play.endedAtMs > next.startedAtMs)
       report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
     const gapMs = next.startedAtMs - play.endedAtMs
-    if (gapMs > 0 && !isDisturbed(play.endedAtMs, next.startedAtMs))
+    if (gapMs > 0 && !isExplained(play.endedAtMs, next.startedAtMs))
       report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
   }
 
@@ -70,21 +76,20 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     const early = dueAtMs - endedAtMs
     if (early > earlyByMs && !context.skipped.has(id) && !isDisturbed(endedAtMs, dueAtMs))
       report('no play cut short', play, `ended ${early} ms early and nobody skipped it`)
-    if (early < 0 && !isDisturbed(dueAtMs, endedAtMs))
+    if (early < 0 && !isExplained(dueAtMs, endedAtMs))
       report('no drift', play, `ended ${-early} ms late and no fault explains it`)
   }
 
   function judgeLast(play: HistoryPlay): void {
     const { nowMs } = context
-    if (isDisturbed(nowMs, nowMs)) return
-    if (play.startedAtMs > nowMs + aheadByMs)
+    if (play.startedAtMs > nowMs + aheadByMs && !isDisturbed(nowMs, nowMs))
       report('no play in the future', play, `starts ${play.startedAtMs - nowMs} ms from now`)
     if (backend !== 'clock') return
-    if (play.endedAtMs !== null) {
-      if (nowMs - play.endedAtMs > overdueByMs)
-        report('no silence', play, `ended ${nowMs - play.endedAtMs} ms ago and nothing follows`)
-    } else if (play.dueAtMs !== null && nowMs - play.dueAtMs > overdueByMs)
-      report('no play stuck', play, `is overdue by ${nowMs - play.dueAtMs} ms`)
+    const sinceMs = play.endedAtMs ?? play.dueAtMs ?? nowMs
+    const waitedMs = undisturbedMs(sinceMs, nowMs)
+    if (waitedMs <= overdueByMs) return
+    if (play.endedAtMs === null) report('no play stuck', play, `is overdue by ${nowMs - sinceMs} ms`)
+    else report('no silence', play, `ended ${nowMs - sinceMs} ms ago and nothing follows`)
   }
 }
 

@@ -41,7 +41,7 @@ export interface Fault {
   readonly role: 'server' | 'workers'
   readonly store: 'postgres' | 'redis'
   readonly forMs: number
-  /** How long nothing is disturbed before it. */
+  /** How long nothing is disturbed after its recovery. */
   readonly restMs: number
   /** 0 to 1: what else is to be chosen. */
   readonly share: number

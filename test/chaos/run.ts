@@ -15,7 +15,7 @@ import {
   type HookedStation
 } from './checks.ts'
 import { type Closers, openClosers } from './closers.ts'
-import { mayBeginEpochs, recoveryMsOf, runFault, takesStoresAway } from './faults.ts'
+import { leavesPlaysAlone, mayBeginEpochs, recoveryMsOf, runFault, takesStoresAway } from './faults.ts'
 import { openFollowers } from './followers.ts'
 import { openHookReceiver } from './hook-receiver.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -99,42 +99,25 @@ async function run(
   const isOver = () => signal.aborted || (!options.keepsGoing && journal.violations().length > 0)
 
   report(`ready: ${checked.clocked.length + 1} stations, ${checked.followers.length} clients`)
-  journal.violate(await checkConvergence(checked, settleMs))
-  let epochs = await readEpochs(rig)
+  journal.violate(await checkConvergence(checked, settleMs, 0))
   const counts = new Map<FaultKind, number>()
   const startedAtMs = performance.now()
   const seconds = () => (performance.now() - startedAtMs) / 1000
+  let drawn = 0
   for (const fault of drawFaults(seed, possible)) {
+    drawn = fault.number
     if (isOver() || performance.now() - startedAtMs > options.forMs) break
-    await sleep(fault.restMs)
     setCurrent(fault)
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1)
     journal.note(null, describeFault(fault))
     report(`${seconds().toFixed(0).padStart(5)} s  ${describeFault(fault)}`)
-    const fromMs = Date.now()
     const known = journal.violations().length
-    spans.push(...spansOf(fault, fromMs, Infinity))
-    await runFault(rig, fault, signal)
-    const endedAtMs = Date.now()
-    journal.note(null, `fault ${fault.number} is over`)
-    if (isOver()) break
-    journal.violate(await checkConvergence(checked, recoveryMsOf(fault.kind)))
-    // What follows from the fault may take as long as that, and no longer.
-    const disturbed = spansOf(fault, fromMs, Math.max(Date.now(), endedAtMs + recoveryMsOf(fault.kind)))
-    spans.splice(-disturbed.length, disturbed.length, ...disturbed)
-    const after = await readEpochs(rig)
-    if (!mayBeginEpochs.has(fault.kind))
-      for (const [stationId, epoch] of after)
-        if (epoch !== epochs.get(stationId))
-          journal.violate([
-            {
-              rule: 'no new epoch while Redis keeps its data',
-              stationId,
-              detail: `${epochs.get(stationId)}, then ${epoch}`
-            }
-          ])
-    epochs = after
-    await judge(checked, journal)
+    try {
+      await suffer(rig, fault, checked, spans, signal)
+      journal.violate(await checkHistories(checked))
+    } catch (error) {
+      journal.violate([{ rule: 'the checker works', stationId: null, detail: describeError(error) }])
+    }
     for (const violation of journal.violations().slice(known))
       report(`         ${violation.rule} (station ${violation.stationId}): ${violation.detail.slice(0, 300)}`)
     setCurrent(null)
@@ -144,8 +127,9 @@ async function run(
     await checked.operators.pause()
     await sleep(lastDeliveriesMs, undefined, { signal }).catch(() => {})
     checked.operators.resume()
-    journal.violate(await checkConvergence(checked, settleMs))
-    await judge(checked, journal)
+    journal.violate(await checkConvergence(checked, settleMs, drawn + 1))
+    journal.violate(await checkHistories(checked))
+    await judgeWrites(checked)
   }
   load.stop()
   lag.disable()
@@ -159,8 +143,48 @@ async function run(
   }
 }
 
-async function judge(checked: Checked, journal: Journal): Promise<void> {
-  journal.violate(await checkHistories(checked))
+/** Puts a fault on, waits until the program has recovered from it, and judges what happened. */
+async function suffer(
+  rig: Rig,
+  fault: Fault,
+  checked: Checked,
+  spans: TimeSpan[],
+  signal: AbortSignal
+): Promise<void> {
+  const { journal } = checked
+  const epochs = await readEpochs(rig)
+  const fromMs = Date.now()
+  const disturbed = spansOf(fault, fromMs, Infinity)
+  const first = spans.push(...disturbed) - disturbed.length
+  const recoveryMs = recoveryMsOf(fault.kind)
+  try {
+    await runFault(rig, fault, signal)
+    journal.note(null, `fault ${fault.number} is over`)
+    if (signal.aborted) return
+    const endedAtMs = Date.now()
+    journal.violate(await checkConvergence(checked, recoveryMs, fault.number))
+    spans.splice(first, Infinity, ...spansOf(fault, fromMs, endedAtMs + recoveryMs))
+  } catch (error) {
+    spans.splice(first, Infinity, ...spansOf(fault, fromMs, Date.now() + recoveryMs))
+    throw error
+  }
+  if (!mayBeginEpochs.has(fault.kind))
+    for (const [stationId, epoch] of await readEpochs(rig))
+      if (epoch !== epochs.get(stationId)) {
+        const detail = `${epochs.get(stationId)}, then ${epoch}`
+        journal.violate([{ rule: 'no new epoch while Redis keeps its data', stationId, detail }])
+      }
+  await judgeWrites(checked)
+  // Plays are judged when nothing may be late any more.
+  const undisturbedAtMs = Math.max(0, ...spans.slice(first).map(({ toMs }) => toMs))
+  await sleep(Math.max(0, undisturbedAtMs - Date.now()) + fault.restMs, undefined, { signal })
+}
+
+const describeError = (error: unknown) =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)
+
+async function judgeWrites(checked: Checked): Promise<void> {
+  const { journal } = checked
   await checked.operators.pause()
   journal.violate(await checkWrites(checked))
   checked.operators.resume()
@@ -169,6 +193,7 @@ async function judge(checked: Checked, journal: Journal): Promise<void> {
 
 /** When a fault disturbs plays. Where the time of Postgres was wrong, by that time as well. */
 function spansOf({ kind }: Fault, fromMs: number, toMs: number): TimeSpan[] {
+  if (leavesPlaysAlone.has(kind)) return []
   const shifts = kind === 'postgres-clock' ? [0, -hourMs, hourMs] : [0]
   return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs }))
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,7 +15,9 @@ export interface Disk extends AsyncDisposable {
   readonly fill: (() => Promise<() => Promise<void>>) | null
 }
 
-const sizeMb = 768
+const sizeMb = 384
+const leftBytes = 8 * 1024 ** 2
+const pieceBytes = 4_096
 const prefix = 'cuewire-chaos-'
 
 /** Opens a small disk in memory if `isSmall` and this process is root; else a folder that has no bound of its own. */
@@ -35,10 +37,24 @@ export async function openDisk(isSmall: boolean): Promise<Disk> {
     path,
     fill: async () => {
       const { bavail, bsize } = await statfs(path)
-      await run('fallocate', ['-l', String(bavail * bsize), filler])
+      // The stores go on writing, so most of it at once and the rest piece by piece.
+      await run('fallocate', ['-l', String(Math.max(0, bavail * bsize - leftBytes)), filler])
+      await appendUntilFull(filler)
       return async () => rm(filler, { force: true })
     },
     [Symbol.asyncDispose]: async () => unmount(path)
+  }
+}
+
+async function appendUntilFull(path: string): Promise<void> {
+  const file = await open(path, 'a')
+  try {
+    for (let written = 0; written < 2 * leftBytes; written += pieceBytes)
+      await file.write(Buffer.alloc(pieceBytes))
+  } catch {
+    // No space left on device.
+  } finally {
+    await file.close()
   }
 }
 

@@ -13,3 +13,15 @@ export interface TimeSpan {
 
 /** Whether two spans have a moment in common. */
 export const overlaps = (a: TimeSpan, b: TimeSpan) => a.fromMs <= b.toMs && b.fromMs <= a.toMs
+
+/** How many milliseconds of a span lie in none of the others. */
+export function uncoveredMs({ fromMs, toMs }: TimeSpan, others: readonly TimeSpan[]): number {
+  let atMs = fromMs
+  let uncovered = 0
+  for (const other of others.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    if (other.toMs <= atMs || other.fromMs >= toMs) continue
+    uncovered += Math.max(0, other.fromMs - atMs)
+    atMs = Math.max(atMs, other.toMs)
+  }
+  return uncovered + Math.max(0, toMs - atMs)
+}

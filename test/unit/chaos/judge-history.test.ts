@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+
+import { type HistoryContext, type HistoryPlay, judgeHistory } from '../../chaos/judge-history.ts'
+
+const context: HistoryContext = {
+  stationId: 1,
+  backend: 'clock',
+  nowMs: 31_000,
+  disturbed: [],
+  skipped: new Set()
+}
+
+/** Plays of ten seconds, one after the other; the last one is open. */
+const whole: readonly HistoryPlay[] = [
+  { id: 1, startedAtMs: 0, endedAtMs: 10_000, dueAtMs: 10_000 },
+  { id: 2, startedAtMs: 10_000, endedAtMs: 20_000, dueAtMs: 20_000 },
+  { id: 3, startedAtMs: 20_000, endedAtMs: 30_000, dueAtMs: 30_000 },
+  { id: 4, startedAtMs: 30_000, endedAtMs: null, dueAtMs: 40_000 }
+]
+
+const changed = (id: number, change: Partial<HistoryPlay>) =>
+  whole.map(play => (play.id === id ? { ...play, ...change } : play))
+
+const rules = (plays: readonly HistoryPlay[], parts: Partial<HistoryContext> = {}) =>
+  judgeHistory(plays, { ...context, ...parts }).map(({ rule }) => rule)
+
+test('a history without a gap passes, and so does none', () => {
+  expect(rules(whole)).toEqual([])
+  expect(rules([])).toEqual([])
+})
+
+describe('fails:', () => {
+  const failing: Record<string, [plays: readonly HistoryPlay[], rule: string]> = {
+    'a play that ends after the next has started': [
+      changed(2, { endedAtMs: 20_001, dueAtMs: 20_001 }),
+      'no overlap'
+    ],
+    'a gap': [changed(2, { endedAtMs: 19_990, dueAtMs: 19_990 }), 'no gap'],
+    'a play that starts before the one ahead of it': [changed(3, { startedAtMs: 9_000 }), 'history in order'],
+    'two open plays': [changed(3, { endedAtMs: null }), 'one open play'],
+    'a play that nobody skipped and that is short': [changed(2, { dueAtMs: 25_000 }), 'no play cut short'],
+    'a play that is long': [changed(2, { dueAtMs: 14_000 }), 'no drift'],
+    'a play that is overdue': [changed(4, { dueAtMs: 26_000 }), 'no play stuck'],
+    'a station that is silent': [changed(4, { startedAtMs: 26_000, endedAtMs: 26_000 }), 'no silence'],
+    'a play that starts after now': [changed(4, { startedAtMs: 33_000 }), 'no play in the future']
+  }
+  test.each(Object.entries(failing))('%s', (_, [plays, rule]) => {
+    expect(rules(plays)).toContain(rule)
+  })
+})
+
+test('a skip explains a short play', () => {
+  expect(rules(changed(2, { dueAtMs: 25_000 }), { skipped: new Set([2]) })).toEqual([])
+})
+
+test('a fault explains what happens while it disturbs, and not what goes on after it', () => {
+  const late = changed(2, { dueAtMs: 14_000 })
+  expect(rules(late, { disturbed: [{ fromMs: 13_000, toMs: 20_000 }] })).toEqual([])
+  expect(rules(late, { disturbed: [{ fromMs: 13_000, toMs: 16_000 }] })).toEqual(['no drift'])
+  expect(rules(late, { disturbed: [{ fromMs: 1_000, toMs: 2_000 }] })).toEqual(['no drift'])
+})
+
+test('reports of a playout may come late and at any time, and never overlap', () => {
+  const reported: HistoryPlay[] = [
+    { id: 1, startedAtMs: 0, endedAtMs: 9_000, dueAtMs: null },
+    { id: 3, startedAtMs: 9_000, endedAtMs: 12_000, dueAtMs: null },
+    { id: 2, startedAtMs: 12_000, endedAtMs: null, dueAtMs: 12_500 }
+  ]
+  expect(rules(reported, { backend: 'liquidsoap' })).toEqual([])
+  const overlapping = reported.map(play => (play.id === 3 ? { ...play, endedAtMs: 13_000 } : play))
+  expect(rules(overlapping, { backend: 'liquidsoap' })).toEqual(['no overlap'])
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+
+import { openPositionJudge } from '../../chaos/judge-positions.ts'
+
+const seen = (offset: number, content: string | null = `state ${offset}`, client = 'one', epoch = 'e1') => ({
+  client,
+  stationId: 1,
+  epoch,
+  offset,
+  content
+})
+
+const judged = (...sightings: ReturnType<typeof seen>[]) => {
+  const judge = openPositionJudge()
+  return sightings.flatMap(sighting => judge.see(sighting)).map(({ rule }) => rule)
+}
+
+test('offsets that grow, skip and repeat with the same content pass', () => {
+  expect(judged(seen(1), seen(1), seen(5), seen(5, null), seen(9))).toEqual([])
+})
+
+test('an offset that goes back within an epoch fails, for the same client only', () => {
+  expect(judged(seen(5), seen(4))).toEqual(['offsets never go back'])
+  expect(judged(seen(5), seen(4, null))).toEqual(['offsets never go back'])
+  expect(judged(seen(5), seen(4, 'state 4', 'two'))).toEqual([])
+  expect(judged(seen(5), seen(4, 'state 4', 'one', 'e2'))).toEqual([])
+})
+
+test('a position that names two contents fails, whichever clients saw them', () => {
+  expect(judged(seen(5, 'a'), seen(5, 'b'))).toEqual(['one content for a position'])
+  expect(judged(seen(5, 'a'), seen(5, 'b', 'two'))).toEqual(['one content for a position'])
+  expect(judged(seen(5, 'a'), seen(5, 'b', 'two', 'e2'))).toEqual([])
+})
+
+test('an epoch that is over and returns fails', () => {
+  const judge = openPositionJudge()
+  judge.see(seen(5))
+  judge.see(seen(7, 'new', 'one', 'e2'))
+  judge.retireOthers(1, 'e2')
+  expect(judge.see(seen(8, 'newer', 'one', 'e2'))).toEqual([])
+  expect(judge.see(seen(6)).map(({ rule }) => rule)).toEqual(['an epoch never returns'])
+  expect(judge.epochs()).toBe(2)
+})
+
+test('a position that is none fails', () => {
+  expect(judged(seen(Number.NaN))).toEqual(['a position is whole'])
+  expect(judged(seen(1, 'a', 'one', ''))).toEqual(['a position is whole'])
+})
