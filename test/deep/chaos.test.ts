@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+
+import { renderFigures } from '../chaos/figures.ts'
+import type { FaultKind } from '../chaos/plan.ts'
+import { runChaos } from '../chaos/run.ts'
+
+/** Those that end soon and need neither root nor another build. */
+const kinds: readonly FaultKind[] = [
+  'kill-server',
+  'kill-workers',
+  'pause-workers',
+  'kill-redis',
+  'flush-redis',
+  'restore-redis',
+  'kill-postgres',
+  'terminate-backends',
+  'lock-rows',
+  'cut-store',
+  'clock-kill'
+]
+
+test('a minute of faults breaks nothing that must always hold', { timeout: 180_000 }, async () => {
+  const lines: string[] = []
+  const result = await runChaos({
+    seed: 18,
+    forMs: 60_000,
+    kinds,
+    stations: 4,
+    keepsGoing: false,
+    signal: AbortSignal.timeout(150_000),
+    report: line => lines.push(line)
+  })
+  expect(result.journal.firstReport(), `faults:\n${lines.join('\n')}`).toBeNull()
+  expect(result.faults.size, `figures:\n${renderFigures(result)}`).toBeGreaterThan(3)
+  expect(result.positionsCompared).toBeGreaterThan(200)
+})
