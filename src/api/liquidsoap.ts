@@ -1,13 +1,12 @@
-import { isAbsolute, join } from 'node:path'
-
 import { annotatedUri } from '../broadcast/annotated-uri.ts'
 import { streamedTitle } from '../broadcast/streamed-title.ts'
+import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import { handOut, type SentSong } from '../playout/hand-out.ts'
 import { notePlayout } from '../playout/playouts.ts'
 import { reportTrack } from '../playout/report.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { mediaFolderOf } from './media-folder.ts'
+import { locateSong, mediaFolderOf } from './media-folder.ts'
 import { idOf, momentOf, playoutRoutesOf } from './playout-caller.ts'
 import { json } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -95,6 +94,8 @@ function problem(field: string, sentence: string): ApiError {
 }
 
 const mostPath = 4_096
+/** A network file system can hang. */
+const lookMs = 5_000
 
 const file = playoutRoutesOf({
   name: 'cp',
@@ -104,11 +105,12 @@ const file = playoutRoutesOf({
   async handle({ station, body }, { reads: sql, config }) {
     const path = (body['uri'] ?? '').replace(/^media:/, '').slice(0, mostPath)
     const [media] = await sql`select from media where station_id = ${station.id} and path = ${path}`
-    if (!media || path.split('/').includes('..')) throw new ApiError('not-found')
-    if (isAbsolute(path)) return json({ uri: path, isTemp: false })
+    if (!media) throw new ApiError('not-found')
     const folder = await sql.begin(tx => mediaFolderOf(tx, station.id, config.DATA_DIR))
-    if (folder === null) throw new ApiError('not-found', 'The media of this station are not on this machine.')
-    return json({ uri: join(folder, path), isTemp: false })
+    const uri = await withDeadline(lookMs, 'looking for a song', () => locateSong(path, folder, config))
+    if (uri !== null) return json({ uri, isTemp: false })
+    const message = folder === null ? 'The media of this station are not on this machine.' : undefined
+    throw new ApiError('not-found', message)
   }
 })
 

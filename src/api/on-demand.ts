@@ -1,13 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
-import { extname, resolve, sep } from 'node:path'
+import { extname, resolve } from 'node:path'
 
 import pLimit from 'p-limit'
 
 import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { renderSong } from '../station/now-playing.ts'
 import { listSchema } from './list.ts'
-import { mediaFolderOf } from './media-folder.ts'
+import { mediaFolderOf, resolveMediaFolder } from './media-folder.ts'
 import { parseId } from './parse.ts'
 import type { ApiRoute, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -92,16 +92,33 @@ const download: ApiRoute = {
 /** Throws 404 for a file that is not there, lies elsewhere or is too large to be sent by us. */
 async function readSong({ sql, config }: ApiServices, stationId: number, path: string): Promise<Reply> {
   const folder = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
-  if (folder === null) throw new ApiError('not-found')
-  const file = resolve(folder, path)
-  if (!file.startsWith(resolve(folder) + sep)) throw new ApiError('not-found')
-  const found = await stat(file).catch(() => null)
-  if (!found?.isFile() || found.size > bytesAtMost) throw new ApiError('not-found')
-  const type = types[extname(file).toLowerCase()] ?? 'application/octet-stream'
+  const realFolder = folder === null ? null : await resolveMediaFolder(folder, config)
+  if (folder === null || realFolder === null) throw new ApiError('not-found')
+  await using file = await openInside(resolve(folder, path), [realFolder]).catch(asNotFound)
+  const { size } = await file.stat()
+  if (size > bytesAtMost) throw new ApiError('not-found')
+  const type = types[extname(path).toLowerCase()] ?? 'application/octet-stream'
   return {
-    body: await readFile(file),
+    body: await file.readFile(),
     headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' }
   }
+}
+
+const missingCodes: ReadonlySet<unknown> = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EACCES',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENXIO'
+])
+
+/** For listeners a file that must not or cannot be opened is not there. Other faults are the server's own. */
+function asNotFound(error: unknown): never {
+  const isMissing = error instanceof Error && 'code' in error && missingCodes.has(error.code)
+  if (isMissing || error instanceof OutsideRootsError || error instanceof NotRegularFileError)
+    throw new ApiError('not-found')
+  throw error
 }
 
 export const onDemandRoutes = [list, download]

@@ -7,9 +7,8 @@ import { formOf } from '../fields/form.ts'
 import { verifyNothing, verifyPassword } from '../passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../sftp/public-keys.ts'
 import { locationUri } from '../storage/location.ts'
-import { allowedRoots, type LocationRecord, placeOf, recordColumns } from '../storage/record.ts'
-import { resolvesInsideRoots } from '../storage/roots.ts'
-import { ownMediaFolder } from './media-folder.ts'
+import { type LocationRecord, placeOf, recordColumns } from '../storage/record.ts'
+import { ownMediaFolder, resolveMediaFolder } from './media-folder.ts'
 import { parseBody } from './parse.ts'
 import { type ApiRoute, json } from './route.ts'
 import { exactly, oneOf } from './schemas.ts'
@@ -123,15 +122,16 @@ async function isAllowed(
  */
 async function homeOf({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
   const { reads: sql, config } = services
-  if (locationId === null) return ownMediaFolder(stationId, config.DATA_DIR)
-  const [record] = await sql<LocationRecord[]>`
-    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
-  if (!record) return null
-  if (record.adapter !== 'local') return locationUri(placeOf(record))
-  const isInside = await withDeadline(lookMs, 'looking at a folder', () =>
-    resolvesInsideRoots(record.path, allowedRoots(config))
-  )
-  return isInside ? record.path : null
+  const [record] =
+    locationId === null
+      ? []
+      : await sql<LocationRecord[]>`
+          select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+  if (locationId !== null && !record) return null
+  if (record && record.adapter !== 'local') return locationUri(placeOf(record))
+  const folder = record?.path ?? ownMediaFolder(stationId, config.DATA_DIR)
+  const real = await withDeadline(lookMs, 'looking at a folder', () => resolveMediaFolder(folder, config))
+  return real === null ? null : folder
 }
 
 export const sftpAuthRoutes = [login]

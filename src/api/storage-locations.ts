@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 
 import { ApiError, type FieldError, TooManyRequests } from '../errors.ts'
 import { choice, type Field, fixed, given, integer, secret, text, webAddress } from '../fields/field.ts'
+import { isInsideRoots, resolveInside } from '../runtime/contained-files.ts'
 import { StorageFault, type StorageFaultWord } from '../storage/fault.ts'
 import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../storage/location.ts'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../storage/record.ts'
 import { settleStorage } from '../storage/refresh.ts'
 import { reach } from '../storage/remote.ts'
-import { isInsideRoots, resolvesInsideRoots } from '../storage/roots.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../storage/size.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Plan, type RenderContext, type Rules, type Stored, resource, type Write } from './resource.ts'
@@ -207,7 +207,7 @@ async function check({ services, id, values }: Plan<StorageFields>): Promise<Fie
   if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
   try {
     makeSureComplete(location)
-    if (location.adapter === 'local' && !(await resolvesInsideRoots(path, allowedRoots(config))))
+    if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
       throw new StorageFault('denied')
     const task = { work: 'check', location, patienceMs: checkMs } as const
     await checks(() => reach(task, AbortSignal.timeout(2 * checkMs)))

@@ -1,5 +1,7 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, realpath, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+import { openInside } from '../runtime/contained-files.ts'
 
 /** Follows a file that grows. */
 export interface Tail {
@@ -64,17 +66,20 @@ export function openTail(
 }
 
 async function follow(path: string, from: 'beginning' | 'end'): Promise<Followed | null> {
-  // Without waiting: a pipe would keep us until somebody writes to it.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(nullIfMissing)
+  const handle = await openBeside(path).catch(nullIfMissing)
   if (handle === null) return null
   try {
     const now = await handle.stat()
-    if (!now.isFile()) throw new Error(`${path} is not a file`)
     return { handle, position: from === 'end' ? now.size : 0, rest: Buffer.alloc(0) }
   } catch (error) {
     await handle.close()
     throw error
   }
+}
+
+/** A link in the folder of the log may lead to another file of it, and nowhere else: the web server's user may write there. */
+async function openBeside(path: string): Promise<FileHandle> {
+  return openInside(path, [await realpath(dirname(path))])
 }
 
 /** Whether another file that is not empty has the name now. */

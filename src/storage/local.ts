@@ -1,11 +1,12 @@
 import type { Dirent } from 'node:fs'
-import { lstat, opendir, readdir, stat, statfs } from 'node:fs/promises'
+import { lstat, opendir, readdir, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { openFolderAt, OutsideRootsError } from '../runtime/contained-files.ts'
 import { throwIfAborted, untilAborted } from './abort.ts'
 import { codeOf, StorageFault } from './fault.ts'
 import type { Usage } from './usage.ts'
-import { type FolderContent, walk } from './walk.ts'
+import { type FolderContent, type TreeContent, walk } from './walk.ts'
 
 // Node has four threads for the file system and others want them too.
 const foldersAtOnce = 2
@@ -38,15 +39,23 @@ async function lookAt(path: string): Promise<void> {
  * the signal's time is up, also while a file system hangs.
  */
 export async function measureLocal(path: string, signal: AbortSignal): Promise<Usage> {
-  // Names are bytes: as text, one that is not UTF-8 would not be found again.
-  const top = Buffer.from(path)
-  const read = async (folder: Buffer): Promise<FolderContent<Buffer>> =>
-    readFolder(folder, folder === top, signal)
   const [content, freeBytes] = await untilAborted(
     signal,
-    Promise.all([walk(top, read, foldersAtOnce, signal), readFreeBytes(path)])
+    Promise.all([measureTree(path, signal), readFreeBytes(path)])
   )
   return { ...content, freeBytes }
+}
+
+async function measureTree(path: string, signal: AbortSignal): Promise<TreeContent> {
+  // Names are bytes: as text, one that is not UTF-8 would not be found again.
+  const top = await realpath(path, { encoding: 'buffer' }).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw faultOf(error)
+  })
+  if (top === null) return { usedBytes: 0n, files: 0, skipped: 0 }
+  const read = async (folder: Buffer): Promise<FolderContent<Buffer>> =>
+    readFolder(folder, folder === top, signal)
+  return walk(top, read, foldersAtOnce, signal)
 }
 
 /** What the volume of a path has free for this user, in bytes; `null` when it cannot be told. */
@@ -65,18 +74,27 @@ async function readFolder(
   signal: AbortSignal
 ): Promise<FolderContent<Buffer>> {
   const nothing = { usedBytes: 0n, files: 0, folders: [], skipped: 0 }
-  let entries: Dirent<Buffer>[]
   try {
-    entries = await readdir(folder, { encoding: 'buffer', withFileTypes: true })
+    await using opened = await openFolderAt(folder)
+    return await readOpenFolder(folder, opened.list, signal)
   } catch (error) {
+    if (signal.aborted) throw error
     if (codeOf(error) === 'ENOENT') return nothing
     if (isTop) throw faultOf(error)
-    // A folder that was replaced by a file meanwhile has vanished too.
-    return codeOf(error) === 'ENOTDIR' ? nothing : { ...nothing, skipped: 1 }
+    // A folder that was replaced by a file or a link meanwhile has vanished too.
+    const isReplaced = error instanceof OutsideRootsError || ['ENOTDIR', 'ELOOP'].includes(codeOf(error))
+    return isReplaced ? nothing : { ...nothing, skipped: 1 }
   }
-  const pathOf = (entry: Dirent<Buffer>) => Buffer.concat([folder, slash, entry.name])
-  const folders = entries.filter(entry => entry.isDirectory()).map(pathOf)
-  const paths = entries.filter(entry => entry.isFile()).map(pathOf)
+}
+
+async function readOpenFolder(
+  folder: Buffer,
+  list: Buffer,
+  signal: AbortSignal
+): Promise<FolderContent<Buffer>> {
+  const entries = await readdir(list, { encoding: 'buffer', withFileTypes: true })
+  const folders = entries.filter(entry => entry.isDirectory()).map(entry => below(folder, entry))
+  const paths = entries.filter(entry => entry.isFile()).map(entry => below(list, entry))
 
   let usedBytes = 0n
   let files = 0
@@ -92,6 +110,10 @@ async function readFolder(
     }
   }
   return { usedBytes, files, folders, skipped }
+}
+
+function below(parent: Buffer, { name }: Dirent<Buffer>): Buffer {
+  return Buffer.concat([parent, slash, name])
 }
 
 async function sizeOf(path: Buffer): Promise<bigint | 'gone' | 'unknown'> {

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
 import { raiseNotification, settleNotification } from '../notifications.ts'
+import { resolveInside } from '../runtime/contained-files.ts'
 import type { Secrets } from '../secrets.ts'
 import { untilAborted } from './abort.ts'
 import { StorageFault } from './fault.ts'
@@ -16,7 +17,6 @@ import {
   recordColumns
 } from './record.ts'
 import { reach } from './remote.ts'
-import { resolvesInsideRoots } from './roots.ts'
 import { capacityOf, formatSize, isFull, usedPercent } from './size.ts'
 import type { Usage } from './usage.ts'
 
@@ -124,14 +124,17 @@ async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: 
 async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<Usage | null> {
   const location = openLocation(row, field => openKept(row, field, parts.secrets))
   makeSureComplete(location)
-  if (location.adapter === 'local') await makeSureInside(location.path, parts, signal)
-  return reach({ work: 'measure', location, patienceMs }, signal)
+  if (location.adapter !== 'local') return reach({ work: 'measure', location, patienceMs }, signal)
+  // The real path, so that a link that is swapped now is not followed.
+  const path = await realPathOf(location.path, parts, signal)
+  return reach({ work: 'measure', location: { ...location, path }, patienceMs }, signal)
 }
 
-async function makeSureInside(path: string, { config }: RefreshParts, signal: AbortSignal): Promise<void> {
+async function realPathOf(path: string, { config }: RefreshParts, signal: AbortSignal): Promise<string> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
-  if (!(await untilAborted(limit, resolvesInsideRoots(path, allowedRoots(config)))))
-    throw new StorageFault('denied')
+  const real = await untilAborted(limit, resolveInside(path, allowedRoots(config)))
+  if (real === null) throw new StorageFault('denied')
+  return real
 }
 
 /** Reads how much room the volumes of local locations have; a volume that does not answer is passed over. */
@@ -150,8 +153,8 @@ export async function refreshVolumes(parts: RefreshParts, signal: AbortSignal): 
 }
 
 async function readFree(path: string, parts: RefreshParts, signal: AbortSignal): Promise<string | null> {
-  await makeSureInside(path, parts, signal)
+  const real = await realPathOf(path, parts, signal)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
-  const free = await untilAborted(limit, readFreeBytes(path))
+  const free = await untilAborted(limit, readFreeBytes(real))
   return free === null ? null : String(free)
 }

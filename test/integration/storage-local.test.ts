@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
+import { resolveInside } from '../../src/runtime/contained-files.ts'
 import { checkLocal, measureLocal } from '../../src/storage/local.ts'
-import { resolvesInsideRoots } from '../../src/storage/roots.ts'
 import { startChurn } from '../support/churn.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'
@@ -88,7 +88,7 @@ test('a closed folder is skipped and told, unless it is the location itself', as
     await expect(measureLocal(closed, signal)).rejects.toMatchObject({ word: 'denied' })
     await expect(checkLocal(closed, signal)).rejects.toMatchObject({ word: 'denied' })
     await expect(checkLocal(namesOnly, signal)).rejects.toMatchObject({ word: 'denied' })
-    expect(await resolvesInsideRoots(join(closed, 'x'), [folder.path])).toBe(false)
+    expect(await resolveInside(join(closed, 'x'), [folder.path])).toBeNull()
   })
   await Promise.all([chmod(closed, 0o700), chmod(namesOnly, 0o700)])
 })
@@ -128,7 +128,8 @@ test('no link leads out of the allowed folders', async () => {
   await symlink(path('outside/not-yet'), path('allowed/to-nowhere'))
   await symlink(path('allowed/circle'), path('allowed/circle'))
   await symlink('music', path('allowed/in'))
-  const isInside = async (name: string) => resolvesInsideRoots(path(name), ['/nowhere', path('root')])
+  const isInside = async (name: string) =>
+    (await resolveInside(path(name), ['/nowhere', path('root')])) !== null
 
   for (const name of ['root', 'root/music', 'root/new/deep', 'root/in', 'root/in/new', 'root/..music']) {
     expect([name, await isInside(name)]).toEqual([name, true])

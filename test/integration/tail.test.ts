@@ -1,5 +1,5 @@
-import { appendFile, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -32,6 +32,18 @@ describe('a file that is followed', () => {
     await log.add('o\r\n\nthree\n')
     expect(await log.look()).toEqual(['two', '', 'three'])
     expect(await log.look()).toEqual([])
+  })
+
+  test('may be a link to another file of its folder, and to no other', async () => {
+    await using log = await openLog(null)
+    const folder = dirname(log.path)
+    expect(await log.look()).toBeNull()
+    await writeFile(join(folder, 'today.log'), 'one\n')
+    await symlink('today.log', log.path)
+    expect(await log.look()).toEqual(['one'])
+    await using linked = await openLog(null)
+    await symlink('/etc/passwd', linked.path)
+    await expect(linked.look()).rejects.toThrow('leads out of the folders in which it must lie')
   })
 
   test('is begun with when it appears', async () => {
@@ -116,7 +128,7 @@ describe('a file that is followed', () => {
   test('has to be a file', async () => {
     await using log = await openLog(null)
     await mkdir(log.path)
-    await expect(log.look()).rejects.toThrow('is not a file')
+    await expect(log.look()).rejects.toThrow('is not a regular file')
     await rm(log.path, { recursive: true })
     await log.add('old\n')
     expect(await log.look()).toEqual([])
