@@ -28,11 +28,11 @@ const maxDurationMs = 2_147_483_647
 
 /**
  * Reads tags, length and cover of a regular file whose format is told by its content. Takes at most about ten
- * seconds and 64 MiB. Whatever is wrong with the file is thrown as an `UnusableFile`.
+ * seconds and 64 MiB. The file must lie inside one of `realRoots`, which are real paths. Whatever is wrong with the file is thrown as an `UnusableFile`.
  */
-export async function readAudioFile(path: string): Promise<AudioFile> {
+export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
   try {
-    const tokenizer = await FileTokenizer.open(path, performance.now() + timeLimitMs)
+    const tokenizer = await FileTokenizer.open(path, realRoots, performance.now() + timeLimitMs)
     try {
       return await read(tokenizer, path)
     } finally {

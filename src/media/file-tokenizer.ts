@@ -1,7 +1,8 @@
-import { constants } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 
 import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
+
+import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 
 /** Why one file cannot be used, as a sentence about it ("it is empty"). It costs that file only. */
 export class UnusableFile extends Error {}
@@ -11,6 +12,16 @@ const windowBytes = 64 * 1024
 const maxReads = 2_000_000
 /** No single tag or picture may take more memory than this. */
 const maxBufferBytes = 32 * 1024 * 1024
+
+/** The reason for a file that leads out of the folders of an import. */
+export const outsideReason =
+  'it leads out of the folders of this import (name its folder as a PATH, or with --allow)'
+
+function asUnusable(error: unknown): never {
+  if (error instanceof OutsideRootsError) throw new UnusableFile(outsideReason)
+  if (error instanceof NotRegularFileError) throw new UnusableFile('it is not a regular file')
+  throw error
+}
 
 /**
  * A file as music-metadata reads it, through a window of 64 KiB: the parsers ask for a few bytes at a time, and
@@ -38,15 +49,13 @@ export class FileTokenizer extends AbstractTokenizer {
   }
 
   /**
-   * Opens a regular file; anything else (a FIFO that took its place meanwhile) is refused without waiting. The
-   * deadline is a moment of `performance.now()`.
+   * Opens a regular file that lies inside one of `realRoots`; anything else (a FIFO or a link that took its place meanwhile)
+   * is refused without waiting. The deadline is a moment of `performance.now()`.
    */
-  static async open(path: string, deadlineMs: number): Promise<FileTokenizer> {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stats = await handle.stat()
-    if (stats.isFile()) return new FileTokenizer(handle, stats.size, deadlineMs)
-    await handle.close()
-    throw new UnusableFile('it is not a regular file')
+  static async open(path: string, realRoots: readonly string[], deadlineMs: number): Promise<FileTokenizer> {
+    const handle = await openInside(path, realRoots).catch(asUnusable)
+    const { size } = await handle.stat()
+    return new FileTokenizer(handle, size, deadlineMs)
   }
 
   override async readBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {

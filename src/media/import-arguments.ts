@@ -8,10 +8,13 @@ export interface ImportArguments {
   station: string
   playlist: string
   create: boolean
+  /** Folders beside the paths into which links and playlist entries may lead. */
+  allowed: string[]
   paths: string[]
 }
 
-export const usage = 'usage: npm run import -- --station STATION --playlist NAME [--create] PATH...'
+export const usage =
+  'usage: npm run import -- --station STATION --playlist NAME [--create] [--allow FOLDER]... PATH...'
 
 export const help = `${usage}
 
@@ -24,6 +27,8 @@ takes up what is new or changed.
   --station   id or short name of the station
   --playlist  name of the playlist; it is made if there is none
   --create    make the station if there is none of this short name
+  --allow     a folder into which symbolic links and entries of playlist files may lead besides the folders of
+              the PATHs; may be repeated. What leads elsewhere is named and skipped
   --help      show this
 
 The database is the one of DATABASE_URL, else that of the Cuewire that runs here, else the one in DATA_DIR.
@@ -32,13 +37,13 @@ The database is the one of DATABASE_URL, else that of the Cuewire that runs here
 /** Reads the command line; null asks for help. Throws an `OperatorError` of one line with the usage. */
 export function parseImportArguments(args: string[]): ImportArguments | null {
   const { values, positionals: paths } = parse(args)
-  const { station, playlist, create = false } = values
+  const { station, playlist, create = false, allow: allowed = [] } = values
   if (values.help) return null
   if (!station) throw misuse('--station is missing')
   if (!playlist?.trim()) throw misuse('--playlist is missing')
   if (playlist.length > 255) throw misuse('--playlist is longer than 255 characters')
   if (paths.length === 0) throw misuse('no PATH is given')
-  return { station, playlist: playlist.trim(), create, paths }
+  return { station, playlist: playlist.trim(), create, allowed, paths }
 }
 
 function parse(args: string[]) {
@@ -50,6 +55,7 @@ function parse(args: string[]) {
         station: { type: 'string' },
         playlist: { type: 'string' },
         create: { type: 'boolean' },
+        allow: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' }
       }
     })

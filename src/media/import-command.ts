@@ -29,17 +29,20 @@ async function runImport(
   }
   const config = parseConfig(env)
   // npm changes into the project folder; the paths are meant from where it was called.
-  const paths = request.paths.map(path => resolve(env['INIT_CWD'] ?? '', path))
-  await checkPaths(paths)
+  const absolute = (path: string) => resolve(env['INIT_CWD'] ?? '', path)
+  const paths = request.paths.map(absolute)
+  const allowed = request.allowed.map(absolute)
+  await checkPaths([...paths, ...allowed])
 
   await using database = await openImportDatabase(config, line => stderr.write(`${line}\n`))
   const { sql } = database
   const stationId = await findOrCreateStation(sql, request.station, request.create)
-  const progress = await openProgress(stdout, paths, signal)
+  const progress = await openProgress(stdout, { paths, allowed }, signal)
   let counts: ImportCounts
   try {
     const { playlist: playlistName } = request
-    counts = await importMedia(sql, { stationId, playlistName, paths, signal, onProgress: progress.show })
+    const onProgress = progress.show
+    counts = await importMedia(sql, { stationId, playlistName, paths, allowed, signal, onProgress })
   } finally {
     progress.end()
   }
@@ -50,11 +53,11 @@ async function runImport(
 
 async function openProgress(
   out: NodeJS.WritableStream,
-  paths: string[],
+  { paths, allowed }: { readonly paths: string[]; readonly allowed: readonly string[] },
   signal: AbortSignal
 ): Promise<Progress> {
   if (!(out instanceof WriteStream)) return openLines(out)
-  return openBar(out, await countFound(paths, signal))
+  return openBar(out, await countFound(paths, allowed, signal))
 }
 
 function summary(

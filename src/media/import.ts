@@ -13,7 +13,7 @@ import type { Song } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
 import type { Cover } from './cover.ts'
 import { UnusableFile } from './file-tokenizer.ts'
-import { checkPaths, scan, type Found } from './scan.ts'
+import { checkPaths, type Found, rootsOf, scan } from './scan.ts'
 
 /** `found` is the sum of the four after it; each thing skipped is a problem, named in an event. */
 export interface ImportCounts {
@@ -35,6 +35,8 @@ export interface ImportOptions {
   playlistName: string
   /** Files, folders and playlist files. One that cannot be read is an `OperatorError` before anything is written. */
   paths: string[]
+  /** Folders beside those of `paths` into which symbolic links and entries of playlist files may lead. */
+  allowed?: readonly string[]
   onProgress?: (event: ImportEvent) => void
   /** Once aborted, the import returns after the batch it is at. */
   signal?: AbortSignal
@@ -53,16 +55,17 @@ const readsAtOnce = 4
  */
 export async function importMedia(sql: Sql, options: ImportOptions): Promise<ImportCounts> {
   await checkPaths(options.paths)
+  const realRoots = await rootsOf(options.paths, options.allowed ?? [])
   const counts: ImportCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0, problems: 0 }
   let batch: Found[] = []
-  for await (const found of scan(options.paths)) {
+  for await (const found of scan(options.paths, realRoots)) {
     batch.push(found)
     if (batch.length < batchItems) continue
-    await importBatch(sql, options, batch, counts)
+    await importBatch(sql, { ...options, realRoots }, batch, counts)
     batch = []
     if (options.signal?.aborted) return counts
   }
-  await importBatch(sql, options, batch, counts)
+  await importBatch(sql, { ...options, realRoots }, batch, counts)
   await sql`update storage_locations set measure_at = now()
     where id = (select media_storage_location_id from stations where id = ${options.stationId})`
   return counts
@@ -70,7 +73,7 @@ export async function importMedia(sql: Sql, options: ImportOptions): Promise<Imp
 
 async function importBatch(
   sql: Sql,
-  options: ImportOptions,
+  options: ImportOptions & { readonly realRoots: readonly string[] },
   batch: Found[],
   counts: ImportCounts
 ): Promise<void> {
@@ -79,7 +82,7 @@ async function importBatch(
   let pending = nothingPending()
   for (let at = 0; at < batch.length; at += readsAtOnce) {
     const group = batch.slice(at, at + readsAtOnce)
-    const looks = await Promise.all(group.map(async found => look(found, known)))
+    const looks = await Promise.all(group.map(async found => look(found, known, options.realRoots)))
     for (const result of looks) {
       counts.found += 1
       if (result.type === 'unusable') {
@@ -104,7 +107,7 @@ type Look =
   | { type: 'known'; path: string }
   | { type: 'unusable'; path: string; reason: string }
 
-async function look(found: Found, known: Map<string, Song>): Promise<Look> {
+async function look(found: Found, known: Map<string, Song>, realRoots: readonly string[]): Promise<Look> {
   if (found.type === 'unusable') return found
   const { path } = found
   const old = known.get(path)
@@ -113,7 +116,7 @@ async function look(found: Found, known: Map<string, Song>): Promise<Look> {
   const { sizeBytes, modifiedMs } = found
   if (old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs) return { type: 'known', path }
   try {
-    const { cover, ...tags } = await readAudioFile(path)
+    const { cover, ...tags } = await readAudioFile(path, realRoots)
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
     return { type: 'song', path, song, cover }
   } catch (error) {

@@ -1,11 +1,13 @@
 import type { Dirent } from 'node:fs'
-import { access, constants, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { access, constants, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 
 import { OperatorError } from '../errors.ts'
+import { isInsideRoots, openInside } from '../runtime/contained-files.ts'
 import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
+import { outsideReason } from './file-tokenizer.ts'
 
 /** One thing found: an audio file by its real path, a URL out of a playlist, or what had to be left out. */
 export type Found =
@@ -33,38 +35,63 @@ export async function checkPaths(paths: string[]): Promise<void> {
 }
 
 /**
+ * The real paths of the folders in which the files of an import must lie: each folder of `paths`, the folder of each file of
+ * them, and `allowed`. What is a link itself counts as the place to which it leads.
+ */
+export async function rootsOf(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
+  const named = paths.map(async path => {
+    const real = await realpath(path)
+    return (await stat(real)).isDirectory() ? real : dirname(real)
+  })
+  return Promise.all([...named, ...allowed.map(folder => realpath(folder))])
+}
+
+/**
  * Walks files, folders (all the way down, sorted, without hidden names) and playlist files, and gives what can
  * be imported in that order. Playlist files inside folders are left alone: they would repeat what is there.
- * Nothing but one folder's names is held in memory. The same file may come more than once.
+ * Nothing but one folder's names is held in memory. The same file may come more than once. Links and entries of
+ * playlist files that lead out of `realRoots` are unusable, and not opened.
  */
-export async function* scan(paths: string[]): AsyncGenerator<Found> {
+export async function* scan(paths: string[], realRoots: readonly string[]): AsyncGenerator<Found> {
   const visited = new Set<string>()
   for (const path of paths) {
     const stats = await stat(path)
-    if (stats.isDirectory()) yield* scanFolder(path, visited)
-    else if (playlistExtensions.has(extensionOf(path))) yield* scanPlaylist(path)
-    else if (audioExtensions.has(extensionOf(path))) yield await lookAt(path)
+    if (stats.isDirectory()) yield* scanFolder(path, visited, realRoots)
+    else if (playlistExtensions.has(extensionOf(path))) yield* scanPlaylist(path, realRoots)
+    else if (audioExtensions.has(extensionOf(path))) yield await lookAt(path, realRoots)
     else yield { type: 'unusable', path, reason: 'its name has no ending of an audio file or playlist' }
   }
 }
 
 /** How many things `scan` would give, for a progress bar; what changes meanwhile is not seen. */
-export async function countFound(paths: string[], signal: AbortSignal): Promise<number> {
+export async function countFound(
+  paths: string[],
+  allowed: readonly string[],
+  signal: AbortSignal
+): Promise<number> {
   let count = 0
-  for await (const _ of scan(paths)) {
+  for await (const _ of scan(paths, await rootsOf(paths, allowed))) {
     count += 1
     if (signal.aborted) break
   }
   return count
 }
 
-async function* scanFolder(folder: string, visited: Set<string>): AsyncGenerator<Found> {
+async function* scanFolder(
+  folder: string,
+  visited: Set<string>,
+  realRoots: readonly string[]
+): AsyncGenerator<Found> {
   let entries: Dirent[]
   try {
     const real = await realpath(folder)
     // A link back up would lead round in circles.
     if (visited.has(real)) return
     visited.add(real)
+    if (!isInsideRoots(real, realRoots)) {
+      yield { type: 'unusable', path: folder, reason: outsideReason }
+      return
+    }
     entries = await readdir(real, { withFileTypes: true })
   } catch (error) {
     yield { type: 'unusable', path: folder, reason: reasonOf(error) }
@@ -73,8 +100,8 @@ async function* scanFolder(folder: string, visited: Set<string>): AsyncGenerator
   const visible = entries.filter(entry => !entry.name.startsWith('.'))
   for (const entry of visible.toSorted((a, b) => byName.compare(a.name, b.name))) {
     const path = join(folder, entry.name)
-    if (await isFolder(entry, path)) yield* scanFolder(path, visited)
-    else if (audioExtensions.has(extensionOf(path))) yield await lookAt(path)
+    if (await isFolder(entry, path)) yield* scanFolder(path, visited, realRoots)
+    else if (audioExtensions.has(extensionOf(path))) yield await lookAt(path, realRoots)
   }
 }
 
@@ -87,17 +114,24 @@ async function isFolder(entry: Dirent, path: string): Promise<boolean> {
   }
 }
 
-async function* scanPlaylist(path: string): AsyncGenerator<Found> {
-  const tooLarge = (await stat(path)).size > maxPlaylistBytes
-  const { entries, problems } = parsePlaylist(
-    tooLarge ? new Uint8Array(maxPlaylistBytes + 1) : await readFile(path)
-  )
+async function* scanPlaylist(path: string, realRoots: readonly string[]): AsyncGenerator<Found> {
+  const { entries, problems } = parsePlaylist(await readPlaylist(path, realRoots))
   for (const reason of problems) yield { type: 'unusable', path, reason }
   const folder = dirname(await realpath(path))
-  for (const entry of entries) yield await resolveEntry(entry, folder)
+  for (const entry of entries) yield await resolveEntry(entry, folder, realRoots)
 }
 
-async function resolveEntry(entry: PlaylistEntry, folder: string): Promise<Found> {
+async function readPlaylist(path: string, realRoots: readonly string[]): Promise<Uint8Array> {
+  await using file = await openInside(path, realRoots)
+  const isTooLarge = (await file.stat()).size > maxPlaylistBytes
+  return isTooLarge ? new Uint8Array(maxPlaylistBytes + 1) : await file.readFile()
+}
+
+async function resolveEntry(
+  entry: PlaylistEntry,
+  folder: string,
+  realRoots: readonly string[]
+): Promise<Found> {
   const location = resolveLocation(entry.location, folder)
   switch (location.type) {
     case 'unusable':
@@ -106,7 +140,7 @@ async function resolveEntry(entry: PlaylistEntry, folder: string): Promise<Found
       if (Buffer.byteLength(location.url) > maxPathBytes) return tooLong(location.url)
       return { type: 'remote', path: location.url, entry: { ...entry, location: location.url } }
     case 'file': {
-      const looks = await Promise.all(location.paths.map(async path => lookAt(path)))
+      const looks = await Promise.all(location.paths.map(async path => lookAt(path, realRoots)))
       const found = looks.find(look => look.type === 'file') ?? looks[0]
       if (found?.type !== 'file' || audioExtensions.has(extensionOf(found.path))) return found ?? gone(entry)
       return { type: 'unusable', path: entry.location, reason: 'its name has no ending of an audio file' }
@@ -117,9 +151,10 @@ async function resolveEntry(entry: PlaylistEntry, folder: string): Promise<Found
 }
 
 /** Looks at a file without opening it: a FIFO or device is told from a file, links are followed. */
-async function lookAt(path: string): Promise<Found> {
+async function lookAt(path: string, realRoots: readonly string[]): Promise<Found> {
   try {
     const real = await realpath(path)
+    if (!isInsideRoots(real, realRoots)) return { type: 'unusable', path, reason: outsideReason }
     const stats = await stat(real)
     if (stats.isDirectory()) return { type: 'unusable', path, reason: 'it is a folder' }
     if (!stats.isFile()) return { type: 'unusable', path, reason: 'it is not a regular file' }

@@ -13,7 +13,7 @@ import { scratchFolder } from '../support/scratch-folder.ts'
 async function read(bytes: Buffer, name = 'song.mp3') {
   const path = join(await scratchFolder(), name)
   await writeFile(path, bytes)
-  return readAudioFile(path)
+  return readAudioFile(path, ['/'])
 }
 
 describe('a tagged file', () => {
@@ -26,7 +26,9 @@ describe('a tagged file', () => {
     ['m4a', '', 'La la', true],
     ['wav', '', '', false]
   ] as const)('%s', async ([kind, isrc, lyrics, hasCover]) => {
-    const { cover, durationMs, ...tags } = await readAudioFile(new URL(`tagged.${kind}`, folder).pathname)
+    const { cover, durationMs, ...tags } = await readAudioFile(new URL(`tagged.${kind}`, folder).pathname, [
+      '/'
+    ])
     expect(tags).toEqual({
       artist: 'Test Tones',
       title: 'Middle A',
@@ -126,19 +128,19 @@ describe('what cannot be used says why', () => {
   })
 
   test('a missing file', async () => {
-    await expect(readAudioFile('/nowhere/a.mp3')).rejects.toThrow('it cannot be read (ENOENT')
+    await expect(readAudioFile('/nowhere/a.mp3', ['/'])).rejects.toThrow('it cannot be read (ENOENT')
   })
 
   test('a folder, a FIFO, a socket and a device are never waited for', async () => {
     const folder = await scratchFolder()
     await mkdir(join(folder, 'folder.mp3'))
     execFileSync('mkfifo', [join(folder, 'fifo.mp3')])
-    await expect(readAudioFile(join(folder, 'folder.mp3'))).rejects.toThrow('it is not a regular file')
-    await expect(readAudioFile(join(folder, 'fifo.mp3'))).rejects.toThrow('it is not a regular file')
-    await expect(readAudioFile('/dev/zero')).rejects.toThrow('it is not a regular file')
+    await expect(readAudioFile(join(folder, 'folder.mp3'), ['/'])).rejects.toThrow('it is not a regular file')
+    await expect(readAudioFile(join(folder, 'fifo.mp3'), ['/'])).rejects.toThrow('it is not a regular file')
+    await expect(readAudioFile('/dev/zero', ['/'])).rejects.toThrow('it is not a regular file')
     const server = createServer().listen(join(folder, 'socket.mp3'))
     await new Promise(resolve => server.once('listening', resolve))
-    await expect(readAudioFile(join(folder, 'socket.mp3'))).rejects.toThrow('it cannot be read (ENXIO')
+    await expect(readAudioFile(join(folder, 'socket.mp3'), ['/'])).rejects.toThrow('it cannot be read (ENXIO')
     await new Promise(resolve => server.close(resolve))
   })
 
@@ -151,7 +153,7 @@ describe('what cannot be used says why', () => {
     await writeFile(path, start, 'latin1')
     await truncate(path, 2 ** 31)
     const startedAt = performance.now()
-    await expect(readAudioFile(path)).rejects.toThrow(reason)
+    await expect(readAudioFile(path, ['/'])).rejects.toThrow(reason)
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 })

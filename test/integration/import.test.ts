@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 import { expect } from 'vitest'
 
@@ -22,9 +22,9 @@ async function openImport(sql: Sql, shortName = 'harbour') {
   const onProgress = (event: ImportEvent) => {
     if (event.type === 'problem-found') problems.push(`${event.path.split('/').at(-1)}: ${event.reason}`)
   }
-  const run = async (...paths: string[]) =>
-    importMedia(sql, { stationId, playlistName: 'Rotation', paths, onProgress })
-  return { stationId, problems, run }
+  const runWith = async (options: { paths: string[]; allowed?: string[] }) =>
+    importMedia(sql, { stationId, playlistName: 'Rotation', ...options, onProgress })
+  return { stationId, problems, run: async (...paths: string[]) => runWith({ paths }), runWith }
 }
 
 async function titles(sql: Sql): Promise<string[]> {
@@ -251,6 +251,33 @@ test('links are followed once and loops end', async ({ sql }) => {
   expect(problems).toEqual(['self.mp3: its links lead round in circles'])
   const media = await sql`select path from media`
   expect([...media]).toEqual([{ path: join(folder, 'real', 'a.mp3') }])
+})
+
+const outside = 'it leads out of the folders of this import (name its folder as a PATH, or with --allow)'
+
+test('links and playlist entries that lead out of the folders of an import are skipped', async ({ sql }) => {
+  const [folder, other] = [await scratchFolder(), await scratchFolder()]
+  await mkdir(join(other, 'deep'))
+  await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
+  await writeFile(join(other, 'b.mp3'), mp3({ TIT2: 'B' }))
+  await writeFile(join(other, 'deep', 'c.mp3'), mp3({ TIT2: 'C' }))
+  await symlink(other, join(folder, 'folder'))
+  await symlink(join(other, 'b.mp3'), join(folder, 'link.mp3'))
+  const list = join(folder, 'list.m3u')
+  await writeFile(list, `${join(other, 'b.mp3')}\n${relative(folder, join(other, 'deep', 'c.mp3'))}\na.mp3\n`)
+  const { run, runWith, problems } = await openImport(sql)
+  expect(await run(folder, list)).toMatchObject({ added: 1, skipped: 4 })
+  expect(problems).toEqual([
+    `folder: ${outside}`,
+    `link.mp3: ${outside}`,
+    `b.mp3: ${outside}`,
+    `c.mp3: ${outside}`
+  ])
+  // A path that is itself a link is the place to which it leads.
+  await symlink(folder, join(other, 'way'))
+  expect(await run(join(other, 'way'))).toMatchObject({ added: 0, unchanged: 1 })
+  expect(await runWith({ paths: [folder, list], allowed: [other] })).toMatchObject({ added: 2, skipped: 0 })
+  expect(await titles(sql)).toEqual(['A', 'B', 'C'])
 })
 
 test('names with quotes, emoji and line feeds are kept, names of other bytes are skipped', async ({

@@ -9,6 +9,7 @@ test('station, playlist and paths are read in any order', () => {
     station: 'demo',
     playlist: 'Rotation',
     create: true,
+    allowed: [],
     paths: ['a.mp3', 'b']
   })
 })
