@@ -3,6 +3,11 @@ import type { Sql, Tx } from './db/sql.ts'
 /** How a notification is presented. */
 export const notificationTypes = ['info', 'success', 'warning', 'danger'] as const
 
+/** Where notifications come from: operators, or a part of the system. Who may read them depends on it (`api/access.ts`). */
+export const notificationSources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
+
+export type NotificationSource = (typeof notificationSources)[number]
+
 /** What the system tells the operators of itself. */
 export interface Raised {
   /** What it is about, the same each time it is noticed: `station-silent:7`. */
@@ -11,8 +16,8 @@ export interface Raised {
   readonly title: string
   readonly body: string
   readonly type: (typeof notificationTypes)[number]
-  /** The part of the system that noticed: `playout`, `webhooks`, `storage`. */
-  readonly source: string
+  /** The part of the system that noticed. */
+  readonly source: Exclude<NotificationSource, 'operator'>
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { ensureAdminKey, reportNewKey } from './admin-key.ts'
-import { mayListenTo } from './api/access.ts'
+import { maySeePrivate } from './api/access.ts'
 import { openAuthoriser } from './api/authorise.ts'
 import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
@@ -55,7 +55,7 @@ await runService('server', async ({ config, log, opened }) => {
   const keys = openKeys(reads)
   const mayListen = async (text: string, stationId: number, address?: string) => {
     const key = await keys.listener(text, address)
-    return key !== null && mayListenTo(key, stationId)
+    return key !== null && maySeePrivate(key, stationId)
   }
   const addressOf = openAddresses(config.TRUSTED_PROXIES)
   const admission = openAdmission({

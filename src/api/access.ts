@@ -1,3 +1,10 @@
+import { type NotificationSource, notificationSources } from '../notifications.ts'
+
+/*
+ * Decides what a caller may do and see. Routes declare the right that they require (`Route.access`), and `authorise.ts` applies
+ * it; what else differs between callers is decided by the functions here.
+ */
+
 const stationRights = [
   'view station management',
   'view station reports',
@@ -76,11 +83,58 @@ export function mayGrant(rights: Rights, permission: Permission, stationId: numb
   return allows(rights, { permission, stationId, isRead: permission.startsWith('view ') })
 }
 
-/** Whether the rights say anything about a station: then its private pages are open to them. */
-export function mayListenTo(rights: Rights, stationId: number): boolean {
+/** Whether the rights include any right for a station: then its holder may see it, also while it is private. */
+export function maySeePrivate(rights: Rights, stationId: number): boolean {
   const need: Need = { permission: 'view station management', stationId, isRead: true }
   const isForAll = rights.permissions.some(isStationRight)
   return isForAll || allows(rights, need) || (rights.stationPermissions[stationId]?.length ?? 0) > 0
+}
+
+/** What decides who may see a station. */
+export interface StationVisibility {
+  readonly id: number
+  readonly isPublic: boolean
+}
+
+/** Whether a caller with these rights (null: without a key) may know that a station exists. */
+export function maySeeStation(rights: Rights | null, { id, isPublic }: StationVisibility): boolean {
+  return isPublic || (rights !== null && maySeePrivate(rights, id))
+}
+
+/** The right that a notification of each source requires of its reader, for the installation and all stations. */
+const sourceRights: Readonly<Record<NotificationSource, Permission>> = {
+  operator: 'view administration',
+  broadcast: 'view station management',
+  playout: 'view station management',
+  storage: 'administer storage locations',
+  webhooks: 'manage station web hooks'
+}
+
+/** The sources of the notifications that a caller may see; null: all, also those that this version does not know. */
+export function visibleSources(rights: Rights): readonly NotificationSource[] | null {
+  const mayRead = (permission: Permission) => allows(rights, { permission, stationId: null, isRead: true })
+  return mayRead('view all') ? null : notificationSources.filter(source => mayRead(sourceRights[source]))
+}
+
+/** Whether a caller may see articles that are not published. */
+export function maySeeDrafts(rights: Rights | null): boolean {
+  return (
+    rights !== null && allows(rights, { permission: 'administer settings', stationId: null, isRead: true })
+  )
+}
+
+/** Whether a caller may see the addresses of who requested songs: only who has to deal with listeners. */
+export function maySeeAddresses(rights: Rights | null, stationId: number): boolean {
+  return (
+    rights !== null && allows(rights, { permission: 'manage station broadcasting', stationId, isRead: true })
+  )
+}
+
+/** Whether a caller may see whole the addresses that web hooks of a station send to: only who may set them. */
+export function maySeeHookAddresses(rights: Rights | null, stationId: number): boolean {
+  return (
+    rights !== null && allows(rights, { permission: 'manage station web hooks', stationId, isRead: false })
+  )
 }
 
 /** A right to write includes the right to read the same. */
@@ -92,7 +146,7 @@ const reads: Partial<Record<Permission, readonly string[]>> = {
     'manage station broadcasting'
   ],
   'view station reports': ['manage station broadcasting'],
-  'view administration': ['administer custom fields']
+  'view administration': ['administer custom fields', 'administer settings', 'administer storage locations']
 }
 
 function includes(held: string, { permission, isRead }: Need): boolean {

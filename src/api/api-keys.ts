@@ -168,10 +168,11 @@ async function findKey(tx: Tx, name: string): Promise<KeyRow> {
 
 /** Whether the caller holds all that the key may do: nobody ends a key stronger than their own. Everybody ends their own. */
 function mayEnd({ caller }: ApiRequest, { id, permissions, stationPermissions }: KeyRow): boolean {
-  if (!caller) return false
-  if (caller.key.id === id) return true
+  const key = caller?.key
+  if (!key) return false
+  if (key.id === id) return true
   const mayGrantAll = (names: readonly string[], stationId: number | null) =>
-    names.every(name => isPermission(name) && mayGrant(caller.key, name, stationId))
+    names.every(name => isPermission(name) && mayGrant(key, name, stationId))
   return (
     mayGrantAll(permissions, null) &&
     Object.entries(stationPermissions).every(([stationId, names]) => mayGrantAll(names, Number(stationId)))

@@ -4,7 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import { programFile } from '../program-files.ts'
 import { imageTypes } from '../songs/image-type.ts'
 import { genericArtPath } from '../station/now-playing.ts'
-import { mayListenTo } from './access.ts'
+import { maySeeStation } from './access.ts'
 import type { ApiRequest, ApiRoute, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -42,7 +42,7 @@ export async function answerPicture(
   const station = live.get(params['station_id'] ?? '')
   const isPublic = station?.profile.isPublic ?? false
   const key = isPublic ? null : await keys.listener(apiKey, address)
-  const isVisible = station && (isPublic || (key && mayListenTo(key, station.stationId)))
+  const isVisible = station && maySeeStation(key, { id: station.stationId, isPublic })
   const found = isVisible ? await find(sql, station.stationId) : null
   if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
   const headers = image(found.contentType, found.isVersioned ? 31_536_000 : 300)

@@ -86,10 +86,9 @@ const list: ApiRoute = {
 /** Entries outlive their station, so an id needs no station that is there. Throws a 400 for an unknown name. */
 async function stationIdOf(sql: Sql, station: string): Promise<number> {
   if (/^\d{1,15}$/.test(station)) return Number(station)
-  const found = await findStation(sql, station).catch((error: unknown) => {
-    if (!(error instanceof ApiError)) throw error
+  const found = await findStation(sql, station)
+  if (found === null)
     throw ApiError.ofFields([{ field: 'station', code: 'not_found', message: 'station is no station.' }])
-  })
   return found.id
 }
 

@@ -1,30 +1,38 @@
+import { timingSafeEqual } from 'node:crypto'
+
 import type { Sql } from '../db/sql.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
-import { allows } from './access.ts'
+import { allows, maySeeStation } from './access.ts'
 import type { Key, Keys } from './keys.ts'
 import { findStation } from './parse.ts'
+import { playoutKeyHash } from './playout-key.ts'
 import type { ApiRequest, Caller, Route, StationRow } from './route.ts'
 import type { LiveView } from './services.ts'
 import { openTokenBuckets } from './token-buckets.ts'
 
 export interface AuthoriserParts {
-  readonly keys: Keys
+  readonly keys: Pick<Keys, 'findFrom'>
   readonly live: Pick<LiveView, 'get'>
   readonly sql: Sql
 }
 
 /**
- * Lets a request through to its route, or throws: 403 without a valid key, 404 for an unknown station, 403 without the
- * right, 429 after too many refused keys from one address or writes with one key. Undefined for public routes.
+ * Lets a request through to its route, or throws: 403 without a valid key, 404 for a station that does not exist or that the
+ * caller may not see, 403 without the right, 429 after too many refused keys from one address or writes with one key.
+ * Undefined for public routes.
  */
 export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
   const writes = openTokenBuckets(100, 500)
+  /** Wrong keys of playouts, by address: so many at once, and one more a second. One whose key was replaced asks on and on. */
+  const wrongPlayoutKeys = openTokenBuckets(1, 60)
 
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
-    const key = await validKey(request)
-    const station = await namedStation(request.params['station_id'])
-    const isRead = route.method === 'GET' && !route.changes
     const { access } = route
+    if (access === 'playout key') return playoutOf(request)
+    const key = await validKey(request)
+    const name = request.params['station_id']
+    const station = name === undefined ? null : await visibleStation(name, key)
+    const isRead = route.method === 'GET' && !route.changes
     if (access !== 'any key' && access !== 'public') {
       const need = { permission: access, stationId: station?.id ?? null, isRead }
       if (!allows(key, need)) throw new ApiError('forbidden')
@@ -41,11 +49,32 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
     throw found === 0 ? new ApiError('not-logged-in') : new TooManyRequests(found)
   }
 
-  /** From memory; a station that was made a moment ago, from Postgres. */
-  async function namedStation(name: string | undefined): Promise<StationRow | null> {
-    if (name === undefined) return null
+  /** From memory; a station that was made a moment ago, from Postgres. Throws 404 as well for one that the key may not see. */
+  async function visibleStation(name: string, key: Key): Promise<StationRow> {
     const state = live.get(name)
-    return state ? { id: state.stationId, shortName: state.profile.shortName } : findStation(sql, name)
+    if (state) {
+      const { stationId: id, profile } = state
+      if (maySeeStation(key, { id, isPublic: profile.isPublic })) return { id, shortName: profile.shortName }
+    }
+    // A hidden station is looked up as well, or the time it takes would tell it from one that does not exist.
+    const station = await findStation(sql, name)
+    if (station === null || !maySeeStation(key, station)) throw new ApiError('not-found')
+    return station
+  }
+
+  /** An unknown station and a wrong key are refused alike: callers without the key must not learn which stations exist. */
+  async function playoutOf({ apiKey, params, address }: ApiRequest): Promise<Caller> {
+    const wait = wrongPlayoutKeys.peek(address)
+    if (wait > 0) throw new TooManyRequests(wait)
+    const station = await findStation(sql, params['station_id'] ?? '')
+    const [row] = await sql<{ hash: string }[]>`
+      select playout_key as hash from stations where id = ${station?.id ?? null}`
+    const sent = Buffer.from(playoutKeyHash(apiKey))
+    const kept = Buffer.from(row?.hash ?? '')
+    if (station !== null && kept.length === sent.length && timingSafeEqual(kept, sent))
+      return { key: null, station }
+    wrongPlayoutKeys.take(address)
+    throw new ApiError('forbidden')
   }
 
   return <Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> | undefined =>

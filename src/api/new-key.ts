@@ -5,7 +5,7 @@ import { ApiError, type FieldError } from '../errors.ts'
 import { choice, custom, integer, listOf, problem, text, type ValuesOf } from '../fields/field.ts'
 import { formOf } from '../fields/form.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { globalPermissions, mayGrant, type Permission, stationPermissions } from './access.ts'
+import { globalPermissions, mayGrant, maySeeStation, type Permission, stationPermissions } from './access.ts'
 import type { NewKey } from './keys.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest } from './route.ts'
@@ -78,7 +78,7 @@ export async function parseNewKey(
   request: ApiRequest
 ): Promise<{ readonly key: NewKey; readonly fields: readonly string[] }> {
   const asked = parseBody(form, request.body)
-  const stationIds = await findStations(sql, asked)
+  const stationIds = await findStations(sql, request, asked)
   const byStation = asked.station_permissions.map(({ permissions }, index) => ({
     stationId: stationIds[index] ?? 0,
     permissions
@@ -97,19 +97,25 @@ export async function parseNewKey(
 const isSaid = (value: unknown) => (Array.isArray(value) ? value.length > 0 : value !== 0)
 
 /** The ids of the stations that a body names, in its order. Throws a 400 for what can be no key's. */
-async function findStations(sql: Sql, { station_permissions: asked, expires_at: expiresAt }: Asked) {
+async function findStations(
+  sql: Sql,
+  { caller }: ApiRequest,
+  { station_permissions: asked, expires_at: expiresAt }: Asked
+) {
   const given = asked.map(({ station }) => station)
   const ids = given.map(Number).filter(id => Number.isSafeInteger(id))
   const shortNames = given.filter(name => !name.includes('\0'))
   const rows =
     given.length === 0
       ? []
-      : await sql<{ id: number; shortName: string }[]>`
-          select id, short_name as "shortName" from stations
+      : await sql<{ id: number; shortName: string; isPublic: boolean }[]>`
+          select id, short_name as "shortName", is_public as "isPublic" from stations
           where id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])`
   // A short name is never all digits, so that no station is found under another one's id.
   const idOf = new Map(
-    rows.flatMap(({ id, shortName }) => [[String(id), id] as const, [shortName, id] as const])
+    rows
+      .filter(station => maySeeStation(caller?.key ?? null, station))
+      .flatMap(({ id, shortName }) => [[String(id), id] as const, [shortName, id] as const])
   )
   const found = given.map(name => idOf.get(name))
   const problems = found.flatMap((id, index): FieldError[] => {
@@ -131,8 +137,9 @@ function refuseGrants(
   permissions: readonly Permission[],
   byStation: readonly { readonly stationId: number; readonly permissions: readonly Permission[] }[]
 ): void {
+  const key = caller?.key ?? null
   const isHeld = (permission: Permission, stationId: number | null) =>
-    caller !== null && mayGrant(caller.key, permission, stationId)
+    key !== null && mayGrant(key, permission, stationId)
   const isAllowed =
     permissions.every(permission => isHeld(permission, null)) &&
     byStation.every(each => each.permissions.every(permission => isHeld(permission, each.stationId)))

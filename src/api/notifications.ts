@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts'
 import { choice, type Field, flag, listOf, text } from '../fields/field.ts'
 import { bodySchema, changesOf, formOf } from '../fields/form.ts'
 import { notificationTypes } from '../notifications.ts'
+import { visibleSources } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { recordAudit } from './audit.ts'
 import { filtersOf } from './filters.ts'
@@ -61,6 +62,12 @@ export const notificationSchema = exactly({
 const record = { $ref: '#/components/schemas/Notification' }
 const oneNotification = successSchema({ notification: record })
 
+/** The condition that the caller may see a notification: what it is about may be told to some only. */
+function visible(sql: Sql | Tx, { caller }: ApiRequest): Fragment {
+  const sources = caller?.key ? visibleSources(caller.key) : []
+  return sources === null ? sql`true` : sql`source = any(${[...sources]}::text[])`
+}
+
 /** The id a path names. Throws 404 for what can be none. */
 function idOf({ params }: ApiRequest): string {
   const id = params['notification_id'] ?? ''
@@ -71,11 +78,11 @@ function idOf({ params }: ApiRequest): string {
 const list: ApiRoute = {
   method: 'GET',
   path,
-  access: 'any key',
+  access: 'view administration',
   operation: {
     id: 'listNotifications',
     tag,
-    summary: 'All notifications, newest first',
+    summary: 'The notifications that the key may see, newest first',
     query: { ...listParameters([]), ...filters.schemas },
     answer: successListSchema('notifications', record)
   },
@@ -84,7 +91,7 @@ const list: ApiRoute = {
     const { type: ofType, is_read: isRead, source } = filters.parse(request.query)
     const pattern = likePattern(query.search)
     const where = sql`
-      where (title ilike ${pattern} or body ilike ${pattern})
+      where ${visible(sql, request)} and (title ilike ${pattern} or body ilike ${pattern})
         ${ofType === undefined ? sql`` : sql`and type = ${ofType}`}
         ${isRead === undefined ? sql`` : sql`and ${readOrNot(sql, isRead)}`}
         ${source === undefined ? sql`` : sql`and source = ${source}`}`
@@ -128,21 +135,21 @@ const create: ApiRoute = {
 const stats: ApiRoute = {
   method: 'GET',
   path: `${path}/stats`,
-  access: 'any key',
+  access: 'view administration',
   operation: {
     id: 'countNotifications',
     tag,
-    summary: 'How many notifications there are',
+    summary: 'How many notifications there are that the key may see',
     answer: successSchema({
       total: { type: 'integer' },
       unread: { type: 'integer' },
       by_type: exactly(Object.fromEntries(notificationTypes.map(name => [name, { type: 'integer' }])))
     })
   },
-  async handle(_, { reads: sql }) {
+  async handle(request, { reads: sql }) {
     const rows = await sql<{ type: string; total: number; unread: number }[]>`
       select type, count(*) as total, count(*) filter (where read_at is null) as unread
-      from notifications group by type`
+      from notifications where ${visible(sql, request)} group by type`
     const sum = (of: 'total' | 'unread') => rows.reduce((all, row) => all + row[of], 0)
     const totalOf = (name: string) => rows.find(row => row.type === name)?.total ?? 0
     const byType = Object.fromEntries(notificationTypes.map(name => [name, totalOf(name)]))
@@ -153,11 +160,12 @@ const stats: ApiRoute = {
 const read: ApiRoute = {
   method: 'GET',
   path: `${path}/:notification_id`,
-  access: 'any key',
+  access: 'view administration',
   operation: { id: 'getNotification', tag, summary: 'Read a notification', answer: oneNotification },
   async handle(request, { reads: sql }) {
     const [notification] = await sql<NotificationRow[]>`
-      select ${columns(sql)} from notifications where notification_id = ${idOf(request)}`
+      select ${columns(sql)} from notifications
+      where notification_id = ${idOf(request)} and ${visible(sql, request)}`
     if (!notification) throw new ApiError('not-found')
     return succeeded({ notification })
   }
@@ -180,9 +188,10 @@ const mark: ApiRoute = {
     return sql.begin(async tx => {
       const { count } = await tx`
         update notifications set read_at = ${isRead ? tx`now()` : null}
-        where notification_id = ${id} and not ${readOrNot(tx, isRead)}`
+        where notification_id = ${id} and ${visible(tx, request)} and not ${readOrNot(tx, isRead)}`
       const [notification] = await tx<NotificationRow[]>`
-        select ${columns(tx)} from notifications where notification_id = ${id}`
+        select ${columns(tx)} from notifications
+        where notification_id = ${id} and ${visible(tx, request)}`
       if (!notification) throw new ApiError('not-found')
       if (count > 0) await recordAudit(tx, request, { record: 'Notification', id, fields: ['is_read'] })
       return succeeded({ notification })
@@ -198,7 +207,8 @@ const remove: ApiRoute = {
   async handle(request, { sql }) {
     const id = idOf(request)
     await sql.begin(async tx => {
-      const { count } = await tx`delete from notifications where notification_id = ${id}`
+      const { count } = await tx`delete from notifications
+        where notification_id = ${id} and ${visible(tx, request)}`
       if (count === 0) throw new ApiError('not-found')
       await recordAudit(tx, request, { record: 'Notification', id })
     })
@@ -237,7 +247,7 @@ const bulkDelete: ApiRoute = {
   operation: {
     id: 'deleteNotifications',
     tag,
-    summary: 'Delete many notifications; the body says by exactly one word which',
+    summary: 'Delete many notifications that the key may see; the body says by exactly one word which',
     body: bulkSchema,
     answer: successSchema({ deleted: { type: 'integer' } })
   },
@@ -253,7 +263,7 @@ const bulkDelete: ApiRoute = {
         : isRead === undefined
           ? tx`true`
           : readOrNot(tx, isRead)
-      const { count } = await tx`delete from notifications where ${which}`
+      const { count } = await tx`delete from notifications where ${which} and ${visible(tx, request)}`
       if (count > 0) await recordAudit(tx, request, { record: 'Notification', id: '*', fields: names })
       return succeeded({ deleted: count })
     })

@@ -2,7 +2,7 @@ import { ApiError, TooManyRequests } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { mayHaveBeenSent, type StationState } from '../station/state.ts'
-import { mayListenTo } from './access.ts'
+import { maySeeStation } from './access.ts'
 import { parsePoll, type Poll, pollParameters } from './poll.ts'
 import { type ApiRequest, type ApiRoute, type HeldDocument, json, positionHeaders } from './route.ts'
 import type { Operation, Reply } from './route.ts'
@@ -211,7 +211,7 @@ async function visible(
 ): Promise<StationState[]> {
   const key = await keys.listener(apiKey, address)
   const isVisible = ({ profile, stationId }: StationState) =>
-    profile.isPublic || (key !== null && mayListenTo(key, stationId))
+    maySeeStation(key, { id: stationId, isPublic: profile.isPublic })
   return live.all().filter(isVisible)
 }
 

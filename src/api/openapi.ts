@@ -108,6 +108,12 @@ export function describeApi(
   }
 }
 
+function requirementOf(access: ApiRoute['access']): string {
+  if (access === 'any key') return 'any valid key'
+  if (access === 'playout key') return "the key of the station's playout"
+  return `a key with the right \`${access}\``
+}
+
 function describeRoute(route: ApiRoute) {
   const { path, method, access, operation } = route
   const {
@@ -145,7 +151,7 @@ function describeRoute(route: ApiRoute) {
   const isList = 'page' in query
   const position = isPositioned ? positionOfAnswer : {}
   const entityTag = unchanged === undefined ? {} : { ETag: { $ref: '#/components/headers/EntityTag' } }
-  const right = access === 'any key' ? 'any valid key' : `a key with the right \`${access}\``
+  const right = requirementOf(access)
   return {
     operationId: id,
     tags: [tag],

@@ -21,15 +21,16 @@ export function parseId(text: string | undefined): number {
   return id
 }
 
-/** The station a path names, by id (all digits) or short name. Throws 404. */
-export async function findStation(sql: Sql, key: string | undefined): Promise<StationRow> {
-  const text = key ?? ''
-  // Postgres refuses the character.
-  if (text.includes('\0')) throw new ApiError('not-found')
-  const isId = /^\d+$/.test(text)
-  const [station] = await sql<StationRow[]>`
-    select id, short_name as "shortName" from stations
-    where ${isId ? sql`id = ${parseId(text)}` : sql`short_name = ${text}`}`
-  if (!station) throw new ApiError('not-found')
-  return station
+/** The station of an id (all digits) or short name; null if there is none. Takes as long in both cases. */
+export async function findStation(
+  sql: Sql,
+  name: string
+): Promise<(StationRow & { readonly isPublic: boolean }) | null> {
+  const id = /^(0|[1-9]\d{0,15})$/.test(name) ? Number(name) : null
+  // Postgres refuses NUL. Short names are never all digits.
+  const shortName = name.includes('\0') || id !== null ? '' : name
+  const [station] = await sql<(StationRow & { isPublic: boolean })[]>`
+    select id, short_name as "shortName", is_public as "isPublic" from stations
+    where ${id === null ? sql`short_name = ${shortName}` : sql`id = ${id}`}`
+  return station ?? null
 }

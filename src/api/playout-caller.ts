@@ -1,18 +1,17 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-
 import * as v from 'valibot'
 
-import { ApiError, TooManyRequests } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { JsonSchema } from '../fields/field.ts'
-import { findStation, parseBody } from './parse.ts'
-import { type ApiRequest, type ApiRoute, type Operation, type Reply, type StationRow } from './route.ts'
+import { parseBody } from './parse.ts'
+import {
+  type ApiRequest,
+  type ApiRoute,
+  type Operation,
+  type Reply,
+  stationOf,
+  type StationRow
+} from './route.ts'
 import type { ApiServices } from './services.ts'
-import { openTokenBuckets } from './token-buckets.ts'
-
-/** What is kept of a playout's key. */
-export function playoutKeyHash(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
-}
 
 /** What a playout sends: texts, whatever they look like. */
 export type PlayoutBody = Readonly<Record<string, string>>
@@ -35,8 +34,8 @@ export interface PlayoutAction {
 }
 
 /**
- * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They need the key of the
- * station's own playout in `X-Liquidsoap-Api-Key`: no operator's key does.
+ * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They require the key of the
+ * station's own playout in `X-Liquidsoap-Api-Key`; no operator's key is accepted.
  */
 export function playoutRoutesOf({ name, summary, body, answer, errors, handle }: PlayoutAction): ApiRoute[] {
   const properties = Object.fromEntries(
@@ -49,25 +48,20 @@ export function playoutRoutesOf({ name, summary, body, answer, errors, handle }:
     {
       method: 'POST',
       path,
-      access: 'public',
-      needsAddress: true,
+      access: 'playout key',
       operation: { ...operation, id, body: { type: 'object', properties } },
       handle: async (request, services) =>
-        handle(
-          { station: await callingStation(request, services), body: parseBody(texts, request.body), request },
-          services
-        )
+        handle({ station: stationOf(request), body: parseBody(texts, request.body), request }, services)
     },
     {
       method: 'GET',
       path,
-      access: 'public',
-      needsAddress: true,
+      access: 'playout key',
       operation: { ...operation, id: `${id}ByGet`, query: properties },
       handle: async (request, services) =>
         handle(
           {
-            station: await callingStation(request, services),
+            station: stationOf(request),
             body: parseBody(texts, Object.fromEntries(request.query)),
             request
           },
@@ -75,27 +69,6 @@ export function playoutRoutesOf({ name, summary, body, answer, errors, handle }:
         )
     }
   ]
-}
-
-/** Wrong keys, by address: so many at once, and one more a second. A playout whose key was replaced asks on and on. */
-const wrongKeys = openTokenBuckets(1, 60)
-
-async function callingStation(
-  { apiKey, params, address }: ApiRequest,
-  { reads: sql }: ApiServices
-): Promise<StationRow> {
-  const station = await findStation(sql, params['station_id'])
-  const [row] = await sql<{ hash: string }[]>`
-    select playout_key as hash from stations where id = ${station.id}`
-  const wait = wrongKeys.peek(address)
-  if (wait > 0) throw new TooManyRequests(wait)
-  const sent = Buffer.from(playoutKeyHash(apiKey))
-  const kept = Buffer.from(row?.hash ?? '')
-  if (kept.length !== sent.length || !timingSafeEqual(kept, sent)) {
-    wrongKeys.take(address)
-    throw new ApiError('forbidden')
-  }
-  return station
 }
 
 const longest = 4_096

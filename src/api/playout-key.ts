@@ -1,9 +1,13 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 
 import { recordAudit } from './audit.ts'
-import { playoutKeyHash } from './playout-caller.ts'
 import { type ApiRoute, json, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
+
+/** What is kept of a playout's key. */
+export function playoutKeyHash(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
 
 /** The schema of what is answered. */
 export const playoutKeySchema = exactly({

@@ -15,7 +15,7 @@ const whole = { type: 'integer', format: 'int64' }
 const queues: ApiRoute = {
   method: 'GET',
   path: '/api/queues',
-  access: 'any key',
+  access: 'view administration',
   operation: {
     id: 'getQueues',
     tag: 'Status',

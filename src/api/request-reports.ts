@@ -5,12 +5,12 @@ import { cancelRequest, cancelRequests } from '../playout/requests.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
-import { allows } from './access.ts'
+import { maySeeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
 import { filtersOf } from './filters.ts'
 import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { parseId } from './parse.ts'
-import { actionResult, type ApiRequest, type ApiRoute, stationOf, type StationRow } from './route.ts'
+import { actionResult, type ApiRoute, stationOf, type StationRow } from './route.ts'
 
 const filter = filtersOf({
   type: choice(['pending', 'history'], {
@@ -60,19 +60,13 @@ const list: ApiRoute = {
       sql<{ total: number }[]>`
         select count(*) as total from requests r join media m on m.id = r.media_id where ${found}`
     ])
-    const isShown = maySeeAddresses(request, station)
+    const isShown = maySeeAddresses(request.caller?.key ?? null, station.id)
     const records = rows.map(row => ({
       ...renderRequest(row, station, config.BASE_URL),
       ip: isShown ? row.address : ''
     }))
     return listReply(records, counted?.total ?? 0, query, request, config.BASE_URL)
   }
-}
-
-/** Addresses are for those who have to deal with listeners, not for everybody who reads reports. */
-function maySeeAddresses({ caller }: ApiRequest, { id }: StationRow): boolean {
-  const need = { permission: 'manage station broadcasting', stationId: id, isRead: true } as const
-  return caller !== null && allows(caller.key, need)
 }
 
 function renderRequest(row: RequestRow, station: StationRow, baseUrl: string) {

@@ -12,7 +12,8 @@ export interface StationRow {
 
 /** Who calls a keyed route, and the station it is about where its path names one. */
 export interface Caller {
-  readonly key: Key
+  /** Null for a playout, which has a key of its station instead. */
+  readonly key: Key | null
   readonly station: StationRow | null
 }
 
@@ -105,13 +106,14 @@ export interface Operation {
 
 /**
  * One method of one path (`/api/station/:station_id/queue`). `access` is what the caller's key must be allowed, on
- * the station where the path names one; `public` routes ignore a wrong key. A handler throws `ApiError` for what the
+ * the station where the path names one; `public` routes ignore a wrong key, and `playout key` is that of the station's
+ * playout in its place. A handler throws `ApiError` for what the
  * caller may know.
  */
 export interface Route<Services> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly access: 'public' | 'any key' | Permission
+  readonly access: 'public' | 'any key' | 'playout key' | Permission
   /** Content types of text bodies that are welcome beside JSON; the handler gets them as a string. */
   readonly textTypes?: readonly string[]
   /** True where a GET changes something: a right to read is not enough. */

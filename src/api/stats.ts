@@ -67,7 +67,7 @@ const whole = { type: 'integer', format: 'int64' }
 const stats: ApiRoute = {
   method: 'GET',
   path: '/api/stats',
-  access: 'any key',
+  access: 'view administration',
   operation: {
     id: 'getStats',
     tag: 'Status',

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import type { StationState } from '../station/state.ts'
-import { mayListenTo } from './access.ts'
+import { maySeeStation } from './access.ts'
 import type { ApiRequest } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -29,6 +29,8 @@ export async function visitedStation(
   const key = await keys.listener(apiKey, address)
   // It may have been deleted meanwhile.
   const found = live.get(name)
-  if (!key || !found || !mayListenTo(key, found.stationId)) throw new ApiError('not-found')
+  if (!found) throw new ApiError('not-found')
+  const { stationId: id, profile } = found
+  if (!maySeeStation(key, { id, isPublic: profile.isPublic })) throw new ApiError('not-found')
   return found
 }

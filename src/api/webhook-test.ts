@@ -66,7 +66,7 @@ const test: ApiRoute = {
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
     refuseIdle(hook)
-    const wait = services.webhookTests.tokens.take(String(request.caller?.key.id))
+    const wait = services.webhookTests.tokens.take(String(request.caller?.key?.id))
     if (wait > 0) throw new TooManyRequests(wait)
     const message = messageOf(services, request, hook)
     await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id })

@@ -1,7 +1,7 @@
 import type { LimitFunction } from 'p-limit'
 
 import { sealingPurpose } from '../fields/column.ts'
-import { raiseNotification, settleNotification } from '../notifications.ts'
+import { type Raised, raiseNotification, settleNotification } from '../notifications.ts'
 import { countAtSources } from '../playout/listeners.ts'
 import { observeStream } from '../playout/observe.ts'
 import type { PlayoutServices } from '../playout/services.ts'
@@ -153,13 +153,13 @@ function lost(poll: ClaimedPoll): Findings {
   return poll.isReported ? found : { ...found, seen: null }
 }
 
-const notificationOf = ({ id, station, name }: ClaimedPoll, problem: string) => ({
+const notificationOf = ({ id, station, name }: ClaimedPoll, problem: string): Raised => ({
   fact: pollFact(id),
   title: `A streaming server does not answer: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
     `For five minutes the server has not been heard of. ${problem} ` +
     'Its listeners count as before for ten minutes, then as none.',
-  type: 'warning' as const,
+  type: 'warning',
   source: 'broadcast'
 })
 

@@ -96,9 +96,10 @@ export function serveRoutes<Services>(
     if (route === undefined)
       return fail(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     const isKeyed = route.access !== 'public'
+    const takesKeyInQuery = route.access === 'public' || route.access === 'playout key'
     const query = new URLSearchParams(req.getQuery() ?? '')
-    // What anybody may read can be asked for with a key in the query, by players that cannot set headers.
-    const apiKey = apiKeyOf(req) || (isKeyed ? '' : (query.get('api_key') ?? ''))
+    // Players and playouts that cannot set headers send their key in the query.
+    const apiKey = apiKeyOf(req) || (takesKeyInQuery ? (query.get('api_key') ?? '') : '')
     const request: ApiRequest = {
       method,
       path,

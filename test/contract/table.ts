@@ -374,7 +374,7 @@ const account: Row[] = [
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications',
-    right: 'any key',
+    right: 'view administration',
     answer: success({ notifications: { list: notification } })
   },
   {
@@ -389,7 +389,7 @@ const account: Row[] = [
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications/{notification_id}',
-    right: 'any key',
+    right: 'view administration',
     answer: success({ notification })
   },
   {
@@ -411,7 +411,7 @@ const account: Row[] = [
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications/stats',
-    right: 'any key',
+    right: 'view administration',
     answer: success({
       total: 'integer',
       unread: 'integer',
@@ -429,7 +429,7 @@ const account: Row[] = [
     group: 'health',
     method: 'GET',
     path: '/api/stats',
-    right: 'any key',
+    right: 'view administration',
     answer: { atLeast: { status: 'string' } }
   }
 ]

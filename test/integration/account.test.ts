@@ -461,9 +461,11 @@ describe('notifications', () => {
     }
   )
 
-  test('are read by any key and written by those who administer settings', async ({ program }) => {
+  test('are read by those who view the administration and written by those who administer settings', async ({
+    program
+  }) => {
     const { notification_id: id } = await make(program)
-    const reader = await keyWith(program, [])
+    const reader = await keyWith(program, ['view administration'])
     for (const at of ['', '/stats', `/${id}`])
       expect((await program.ask('GET', notifications + at, { key: reader })).status).toBe(200)
     for (const [method, at] of [
@@ -624,7 +626,7 @@ describe('the audit log', () => {
 })
 
 test('stats count what there is', async ({ program }) => {
-  const key = await keyWith(program, [])
+  const key = await keyWith(program, ['view administration'])
   const before = (await program.ask('GET', '/api/stats', { key })).body
   expect(namesOf(before)).toEqual(
     (

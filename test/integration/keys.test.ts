@@ -92,20 +92,22 @@ const ofInstallation: readonly Group[] = [
     writes: []
   },
   {
-    name: 'news and notifications',
+    name: 'news',
     read: 'any',
     write: 'administer settings',
+    reads: ['GET /api/v1/main/news', 'GET /api/v1/main/news/none'],
+    writes: ['POST /api/v1/main/news', 'PUT /api/v1/main/news/none', 'DELETE /api/v1/main/news/none']
+  },
+  {
+    name: 'notifications',
+    read: 'view administration',
+    write: 'administer settings',
     reads: [
-      'GET /api/v1/main/news',
-      'GET /api/v1/main/news/none',
       'GET /api/v1/main/notifications',
       'GET /api/v1/main/notifications/none',
       'GET /api/v1/main/notifications/stats'
     ],
     writes: [
-      'POST /api/v1/main/news',
-      'PUT /api/v1/main/news/none',
-      'DELETE /api/v1/main/news/none',
       'POST /api/v1/main/notifications',
       'PUT /api/v1/main/notifications/none',
       'DELETE /api/v1/main/notifications/none',
@@ -113,10 +115,17 @@ const ofInstallation: readonly Group[] = [
     ]
   },
   {
-    name: 'health and stats',
+    name: 'health',
     read: 'any',
     write: null,
-    reads: ['GET /api/health', 'GET /api/stats'],
+    reads: ['GET /api/health'],
+    writes: []
+  },
+  {
+    name: 'counts',
+    read: 'view administration',
+    write: null,
+    reads: ['GET /api/stats', 'GET /api/queues'],
     writes: []
   }
 ]
@@ -159,7 +168,7 @@ describe('a right opens what it says and nothing else', () => {
     (isRead && wanted === 'any') ||
     (wanted === 'view station management' &&
       /^(manage station (media|mounts|broadcasting)|delete station media)$/.test(held)) ||
-    (wanted === 'view administration' && held === 'administer custom fields')
+    (wanted === 'view administration' && /^administer (custom fields|settings|storage locations)$/.test(held))
 
   /** What a key with the right is refused of these groups. */
   const closed = (held: string, groups: readonly Group[]) =>
@@ -265,7 +274,7 @@ test('a key of one private station shows that one and no other', async ({ progra
     expect((await program.ask('GET', path + mine, { key })).status).toBe(200)
     expect((await program.ask('GET', path + other, { key })).status).toBe(404)
   }
-  expect((await program.ask('GET', `/api/station/${other}/queue`, { key })).status).toBe(403)
+  expect((await program.ask('GET', `/api/station/${other}/queue`, { key })).status).toBe(404)
 })
 
 test('a key works until the second it expires in', async ({ program }) => {

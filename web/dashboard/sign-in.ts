@@ -68,7 +68,7 @@ export class SignIn extends LightElement {
     this.isBusy = true
     this.problem = ''
     try {
-      await ask(v.unknown(), 'api/stats', { key })
+      await ask(v.unknown(), 'api/health', { key })
       keepKey(key)
       this.#dialog?.close()
       this.dispatchEvent(new Event(signedIn, { bubbles: true }))

@@ -4,7 +4,7 @@ import {
   allows,
   globalPermissions,
   mayGrant,
-  mayListenTo,
+  maySeePrivate,
   type Need,
   type Permission,
   type Rights,
@@ -96,7 +96,7 @@ describe('private stations', () => {
     ['a right of the installation', everywhere('administer api keys'), false]
   ]
   test.for(table)('%s', ([, rights, isOpen]) => {
-    expect(mayListenTo(rights, 7)).toBe(isOpen)
+    expect(maySeePrivate(rights, 7)).toBe(isOpen)
   })
 })
 

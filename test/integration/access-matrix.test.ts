@@ -1,0 +1,219 @@
+import { randomInt } from 'node:crypto'
+
+import { describe, expect } from 'vitest'
+
+import { openAuthoriser } from '../../src/api/authorise.ts'
+import type { Key } from '../../src/api/keys.ts'
+import { parseId } from '../../src/api/parse.ts'
+import type { ApiRequest } from '../../src/api/route.ts'
+import { ApiError } from '../../src/errors.ts'
+import {
+  type AnyRoute,
+  type CallerKind,
+  everyCaller,
+  everyRoute,
+  expectedOutcome,
+  isAboutStation,
+  nameOf,
+  type Outcome,
+  pathOf,
+  typicalCallers,
+  uncalled
+} from '../support/access-matrix.ts'
+import { aStation } from '../support/builders.ts'
+import { test } from '../support/fixtures.ts'
+import type { Answer, Program } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+import { sized } from '../support/tier.ts'
+import { waitFor } from '../support/wait.ts'
+
+test('routes that the matrix leaves out exist', () => {
+  const names = everyRoute.map(nameOf)
+  for (const name of Object.keys(uncalled)) expect(names).toContain(name)
+})
+
+describe('every right at every route', () => {
+  test.for(everyCaller.map(caller => [caller.name, caller] as const))('%s', async ([, caller], { sql }) => {
+    const [open, hidden, other] = [await seedStation(sql), await seedStation(sql), await seedStation(sql)]
+    await sql`update stations set is_public = false where id in ${sql([hidden, other])}`
+    const { rights } = caller
+    const key: Key = {
+      id: 1,
+      name: 'made',
+      permissions: rights?.everywhere ?? [],
+      stationPermissions: {
+        [open]: rights?.own ?? [],
+        [hidden]: rights?.own ?? [],
+        [other]: rights?.other ?? []
+      }
+    }
+    const isRemembered = new Set([open, hidden])
+    const authorise = openAuthoriser({
+      keys: { findFrom: async () => key },
+      // Some are found in memory and some in Postgres.
+      live: {
+        get: name =>
+          isRemembered.has(Number(name)) && Number(name) % 2 === 0
+            ? aStation({ stationId: parseId(name), profile: { isPublic: Number(name) === open } })
+            : undefined
+      },
+      sql
+    })
+    const authorised = async (route: AnyRoute, station: number): Promise<Outcome> => {
+      const request: ApiRequest = {
+        method: route.method,
+        path: pathOf(route, station),
+        params: { station_id: String(station) },
+        query: new URLSearchParams(),
+        body: undefined,
+        apiKey: rights === null ? '' : 'key',
+        host: '',
+        address: String(randomInt(2 ** 40)),
+        caller: null,
+        isOpen: () => true
+      }
+      const params = isAboutStation(route) ? request.params : {}
+      try {
+        await authorise({ ...request, params }, route)
+        return 'let through'
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        if (error.kind === 'not-logged-in') return 'key required'
+        if (error.kind === 'not-found') return 'hidden'
+        if (error.kind === 'forbidden') return 'refused'
+        throw error
+      }
+    }
+    // Handlers of public routes decide by themselves: the next test calls them.
+    const routes = everyRoute.filter(({ access }) => access !== 'public')
+    const stations = [
+      [open, false],
+      [hidden, true]
+    ] as const
+    for (const route of routes)
+      for (const [station, isPrivate] of isAboutStation(route) ? stations : [stations[0]])
+        expect([nameOf(route), isPrivate, await authorised(route, station)]).toEqual([
+          nameOf(route),
+          isPrivate,
+          expectedOutcome(route, caller, isPrivate)
+        ])
+  })
+})
+
+describe('the running program at every route', () => {
+  const callers = sized({ quick: typicalCallers, deep: everyCaller })
+
+  test.for(callers.map(caller => [caller.name, caller] as const))(
+    '%s',
+    { timeout: 120_000 },
+    async ([, caller], { program }) => {
+      const stations = await openStations(program)
+      const key = await keyOf(program, caller, stations)
+      const ask = async (route: AnyRoute, station: string | number) => {
+        const hasBody = route.method === 'POST' || route.method === 'PUT'
+        const { status, headers, body } = await program.ask(route.method, pathOf(route, station), {
+          key,
+          ...(hasBody ? { body: {} } : {}),
+          // Requests for songs and wrong keys are limited by address.
+          from: `198.18.${randomInt(256)}.${randomInt(256)}`
+        })
+        return { status, headers: comparable(headers), body }
+      }
+      for (const route of everyRoute) {
+        const name = nameOf(route)
+        if (name in uncalled) continue
+        const expected = expectedOutcome(route, caller, false)
+        expect([name, outcomeOf(await ask(route, stations.open))]).toEqual([name, expected])
+        if (!isAboutStation(route)) continue
+        const isHidden = expectedOutcome(route, caller, true) === 'hidden'
+        if (isHidden || caller.rights === null || route.access === 'playout key') {
+          const [byName, byId] = [await ask(route, stations.hiddenName), await ask(route, stations.hidden)]
+          expect([name, withoutName(byName, stations.hiddenName)]).toEqual([
+            name,
+            withoutName(await ask(route, stations.unknownName), stations.unknownName)
+          ])
+          expect([name, withoutName(byId, String(stations.hidden))]).toEqual([
+            name,
+            withoutName(await ask(route, unknownId), String(unknownId))
+          ])
+        } else {
+          const answer = await ask(route, stations.hiddenName)
+          expect([name, outcomeOf(answer)]).toEqual([name, expectedOutcome(route, caller, true)])
+        }
+      }
+    }
+  )
+})
+
+const unknownId = 987_654_321
+
+/** A public and a private station, another private one, and the name of none. */
+async function openStations(program: Program) {
+  const { open, hidden, other } = await program.sql.begin(async tx => {
+    const made = { open: await seedStation(tx), hidden: randomInt(1e8, 9e8), other: await seedStation(tx) }
+    // As many digits as the unknown id: answers then have the same length, and no other number in them is the id.
+    await tx`insert into stations (id, name, short_name) overriding system value
+      values (${made.hidden}, 'Hidden', ${`hidden_${made.hidden}`})`
+    await tx`update stations set is_public = false where id in ${tx([made.hidden, made.other])}`
+    return made
+  })
+  const hiddenName = `hidden_${hidden}`
+  await waitFor(
+    async () => {
+      const shown = await Promise.all(
+        [open, hidden, other].map(async id => (await program.ask('GET', `/api/station/${id}`)).status)
+      )
+      return shown.every(status => status === 200)
+    },
+    { deadlineMs: 10_000, what: 'the stations to be shown' }
+  )
+  const unknownName = `absent_${hidden}`
+  return { open, hidden, other, hiddenName, unknownName }
+}
+
+async function keyOf(
+  { ask }: Program,
+  { rights }: CallerKind,
+  { open, hidden, other }: { readonly open: number; readonly hidden: number; readonly other: number }
+): Promise<string> {
+  if (rights === null) return ''
+  const { everywhere = [], own = [], other: elsewhere = [] } = rights
+  const { status, body } = await ask('POST', '/api/v1/main/api-keys', {
+    body: {
+      name: 'matrix',
+      permissions: everywhere,
+      station_permissions: [
+        { station: open, permissions: own },
+        { station: hidden, permissions: own },
+        { station: other, permissions: elsewhere }
+      ].filter(({ permissions }) => permissions.length > 0)
+    }
+  })
+  if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`)
+  return body.key
+}
+
+interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Answer
+}
+
+function outcomeOf({ status, body }: Answered): Outcome {
+  if (status === 429 || status >= 500) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  if (status !== 403) return 'let through'
+  if (body.type === 'NotLoggedInException') return 'key required'
+  if (body.type === 'PermissionDeniedException') return 'refused'
+  throw new Error(`403: ${JSON.stringify(body)}`)
+}
+
+/** Headers that may differ between two answers to the same request. */
+const varying = new Set(['date', 'x-request-id'])
+
+function comparable(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => !varying.has(name)))
+}
+
+function withoutName(answer: Answered, name: string): unknown {
+  return JSON.parse(JSON.stringify(answer).replaceAll(name, '*'))
+}

@@ -1,0 +1,103 @@
+import { globalPermissions, type Permission, stationPermissions } from '../../src/api/access.ts'
+import type { Route } from '../../src/api/route.ts'
+import { apiRoutes } from '../../src/api/routes.ts'
+import type { ApiServices } from '../../src/api/services.ts'
+import { openPages } from '../../src/pages/routes.ts'
+
+export type AnyRoute = Route<ApiServices>
+
+/** Every route of a server. */
+export const everyRoute: readonly AnyRoute[] = [...apiRoutes, ...openPages()]
+
+/** Routes that the matrix cannot call, with the reason. */
+export const uncalled: Readonly<Record<string, string>> = {
+  'GET /api/live/nowplaying/sse': 'streams until the client leaves: live-streams.test.ts',
+  'POST /api/live/nowplaying/sse': 'streams until the client leaves: live-streams.test.ts',
+  'POST /api/live/nowplaying/http_stream': 'streams until the client leaves: live-streams.test.ts'
+}
+
+export const nameOf = ({ method, path }: AnyRoute) => `${method} ${path}`
+
+export const isAboutStation = ({ path }: AnyRoute) => path.includes(':station_id')
+
+/** The path of a route with these parameters; all others are 0, which is no record's. */
+export function pathOf({ path }: AnyRoute, station: string | number): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => (name === 'station_id' ? String(station) : '0'))
+}
+
+/** A caller, by the rights of its key; null: without a key. Rights at a station hold for `own` or for `other`. */
+export interface CallerKind {
+  readonly name: string
+  readonly rights: {
+    readonly everywhere?: readonly Permission[]
+    readonly own?: readonly Permission[]
+    readonly other?: readonly Permission[]
+  } | null
+}
+
+const fewCallers: readonly CallerKind[] = [
+  { name: 'no key', rights: null },
+  { name: 'a key without rights', rights: {} },
+  { name: 'all rights at another station', rights: { other: ['administer all'] } },
+  { name: 'all rights', rights: { everywhere: ['administer all'] } }
+]
+
+/** Every kind of caller. */
+export const everyCaller: readonly CallerKind[] = [
+  ...fewCallers,
+  ...globalPermissions.map(right => ({ name: `${right} everywhere`, rights: { everywhere: [right] } })),
+  ...stationPermissions.map(right => ({ name: `${right} at the station`, rights: { own: [right] } }))
+]
+
+/** Those of whom each stands for many, for a quick run. */
+export const typicalCallers: readonly CallerKind[] = [
+  ...fewCallers,
+  { name: 'view all', rights: { everywhere: ['view all'] } },
+  { name: 'a right of the installation', rights: { everywhere: ['administer settings'] } },
+  { name: 'a right at the station', rights: { own: ['view station reports'] } }
+]
+
+export type Outcome = 'let through' | 'refused' | 'key required' | 'hidden'
+
+/** A right to write that includes a right to read. */
+const included: Readonly<Record<string, readonly string[]>> = {
+  'view station management': [
+    'manage station media',
+    'delete station media',
+    'manage station mounts',
+    'manage station broadcasting'
+  ],
+  'view station reports': ['manage station broadcasting'],
+  'view administration': ['administer custom fields', 'administer settings', 'administer storage locations']
+}
+
+const isOfStation = (right: string) => /^(view|manage|delete) station /.test(right)
+
+/** What a route must answer a caller about a station, as its declared access says. */
+export function expectedOutcome(route: AnyRoute, caller: CallerKind, isPrivate: boolean): Outcome {
+  const { access, method, changes = false } = route
+  const { rights } = caller
+  const isHidden = isAboutStation(route) && isPrivate && !seesPrivate(rights)
+  if (access === 'playout key') return 'refused'
+  if (access === 'public') return isHidden ? 'hidden' : 'let through'
+  if (rights === null) return 'key required'
+  if (isHidden) return 'hidden'
+  if (access === 'any key') return 'let through'
+  const isRead = method === 'GET' && !changes
+  const held = [...(rights.everywhere ?? []), ...(isAboutStation(route) ? (rights.own ?? []) : [])]
+  const isHeld = held.some(
+    right =>
+      right === access ||
+      right === 'administer all' ||
+      (right === 'view all' && isRead) ||
+      (right === 'administer stations' && isOfStation(access)) ||
+      included[access]?.includes(right)
+  )
+  return isHeld ? 'let through' : 'refused'
+}
+
+function seesPrivate(rights: CallerKind['rights']): boolean {
+  const { everywhere = [], own = [] } = rights ?? {}
+  const opening = ['administer all', 'view all', 'administer stations']
+  return own.length > 0 || everywhere.some(right => opening.includes(right) || isOfStation(right))
+}
