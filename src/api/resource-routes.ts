@@ -35,7 +35,7 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
       async handle(request, services) {
         const query = parseListQuery(request.query, sort)
         const wanted = filter.parse(request.query)
-        const { rows, total } = await store.list(services, stationNamed(request), query, wanted)
+        const { rows, total } = await store.list(services, request, stationNamed(request), query, wanted)
         return listReply(rows, total, query, request, services.config.BASE_URL)
       }
     },
@@ -59,7 +59,7 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
       access: access.read,
       operation: { id: `get${name}`, tag, summary: `Read a ${title}`, answer: record },
       handle: async (request, services) =>
-        json(await store.read(services, stationNamed(request), parseId(request.params['id'])))
+        json(await store.read(services, request, stationNamed(request), parseId(request.params['id'])))
     },
     {
       method: 'PUT',

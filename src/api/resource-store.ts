@@ -51,7 +51,13 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     return rows.map((row, index) => renderRecord(fields, row, shown[index] ?? {}))
   }
 
-  async function list(services: ApiServices, station: StationRow | null, query: ListQuery, filter: object) {
+  async function list(
+    services: ApiServices,
+    { caller }: ApiRequest,
+    station: StationRow | null,
+    query: ListQuery,
+    filter: object
+  ) {
     const { reads: sql } = services
     const conditions = [
       scope(sql, station),
@@ -69,7 +75,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       (await sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`)[0]
         ?.total ??
       0
-    return { rows: await render(rows, { services, station, sql }), total }
+    return { rows: await render(rows, { services, station, caller, sql }), total }
   }
 
   function searched(sql: Sql, search: string): Fragment {
@@ -80,9 +86,9 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     return sql`(${any})`
   }
 
-  async function read(services: ApiServices, station: StationRow | null, id: number) {
+  async function read(services: ApiServices, { caller }: ApiRequest, station: StationRow | null, id: number) {
     const row = await find(services.reads, station, id, services.reads``)
-    const [record] = await render([row], { services, station, sql: services.reads })
+    const [record] = await render([row], { services, station, caller, sql: services.reads })
     return record
   }
 
@@ -114,7 +120,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       done.isShown = await isMarked(tx, station, revision)
     })
     await committed(services, station, done)
-    return { ...(await read(services, station, done.id)), ...reveal }
+    return { ...(await read(services, request, station, done.id)), ...reveal }
   }
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
@@ -127,7 +133,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       // Records that refer to this one may be added meanwhile.
       const locked = tx`for no key update`
       const [revision, stored] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
-      const before = await withUnstored(stored, { services, station, sql: tx })
+      const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
       const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
       const applied = Object.entries(asked).filter(([name]) => sent.has(name))
       const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }

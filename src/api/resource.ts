@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
 import type { Fields, ValuesOf } from '../fields/field.ts'
 import type { Permission } from './access.ts'
-import type { StationRow } from './route.ts'
+import type { Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** What a write shows: the station itself, or what the rules mark. */
@@ -89,6 +89,8 @@ export interface RenderContext {
   /** What to read by: the transaction of a write that is on its way. */
   readonly sql: Sql | Tx
   readonly station: StationRow | null
+  /** Who will see it. */
+  readonly caller: Caller | null
 }
 
 /** What is special about a resource. Every function may throw `ApiError`. */

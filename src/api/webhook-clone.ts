@@ -43,9 +43,9 @@ const clone: ApiRoute = {
       if (!inserted) throw new Error('insert gave no row')
       const fields = ['name', 'type', 'is_enabled', 'triggers', 'config']
       await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, fields })
-      return { id: inserted.id, made, shown: shownConfig(type, kept) }
+      return { id: inserted.id, made, shown: shownConfig(type, kept, true) }
     })
-    const record = await store.read(services, station, copy.id)
+    const record = await store.read(services, request, station, copy.id)
     const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
     return { status: 201, body: JSON.stringify({ ...record, ...reveal }) }
   }

@@ -2,12 +2,15 @@ import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { choice } from '../fields/field.ts'
 import { type Trigger, triggers } from '../station/triggers.ts'
+import { hookTypeOf } from '../webhooks/hook-types.ts'
+import { redactedAddress } from '../webhooks/without-secrets.ts'
+import { maySeeHookAddresses } from './access.ts'
 import { filtersOf } from './filters.ts'
 import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { parseId } from './parse.ts'
-import { type ApiRoute, json } from './route.ts'
+import { type ApiRequest, type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
-import { readHook } from './webhook-row.ts'
+import { type HookRow, readHook } from './webhook-row.ts'
 
 /** What became of a delivery. */
 export const deliveryStates = [
@@ -111,7 +114,8 @@ const list: ApiRoute = {
       sql<Delivery[]>`${deliveriesWhere(sql, where)} order by d.id desc ${limitOf(sql, query)}`,
       sql<{ total: number }[]>`select count(*) as total from webhook_deliveries d where ${where}`
     ])
-    return listReply(rows, counted?.total ?? 0, query, request, config.BASE_URL)
+    const shown = rows.map(row => shownAttempt(row, request, hook))
+    return listReply(shown, counted?.total ?? 0, query, request, config.BASE_URL)
   }
 }
 
@@ -135,8 +139,16 @@ const read: ApiRoute = {
         from webhook_attempts where delivery_id = ${id} order by id desc limit ${attemptsShown}`
     ])
     if (!found) throw new ApiError('not-found')
-    return json({ ...found, log: log.toReversed() })
+    const attempts = log.map(each => shownAttempt(each, request, hook))
+    return json({ ...shownAttempt(found, request, hook), log: attempts.toReversed() })
   }
+}
+
+/** An attempt as the caller may see it: the path of an address may hold a token. */
+function shownAttempt<A extends Pick<Attempt, 'url'>>(shown: A, { caller }: ApiRequest, hook: HookRow): A {
+  const isWhole = hookTypeOf(hook.type).urls.length === 0 || shown.url === '' || shown.url === 'mailto:'
+  if (isWhole || maySeeHookAddresses(caller?.key ?? null, caller?.station?.id ?? 0)) return shown
+  return { ...shown, url: redactedAddress(shown.url, false) }
 }
 
 /** Deliveries with their last attempts, in the order of the interface's keys. */

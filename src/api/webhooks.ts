@@ -20,6 +20,7 @@ import {
   type Config,
   incompleteConfig,
   isDraft,
+  isRedacted,
   settleConfig,
   shownConfig,
   withMade
@@ -30,6 +31,7 @@ import { keepFormerSecret } from '../webhooks/former-secret.ts'
 import type { HookType } from '../webhooks/hook-type.ts'
 import { hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
 import { secretsLeftBehind } from '../webhooks/left-behind.ts'
+import { maySeeHookAddresses } from './access.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Plan, type Rules, resource, type Stored } from './resource.ts'
 import { targetProblems } from './target-problems.ts'
@@ -95,7 +97,7 @@ export const webhookRules: Rules<HookFields> = {
     if (!before) {
       const { config, made } = withMade(type, settled.config, secrets)
       values.config = config
-      if (made.length > 0) reveal['config'] = [...shownConfig(type, settled.config), ...made]
+      if (made.length > 0) reveal['config'] = [...shownConfig(type, settled.config, true), ...made]
     }
     return [...problems, ...leftBehind, ...settled.problems]
   },
@@ -111,8 +113,9 @@ export const webhookRules: Rules<HookFields> = {
   async deleted({ tx, before }) {
     await settleNotification(tx, disabledFact(before.id))
   },
-  async shown(rows, { sql }) {
-    const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row)))
+  async shown(rows, { sql, caller, station }) {
+    const showsPath = maySeeHookAddresses(caller?.key ?? null, station?.id ?? 0)
+    const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row), showsPath))
     const hooks = rows.map(row => ({
       id: row.id,
       isEnabled: row.is_enabled,
@@ -146,8 +149,13 @@ async function urlProblems({ services, station, id, values }: Plan<HookFields>):
   const typeName = stored?.type ?? values.type
   if (typeName === undefined) return []
   const before = new Map(stored?.config.map(({ key, value }) => [key, value]))
-  const { urls } = hookTypeOf(typeName)
-  const targets = values.config.filter(({ key, value }) => urls.includes(key) && value !== before.get(key))
+  const type = hookTypeOf(typeName)
+  const targets = values.config.filter(
+    each =>
+      type.urls.includes(each.key) &&
+      each.value !== before.get(each.key) &&
+      !isRedacted(type, each, stored?.config ?? [])
+  )
   return targetProblems(
     services,
     targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))

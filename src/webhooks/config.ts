@@ -4,6 +4,7 @@ import type { FieldError } from '../errors.ts'
 import type { NamedChange, NamedValue } from '../fields/field.ts'
 import { problemsOf } from '../fields/problems.ts'
 import type { HookType } from './hook-type.ts'
+import { redactedAddress, tokensIn } from './without-secrets.ts'
 
 /** Seals secrets inside configs, each for its key. */
 export interface Seals {
@@ -27,13 +28,26 @@ export function isDraft(type: HookType, config: readonly { readonly key: string 
   return config.every(({ key }) => isMade(type, key))
 }
 
-/** The config as it is given out: nothing of a draft, `""` for each secret. */
-export function shownConfig(type: HookType, config: Config): NamedValue[] {
+/** The config as it is given out: nothing of a draft, `""` for each secret, addresses redacted. */
+export function shownConfig(type: HookType, config: Config, showsPath: boolean): NamedValue[] {
   if (isDraft(type, config)) return []
-  return config.map(({ key, value }) => ({
-    key,
-    value: isSecret(type, key) ? '' : value
-  }))
+  return config.map(({ key, value }) => {
+    if (isSecret(type, key)) return { key, value: '' }
+    return { key, value: isAddress(type, key) ? redactedAddress(String(value), showsPath) : value }
+  })
+}
+
+const isAddress = (type: HookType, key: string) => type.urls.includes(key)
+
+/** Whether a value that is sent for a setting is what `shownConfig` shows of the stored address, which then stays. */
+export function isRedacted(type: HookType, { key, value }: NamedChange, stored: Config): boolean {
+  if (!isAddress(type, key) || isSecret(type, key) || typeof value !== 'string') return false
+  const address = stored.find(each => each.key === key)?.value
+  return (
+    address !== undefined &&
+    value !== address &&
+    [true, false].some(showsPath => redactedAddress(String(address), showsPath) === value)
+  )
 }
 
 /** The config in clear, for sending. Throws where a sealed text cannot be opened. */
@@ -48,16 +62,18 @@ export function openedConfig(
   return Object.fromEntries(opened)
 }
 
-/** The secrets of a config in clear. */
+/** The secrets of a config in clear, and what may be a token in its addresses. */
 export function secretsIn(type: HookType, config: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(config).flatMap(([key, value]) =>
-    isSecret(type, key) && typeof value === 'string' ? [value] : []
-  )
+  return Object.entries(config).flatMap(([key, value]) => {
+    if (typeof value !== 'string') return []
+    if (isSecret(type, key)) return [value]
+    return isAddress(type, key) ? tokensIn(value) : []
+  })
 }
 
 /**
  * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is absent or
- * `""` stays, null clears it. An empty one makes the hook a draft; any other must be complete. Gives every problem;
+ * `""` stays, null clears it. An address that is sent as it is shown stays as well. An empty one makes the hook a draft; any other must be complete. Gives every problem;
  * then the config is of no use.
  */
 export function settleConfig(
@@ -75,6 +91,14 @@ export function settleConfig(
     const isHidden = isSecret(type, key)
     const old = before.get(key)
     if (value === null) continue
+    if (old !== undefined && isRedacted(type, { key, value }, stored)) {
+      config.push({ key, value: old })
+      continue
+    }
+    if (isAddress(type, key) && String(value).includes('…')) {
+      problems.push(problemOf(key, 'invalid_url', 'is redacted: send the whole address.'))
+      continue
+    }
     if (isHidden && value === '') {
       if (old !== undefined) config.push({ key, value: old })
       continue

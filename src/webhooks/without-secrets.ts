@@ -47,3 +47,32 @@ function isOurs(name: string, value: string): boolean {
   if (name === 'content-type') return value === 'application/json'
   return name.startsWith('webhook-') || name.startsWith('x-cuewire-')
 }
+
+/** What is shorter is no token, but a word that is part of many texts. */
+const shortestToken = { inPath: 12, inQuery: 8 }
+
+/**
+ * An address as callers see it: user, query and fragment may hold a token and are `…`, and so is the path unless the caller
+ * may set the address. One that has none of these is shown as it is.
+ */
+export function redactedAddress(address: string, showsPath: boolean): string {
+  const url = parsedUrl(address)
+  if (!url) return mark
+  const { origin, pathname, search, hash, username, password } = url
+  const hasTail = search !== '' || hash !== ''
+  if (!hasTail && username === '' && password === '' && (showsPath || pathname === '/')) return address
+  if (!showsPath) return `${origin}/${mark}`
+  return hasTail ? `${origin}${pathname}?${mark}` : origin + pathname
+}
+
+/** The parts of an address that may be tokens, as texts that an answer may repeat. */
+export function tokensIn(address: string): string[] {
+  const url = parsedUrl(address)
+  if (!url) return []
+  const { pathname, search, searchParams } = url
+  const ofPath = [pathname + search, pathname, ...pathname.split('/')]
+  return [
+    ...ofPath.filter(({ length }) => length >= shortestToken.inPath),
+    ...[...searchParams.values()].filter(({ length }) => length >= shortestToken.inQuery)
+  ]
+}

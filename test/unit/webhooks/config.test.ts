@@ -285,7 +285,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
         key,
         value: secret.includes(key) ? '' : value
       }))
-      expect(shownConfig(hookTypeOf(type), config)).toEqual(shown)
+      expect(shownConfig(hookTypeOf(type), config, true)).toEqual(shown)
       const sealed = config.filter(({ value }) => String(value).startsWith('v1.')).map(({ key }) => key)
       expect(sealed.toSorted()).toEqual(secret.filter(key => Object.hasOwn(values, key)).toSorted())
     }
@@ -317,7 +317,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that comes back as it was read changes nothing, sealed texts included', () => {
     const { config } = settle(type, full)
     const back = Object.fromEntries(
-      shownConfig(hookTypeOf(type), config).map(({ key, value }) => [key, value])
+      shownConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
     )
     expect(settle(type, back, config)).toEqual({ config, problems: [] })
     expect(settle(type, full, config)).toEqual({ config, problems: [] })
@@ -338,7 +338,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that is empty makes a draft', () => {
     const { config, problems } = settle(type, {}, settle(type, full).config)
     expect([isDraft(hookTypeOf(type), config), problems]).toEqual([true, []])
-    expect(shownConfig(hookTypeOf(type), config)).toEqual([])
+    expect(shownConfig(hookTypeOf(type), config, true)).toEqual([])
   })
 
   test('may be triggered by what its type allows', () => {
@@ -395,7 +395,7 @@ describe('a signing secret', () => {
 
   test('of a draft is there and no config; it outlives becoming a draft again', () => {
     const draft = withMade(type, [], secrets).config
-    expect([isDraft(type, draft), shownConfig(type, draft)]).toEqual([true, []])
+    expect([isDraft(type, draft), shownConfig(type, draft, true)]).toEqual([true, []])
     const own = settle('generic', { signing_secret: signingSecret }, draft)
     expect([opened(own.config), own.problems]).toEqual([{ signing_secret: signingSecret }, []])
     const active = settle('generic', { webhook_url: url }, own.config).config
@@ -424,7 +424,7 @@ describe('a retired type', () => {
     }
     const { config, problems } = settle('twitter', sent)
     expect([opened(config), problems]).toEqual([sent, []])
-    expect(shownConfig(hookTypeOf('twitter'), config)).toEqual(
+    expect(shownConfig(hookTypeOf('twitter'), config, true)).toEqual(
       listed({ ...sent, consumer_secret: '', token_secret: '' })
     )
     expect(codes('google_analytics', { tracking_id: 'UA-1' })).toEqual([])

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+
+import { redactedAddress, tokensIn } from '../../../src/webhooks/without-secrets.ts'
+
+describe('an address as it is shown', () => {
+  test.for([
+    ['https://a.example', 'https://a.example', 'https://a.example'],
+    ['https://a.example/', 'https://a.example/', 'https://a.example/'],
+    ['https://a.example/hook', 'https://a.example/hook', 'https://a.example/…'],
+    ['https://a.example:8443/hook?token=x', 'https://a.example:8443/hook?…', 'https://a.example:8443/…'],
+    ['https://a.example/#token', 'https://a.example/?…', 'https://a.example/…'],
+    ['https://u:p@a.example/hook', 'https://a.example/hook', 'https://a.example/…'],
+    ['no address', '…', '…']
+  ] as const)('%s', ([address, toManagers, toReaders]) => {
+    expect(redactedAddress(address, true)).toBe(toManagers)
+    expect(redactedAddress(address, false)).toBe(toReaders)
+  })
+})
+
+test('parts of an address that may be tokens are those that are long enough to be told from words', () => {
+  expect(tokensIn('https://a.example/hook')).toEqual([])
+  expect(tokensIn('https://a.example/services/T0KEN-in-path?key=T0KEN-in-query&a=b')).toEqual([
+    '/services/T0KEN-in-path?key=T0KEN-in-query&a=b',
+    '/services/T0KEN-in-path',
+    'T0KEN-in-path',
+    'T0KEN-in-query'
+  ])
+  expect(tokensIn('no address')).toEqual([])
+})
