@@ -66,6 +66,9 @@ type Action = (rig: Rig, fault: Fault, signal: AbortSignal) => Promise<void>
 /** Long pauses of a store are seen as its end, and short ones are not. */
 const restartAfterShare = 0.3
 
+/** How often a dump is older than the epoch. */
+const oldEpochShare = 0.5
+
 const actions: Readonly<Record<FaultKind, Action>> = {
   'kill-server': async (rig, fault, signal) => killProcess(rig.servers[fault.index], fault, signal),
   'kill-workers': async (rig, fault, signal) => killProcess(rig.workers[fault.index], fault, signal),
@@ -93,8 +96,10 @@ const actions: Readonly<Record<FaultKind, Action>> = {
     resume()
   },
   'flush-redis': async rig => rig.redis.flush(),
-  'restore-redis': async (rig, { forMs }, signal) => {
+  'restore-redis': async (rig, { forMs, share }, signal) => {
     const restore = await rig.redis.dump()
+    // Then the dump is of an epoch that is over.
+    if (share < oldEpochShare) await rig.redis.flush()
     await pause(forMs, signal)
     await rig.redis.kill()
     await restore()

@@ -157,11 +157,12 @@ async function suffer(
   const disturbed = spansOf(fault, fromMs, Infinity)
   const first = spans.push(...disturbed) - disturbed.length
   const recoveryMs = recoveryMsOf(fault.kind)
+  let endedAtMs = fromMs
   try {
     await runFault(rig, fault, signal)
     journal.note(null, `fault ${fault.number} is over`)
     if (signal.aborted) return
-    const endedAtMs = Date.now()
+    endedAtMs = Date.now()
     journal.violate(await checkConvergence(checked, recoveryMs, fault.number))
     spans.splice(first, Infinity, ...spansOf(fault, fromMs, endedAtMs + recoveryMs))
   } catch (error) {
@@ -176,8 +177,7 @@ async function suffer(
       }
   await judgeWrites(checked)
   // Plays are judged when nothing may be late any more.
-  const undisturbedAtMs = Math.max(0, ...spans.slice(first).map(({ toMs }) => toMs))
-  await sleep(Math.max(0, undisturbedAtMs - Date.now()) + fault.restMs, undefined, { signal })
+  await sleep(Math.max(0, endedAtMs + recoveryMs - Date.now()) + fault.restMs, undefined, { signal })
 }
 
 const describeError = (error: unknown) =>
