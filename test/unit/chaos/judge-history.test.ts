@@ -53,6 +53,12 @@ test('a skip explains a short play', () => {
   expect(rules(changed(2, { dueAtMs: 25_000 }), { skipped: new Set([2]) })).toEqual([])
 })
 
+test('a skip explains a play that is late by as much as a step may be, and no more', () => {
+  const skipped = new Set([2])
+  expect(rules(changed(2, { dueAtMs: 19_500 }), { skipped })).toEqual([])
+  expect(rules(changed(2, { dueAtMs: 15_000 }), { skipped })).toEqual(['no drift'])
+})
+
 test('a fault explains what happens while it disturbs, and not what goes on after it', () => {
   const late = changed(2, { dueAtMs: 14_000 })
   expect(rules(late, { disturbed: [{ fromMs: 13_000, toMs: 20_000 }] })).toEqual([])

@@ -3,14 +3,15 @@ import { expect, test } from 'vitest'
 import { renderFigures } from '../chaos/figures.ts'
 import type { FaultKind } from '../chaos/plan.ts'
 import { runChaos } from '../chaos/run.ts'
+import { sized } from '../support/tier.ts'
 
+const quickKinds: readonly FaultKind[] = ['kill-server', 'flush-redis']
 /** Those that end soon and need neither root nor another build. */
-const kinds: readonly FaultKind[] = [
-  'kill-server',
+const deepKinds: readonly FaultKind[] = [
+  ...quickKinds,
   'kill-workers',
   'pause-workers',
   'kill-redis',
-  'flush-redis',
   'restore-redis',
   'kill-postgres',
   'terminate-backends',
@@ -19,18 +20,18 @@ const kinds: readonly FaultKind[] = [
   'clock-kill'
 ]
 
-test('a minute of faults breaks nothing that must always hold', { timeout: 180_000 }, async () => {
+test('random faults break nothing that must always hold', { timeout: 200_000 }, async () => {
   const lines: string[] = []
   const result = await runChaos({
     seed: 18,
-    forMs: 60_000,
-    kinds,
-    stations: 4,
+    forMs: sized({ quick: 15_000, deep: 60_000 }),
+    kinds: sized({ quick: quickKinds, deep: deepKinds }),
+    stations: sized({ quick: 2, deep: 4 }),
     keepsGoing: false,
-    signal: AbortSignal.timeout(150_000),
+    signal: AbortSignal.timeout(180_000),
     report: line => lines.push(line)
   })
   expect(result.journal.firstReport(), `faults:\n${lines.join('\n')}`).toBeNull()
-  expect(result.faults.size, `figures:\n${renderFigures(result)}`).toBeGreaterThan(3)
-  expect(result.positionsCompared).toBeGreaterThan(200)
+  expect(result.faults.size, `figures:\n${renderFigures(result)}`).toBeGreaterThan(1)
+  expect(result.positionsCompared).toBeGreaterThan(50)
 })
