@@ -43,6 +43,10 @@ const benches: Record<string, { about: string; load: () => Promise<() => Promise
     about: 'asking the streaming servers of 1,000 stations, some of which are dead or hang; PARTS=good,bad',
     load: async () => (await import('./icecasts.ts')).polls
   },
+  attack: {
+    about: 'what operators and visitors notice of anonymous requests for a library of 50,000 songs',
+    load: async () => (await import('./attack.ts')).attack
+  },
   figures: {
     about: 'commit to frame, GET under push, 10,000 clients coming back; PARTS=commit,get,return',
     load: async () => (await import('./figures.ts')).figures

@@ -62,23 +62,40 @@ export class ApiError extends Error {
   }
 }
 
-/** A rate limit is reached; there is room again in so many whole seconds. */
-export class TooManyRequests extends ApiError {
+/** The same request may succeed after this many whole seconds, sent as `Retry-After`. */
+class RetryLater extends ApiError {
   readonly retryAfterSeconds: number
 
-  constructor(retryAfterSeconds: number, message?: string) {
-    super('too-many', message)
+  constructor(kind: 'too-many' | 'unavailable', retryAfterSeconds: number, message?: string) {
+    super(kind, message)
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
-/** Postgres or Redis is away; the same request may succeed in so many whole seconds. */
-export class StoreAway extends ApiError {
-  readonly retryAfterSeconds = 5
-
-  constructor() {
-    super('unavailable', 'A store of this server does not answer: try again in a few seconds.')
+/** A limit of this caller is reached. */
+export class TooManyRequests extends RetryLater {
+  constructor(retryAfterSeconds: number, message?: string) {
+    super('too-many', retryAfterSeconds, message)
   }
+}
+
+/** A limit of the server is reached, whoever used it up. */
+export class Overloaded extends RetryLater {
+  constructor(retryAfterSeconds: number, message: string) {
+    super('unavailable', retryAfterSeconds, message)
+  }
+}
+
+/** Postgres or Redis is away. */
+export class StoreAway extends RetryLater {
+  constructor() {
+    super('unavailable', 5, 'A store of this server does not answer: try again in a few seconds.')
+  }
+}
+
+/** The value of `Retry-After` for an error, in seconds; null if it has none. */
+export function retryAfterOf(error: ApiError): number | null {
+  return error instanceof RetryLater ? error.retryAfterSeconds : null
 }
 
 /**

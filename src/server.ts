@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ensureAdminKey, reportNewKey } from './admin-key.ts'
 import { maySeePrivate } from './api/access.ts'
 import { openAuthoriser } from './api/authorise.ts'
+import { heavyReadConnections, openHeavyReads } from './api/heavy-reads.ts'
 import { openKeys } from './api/keys.ts'
 import { apiRoutes } from './api/routes.ts'
 import type { ApiServices } from './api/services.ts'
@@ -50,9 +51,18 @@ await runService('server', async ({ config, log, opened }) => {
   })
   opened.defer('feed', () => feed.close())
 
-  const reads = openSql(stores.databaseUrl, { max: 6, name: 'server reads' })
-  opened.defer('reads', () => reads.end({ timeout: 1 }))
-  const keys = openKeys(reads)
+  const openPool = (name: string, max: number, statementSeconds: number) => {
+    const pool = openSql(stores.databaseUrl, { max, name: `server ${name}`, statementSeconds })
+    opened.defer(name, () => pool.end({ timeout: 1 }))
+    return pool
+  }
+  const reads = openPool('reads', 4, 10)
+  const publicReads = openPool('public reads', 2, 5)
+  const heavyReads = openHeavyReads({
+    visitors: openPool('visitor reads', heavyReadConnections.visitors, 5),
+    keys: openPool('heavy reads', heavyReadConnections.keys, 10)
+  })
+  const keys = openKeys(openPool('keys', 2, 2))
   const mayListen = async (text: string, stationId: number, address?: string) => {
     const key = await keys.listener(text, address)
     return key !== null && maySeePrivate(key, stationId)
@@ -86,6 +96,8 @@ await runService('server', async ({ config, log, opened }) => {
     ...stores,
     config,
     reads,
+    publicReads,
+    heavyReads,
     live,
     waiters,
     keys,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../fields/field.ts'
-import { describePage, type ListQuery, pageSchemas } from './list.ts'
+import { describePage, type ListQuery, type ListResult, pageSchemas, withElements } from './list.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import { exactly } from './schemas.ts'
 
@@ -10,18 +10,17 @@ export function succeeded(beside: Readonly<Record<string, unknown>> = {}): Reply
 
 /**
  * A list of the account level: its records under `name`, and beside them what an envelope says where pages were
- * asked for. `rows` are those in the window, `total` counts all that match.
+ * asked for.
  */
 export function succeededList(
   name: string,
-  rows: readonly unknown[],
-  total: number,
+  { elements, total }: ListResult,
   list: ListQuery,
   request: ApiRequest,
   baseUrl: string
 ): Reply {
   const { page, headers } = describePage(total, list, request, baseUrl)
-  return { ...succeeded({ ...page, [name]: rows }), headers }
+  return { body: withElements({ status: 'success', ...page }, name, elements), headers }
 }
 
 const status: JsonSchema = { type: 'string', const: 'success' }

@@ -6,7 +6,7 @@ import { isPermission, mayGrant } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { recordAudit } from './audit.ts'
 import { generateKey, rowOfKey, storeKey } from './keys.ts'
-import { likePattern, limitOf, listParameters, parseListQuery } from './list.ts'
+import { likePattern, listParameters, parseListQuery, readList } from './list.ts'
 import { newKeyFields, parseNewKey } from './new-key.ts'
 import { parseId } from './parse.ts'
 import type { ApiRequest, ApiRoute } from './route.ts'
@@ -82,17 +82,18 @@ const list: ApiRoute = {
     query: listParameters(['id', 'name']),
     answer: successListSchema('api_keys', record)
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, ['id', 'name'])
     const pattern = likePattern(query.search)
     const where = sql`where name ilike ${pattern} or identifier ilike ${pattern}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
-    const [rows, [counted]] = await Promise.all([
-      sql<KeyRow[]>`${selectKeys(sql)} ${where} ${order} ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`select count(*) as total from api_keys ${where}`
-    ])
-    const total = counted?.total ?? 0
-    return succeededList('api_keys', rows.map(renderKey), total, query, request, config.BASE_URL)
+    const keys = await readList<KeyRow>(request, services, query, {
+      select: sql`${selectKeys(sql)} ${where} ${order}`,
+      matching: sql`select from api_keys ${where}`,
+      render: rows => rows.map(renderKey)
+    })
+    return succeededList('api_keys', keys, query, request, config.BASE_URL)
   }
 }
 

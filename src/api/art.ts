@@ -36,7 +36,7 @@ export interface Picture {
  */
 export async function answerPicture(
   { params, apiKey, address }: ApiRequest,
-  { reads: sql, live, config, keys }: ApiServices,
+  { publicReads: sql, live, config, keys }: ApiServices,
   find: (sql: Sql, stationId: number) => Promise<Picture | null>
 ): Promise<Reply> {
   const station = live.get(params['station_id'] ?? '')

@@ -2,7 +2,7 @@ import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { integer, text } from '../fields/field.ts'
 import { filtersOf } from './filters.ts'
-import { limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { findStation } from './parse.ts'
 import type { ApiRoute } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -56,7 +56,8 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filters.schemas },
     answer: listSchema({ $ref: '#/components/schemas/AuditEntry' })
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const { record, record_id: recordId, key, station, since, until } = filters.parse(request.query)
     const stationId = station === undefined ? undefined : await stationIdOf(sql, station)
@@ -71,15 +72,15 @@ const list: ApiRoute = {
       ...(query.search === '' ? [] : [sql`strpos(lower(path), lower(${query.search})) > 0`])
     ]
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
-    const [rows, [counted]] = await Promise.all([
-      sql<AuditRow[]>`
+    const rows = await readList<AuditRow>(request, services, query, {
+      select: sql`
         select id, floor(extract(epoch from at))::bigint as at,
           jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
           coalesce(station_id, 0) as station_id, fields
-        from audit_log ${where} order by id desc ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`select count(*) as total from audit_log ${where}`
-    ])
-    return listReply(rows, counted?.total ?? 0, query, request, config.BASE_URL)
+        from audit_log ${where} order by id desc`,
+      matching: sql`select from audit_log ${where}`
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

@@ -1,12 +1,4 @@
-import {
-  likePattern,
-  limitOf,
-  listParameters,
-  listReply,
-  listSchema,
-  parseListQuery,
-  wholeCount
-} from './list.ts'
+import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { type ApiRoute, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
 
@@ -46,20 +38,20 @@ const list: ApiRoute = {
     query: listParameters([]),
     answer: listSchema({ $ref: '#/components/schemas/Broadcast' })
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const where = sql`station_id = ${stationOf(request).id}
       ${query.search === '' ? sql`` : sql`and (username ilike ${pattern} or streamer_name ilike ${pattern})`}`
-    const rows = await sql<Broadcast[]>`
-      select id, streamer_id as streamer, username, streamer_name, started_at_ms / 1000 as timestamp_start,
-        ended_at_ms / 1000 as timestamp_end
-      from broadcasts where ${where} order by id desc ${limitOf(sql, query)}`
-    const total =
-      wholeCount(query, rows.length) ??
-      (await sql<{ total: number }[]>`select count(*) as total from broadcasts where ${where}`)[0]?.total ??
-      0
-    return listReply(rows, total, query, request, config.BASE_URL)
+    const rows = await readList<Broadcast>(request, services, query, {
+      select: sql`
+        select id, streamer_id as streamer, username, streamer_name, started_at_ms / 1000 as timestamp_start,
+          ended_at_ms / 1000 as timestamp_end
+        from broadcasts where ${where} order by id desc`,
+      matching: sql`select from broadcasts where ${where}`
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

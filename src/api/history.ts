@@ -2,7 +2,15 @@ import { choice } from '../fields/field.ts'
 import { csvReply } from './csv.ts'
 import { filtersOf } from './filters.ts'
 import { historyCsv } from './history-csv.ts'
-import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import {
+  countMatching,
+  likePattern,
+  listParameters,
+  listReply,
+  listSchema,
+  parseListQuery,
+  readList
+} from './list.ts'
 import { instant, momentOf, momentSchema } from './moments.ts'
 import { type PlayedRow, renderDetailedPlay, renderPlay, selectPlays } from './played.ts'
 import { type ApiRoute, stationOf } from './route.ts'
@@ -37,7 +45,8 @@ const list: ApiRoute = {
     }),
     hasCsv: true
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
     const { detailed = '0', format = 'json' } = shape.parse(request.query)
@@ -50,25 +59,22 @@ const list: ApiRoute = {
       ${start ? sql`and h.started_at_ms >= ${instant(sql, station, start, 0)}` : sql``}
       ${end ? sql`and h.started_at_ms < ${instant(sql, station, end, 1)}` : sql``}
       ${query.search === '' ? sql`` : sql`and (h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern})`}`
-    const count = sql<{ total: number; timezone: string }[]>`
-      select (select count(*) from song_history h where ${played}) as total, timezone
-      from stations where id = ${station.id}`
+    const matching = sql`select from song_history h where ${played}`
     if (format === 'csv') {
-      const [of] = await count
-      const reply = csvReply(
-        `${station.shortName}-history`,
-        await historyCsv(sql, of?.timezone ?? 'UTC', played)
-      )
-      return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(of?.total ?? 0) } }
+      const { bytes, total } = await services.heavyReads.run(request, async read => ({
+        bytes: await historyCsv(sql, read, station, played),
+        total: await countMatching(read, sql, matching)
+      }))
+      const reply = csvReply(`${station.shortName}-history`, bytes)
+      return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
     }
-    const [rows, [of]] = await Promise.all([
-      sql<PlayedRow[]>`
-        ${selectPlays(sql)} where ${played} order by h.started_at_ms desc, h.id desc ${limitOf(sql, query)}`,
-      count
-    ])
     const render = isDetailed ? renderDetailedPlay : renderPlay
-    const records = rows.map(row => render(row, station, config.BASE_URL))
-    return listReply(records, of?.total ?? 0, query, request, config.BASE_URL)
+    const rows = await readList<PlayedRow>(request, services, query, {
+      select: sql`${selectPlays(sql)} where ${played} order by h.started_at_ms desc, h.id desc`,
+      matching,
+      render: plays => plays.map(play => render(play, station, config.BASE_URL))
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

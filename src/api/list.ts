@@ -2,25 +2,32 @@ import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { integer, type JsonSchema, text } from '../fields/field.ts'
 import { changesOf } from '../fields/form.ts'
+import type { HeavyRead } from './heavy-reads.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
+import type { ApiServices } from './services.ts'
 
 const perPageDefault = 25
 const perPageMost = 500
-/** A list that is asked for without pages stops here and says where it goes on. */
-const bareMost = 10_000
+/** A list that is requested without pages, or with all records on a page, has at most this many records in an answer. */
+const allMost = 10_000
+/** Pages reach this many records, and no more are counted. */
+const reachMost = 100_000
+/** Longer lists are refused, since an answer is in memory until it is sent. */
+const bytesMost = 8 * 2 ** 20
 
 /** What a list was asked for. `page` null: all of it. */
 export interface ListQuery {
   readonly search: string
   readonly sort: string | null
   readonly isDescending: boolean
+  /** `size` 0: as many records as an answer may have. */
   readonly page: { readonly number: number; readonly size: number } | null
 }
 
-const aboutPage =
-  'Number of the page, from 1. Asking for a page or a size gives an envelope instead of an array.'
-const aboutSize = `Records per page, at most ${perPageMost}; 0 gives all records.`
+const whole = (count: number) => count.toLocaleString('en-US')
+const aboutPage = `Number of the page, from 1. Asking for a page or a size gives an envelope instead of an array. Pages reach the first ${whole(reachMost)} records.`
+const aboutSize = `Records per page, at most ${perPageMost}; 0 gives all records, up to ${whole(allMost)} per page.`
 const parameters = {
   page: integer({ min: 1, max: 1_000_000_000, about: aboutPage }),
   current: integer({ min: 1, max: 1_000_000_000, about: 'The same as page.' }),
@@ -63,33 +70,118 @@ export function parseListQuery(query: URLSearchParams, sortKeys: readonly string
   }
 }
 
-/** 0 stands for all. */
+/** 0 stands for as many as an answer may have. */
 function sizeOf(asked = perPageDefault): number {
   return asked <= 0 ? 0 : Math.min(asked, perPageMost)
 }
 
-function refuse(field: string, sentence: string): never {
-  throw ApiError.ofFields([{ field, code: 'not_in_enum', message: `${field} ${sentence}` }])
+function refuse(field: string, sentence: string, code = 'not_in_enum'): never {
+  throw ApiError.ofFields([{ field, code, message: `${field} ${sentence}` }])
 }
 
 /** Which records of a list are sent. */
-export function windowOf({ page }: ListQuery): { readonly limit: number | null; readonly offset: number } {
-  if (page === null) return { limit: bareMost, offset: 0 }
-  if (page.size === 0) return { limit: null, offset: 0 }
-  return { limit: page.size, offset: (page.number - 1) * page.size }
+export function windowOf({ page }: ListQuery): { readonly limit: number; readonly offset: number } {
+  if (page === null) return { limit: allMost, offset: 0 }
+  const limit = page.size || allMost
+  return { limit, offset: (page.number - 1) * limit }
 }
 
-/** How many records match, where the window cannot have cut any off; null: they have to be counted. */
-export function wholeCount(query: ListQuery, sent: number): number | null {
-  const { limit, offset } = windowOf(query)
-  const isWhole = offset === 0 && (limit === null || sent < limit)
-  return isWhole ? sent : null
+/** Where a list comes from. */
+export interface ListSource<Row extends object> {
+  /** A statement for all records, in order, without a limit. */
+  readonly select: Fragment
+  /** A statement with one row, of any columns, per record; it is only counted. */
+  readonly matching: Fragment
+  /** The records as they are sent. Called with some hundred rows at a time. */
+  readonly render?: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
 }
 
-/** The same as the end of a statement. */
-export function limitOf(sql: Sql, query: ListQuery): Fragment {
+/** The records of a list's window as the elements of a JSON array, and how many match: `reachMost` stands for that or more. */
+export interface ListResult {
+  readonly elements: readonly Uint8Array[]
+  readonly total: number
+}
+
+/**
+ * Reads the window of a list. Throws a 400 that names the parameter for a page that is too deep, and for more bytes than an
+ * answer may have.
+ */
+export async function readList<Row extends object>(
+  request: ApiRequest,
+  { heavyReads, reads: sql }: Pick<ApiServices, 'heavyReads' | 'reads'>,
+  query: ListQuery,
+  source: ListSource<Row>
+): Promise<ListResult> {
   const { limit, offset } = windowOf(query)
-  return limit === null ? sql`` : sql`limit ${limit} offset ${offset}`
+  return heavyReads.run(request, async read => {
+    const before = offset === 0 ? null : await countMatching(read, sql, source.matching)
+    if (before !== null && offset >= before) {
+      if (before >= reachMost) refuseDepth(request, limit)
+      return { elements: [], total: before }
+    }
+    const { elements, count } = await readElements(
+      read,
+      windowed(sql, source.select, limit, offset),
+      source,
+      request
+    )
+    const total = before ?? (count < limit ? count : await countMatching(read, sql, source.matching))
+    return { elements, total }
+  })
+}
+
+/** Tiers of how many rows the planner has to expect: statements are planned once, for any numbers. */
+const depths = [perPageMost, allMost, reachMost + allMost]
+
+function windowed(sql: Sql, select: Fragment, limit: number, offset: number): Fragment {
+  const depth = depths.find(rows => rows >= limit + offset) ?? reachMost + allMost
+  return sql`select * from (${select} limit ${sql.unsafe(String(depth))}) page limit ${limit} offset ${offset}`
+}
+
+/** Counts the rows of a statement; `reachMost` stands for that or more. */
+export async function countMatching(read: HeavyRead, sql: Sql, matching: Fragment): Promise<number> {
+  const [counted] = await read.rows<{ total: number }>(sql`
+    select count(*) as total from (${matching} limit ${sql.unsafe(String(reachMost))}) matching`)
+  return counted?.total ?? 0
+}
+
+const comma = Buffer.from(',')
+
+async function readElements<Row extends object>(
+  read: HeavyRead,
+  statement: Fragment,
+  { render = rows => rows }: ListSource<Row>,
+  { query }: ApiRequest
+): Promise<{ elements: readonly Uint8Array[]; count: number }> {
+  const elements: Uint8Array[] = []
+  let count = 0
+  let bytes = 0
+  for await (const rows of read.batches<Row>(statement)) {
+    if (rows.length === 0) continue
+    const array = JSON.stringify(await render(rows))
+    const rendered = Buffer.from(array.slice(1, -1))
+    if (count > 0) elements.push(comma)
+    elements.push(rendered)
+    count += rows.length
+    bytes += rendered.length
+    if (bytes > bytesMost) {
+      const field = query.has('rowCount') ? 'rowCount' : 'per_page'
+      refuse(
+        field,
+        `is too large: the answer would exceed ${bytesMost / 2 ** 20} MiB. Ask for fewer records, such as ${field}=50.`,
+        'out_of_range'
+      )
+    }
+  }
+  return { elements, count }
+}
+
+function refuseDepth({ query }: ApiRequest, size: number): never {
+  refuse(
+    query.has('page') ? 'page' : 'current',
+    `must be at most ${whole(Math.ceil(reachMost / size))}: pages reach the first ${whole(reachMost)} records. Narrow the list by its other parameters.`,
+    'out_of_range'
+  )
 }
 
 /** A pattern for `ilike` that finds the text anywhere; `%` and `_` stand for themselves. */
@@ -97,16 +189,29 @@ export function likePattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-/** Answers a list: `rows` are those in the window, `total` counts all that match. */
+/** Answers a list. */
 export function listReply(
-  rows: readonly unknown[],
-  total: number,
+  { elements, total }: ListResult,
   list: ListQuery,
   request: ApiRequest,
   baseUrl: string
 ): Reply {
   const { page, headers } = describePage(total, list, request, baseUrl)
-  return { body: JSON.stringify(page ? { ...page, rows } : rows), headers }
+  return { body: page ? withElements(page, 'rows', elements) : joined('[', elements, ']'), headers }
+}
+
+/** A JSON object with these keys, and the elements as an array under the name. */
+export function withElements(
+  object: Readonly<Record<string, unknown>>,
+  name: string,
+  elements: readonly Uint8Array[]
+): Uint8Array {
+  const [start = '', end = ''] = JSON.stringify({ ...object, [name]: [] }).split(/(?<=\[)(?=\]\}$)/)
+  return joined(start, elements, end)
+}
+
+function joined(start: string, elements: readonly Uint8Array[], end: string): Uint8Array {
+  return Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
 }
 
 /** What is said about the records of a list: the envelope without its rows (null: none was asked for) and headers. */
@@ -121,14 +226,14 @@ export function describePage(total: number, list: ListQuery, request: ApiRequest
   const count = { 'X-Total-Count': String(total) }
   if (list.page === null) {
     const more: Record<string, string> =
-      total > bareMost ? { Link: `<${link(bareMost / perPageMost + 1, perPageMost)}>; rel="next"` } : {}
+      total > allMost ? { Link: `<${link(allMost / perPageMost + 1, perPageMost)}>; rel="next"` } : {}
     return { page: null, headers: { ...count, ...more } }
   }
   const { number, size } = list.page
-  const pages = size === 0 ? 1 : Math.max(1, Math.ceil(total / size))
+  const pages = Math.max(1, Math.ceil(total / (size || allMost)))
   const page = {
     page: number,
-    per_page: size === 0 ? total : size,
+    per_page: size || Math.min(total, allMost),
     total,
     total_pages: pages,
     links: {
@@ -147,7 +252,7 @@ const url = { type: 'string', format: 'uri' }
 export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
   page: { type: 'integer' },
   per_page: { type: 'integer' },
-  total: { type: 'integer' },
+  total: { type: 'integer', description: `Records that match; ${whole(reachMost)} stands for that or more.` },
   total_pages: { type: 'integer' },
   links: {
     type: 'object',

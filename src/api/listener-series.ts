@@ -5,6 +5,7 @@ import { choice, integer } from '../fields/field.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { csvLine, csvReply } from './csv.ts'
 import { filtersOf } from './filters.ts'
+import type { HeavyRead } from './heavy-reads.ts'
 import { type Changes, pointsAtMost, pointsOf, type Span, spanOf } from './listener-points.ts'
 import { localTime } from './local-time.ts'
 import { instant, momentOf, momentSchema } from './moments.ts'
@@ -37,7 +38,7 @@ const series: ApiRoute = {
     answer: { $ref: '#/components/schemas/ListenerSeries' },
     hasCsv: true
   },
-  async handle(request, { reads: sql }) {
+  async handle(request, { reads: sql, heavyReads }) {
     const station = stationOf(request)
     const { step = null, format = 'json' } = shape.parse(request.query)
     if (step !== null && step % 60 !== 0) {
@@ -46,7 +47,7 @@ const series: ApiRoute = {
     }
     const { startMs, endMs, timezone } = await boundsOf(sql, station, request.query)
     const span = spanOf(startMs, endMs, step)
-    const points = await readPoints(sql, station.id, span)
+    const points = await heavyReads.run(request, read => readPoints(sql, read, station.id, span))
     if (format === 'json') return json({ step: span.stepMinutes * 60, points })
     const zone = openZone(timezone)
     const lines = points.map(({ at, total, unique, most, fewest }) =>
@@ -78,12 +79,11 @@ async function boundsOf(sql: Sql, station: StationRow, query: URLSearchParams) {
   return { startMs, endMs, timezone: asked.timezone }
 }
 
-async function readPoints(sql: Sql, stationId: number, span: Span) {
+async function readPoints(sql: Sql, read: HeavyRead, stationId: number, span: Span) {
   const { firstMinute, lastMinute, stepMinutes } = span
   if (lastMinute < firstMinute) return []
-  const [[before], changes] = await Promise.all([
-    // Without any minute the count has never changed.
-    sql<{ total: number; unique: number }[]>`
+  // Without any minute the count has never changed.
+  const [before] = await read.rows<{ total: number; unique: number }>(sql`
       select coalesce(last.total, case when known.any then 0 else s.listeners_total end) as total,
         coalesce(last.unique, case when known.any then 0 else s.listeners_unique end) as unique
       from stations s
@@ -92,8 +92,8 @@ async function readPoints(sql: Sql, stationId: number, span: Span) {
         left join lateral (
           select m.total, m."unique" from listener_minutes m
           where m.station_id = s.id and m.minute < ${firstMinute} order by m.minute desc limit 1) last on true
-      where s.id = ${stationId}`,
-    sql<Changes[]>`
+      where s.id = ${stationId}`)
+  const changes = await read.rows<Changes>(sql`
       select x.index, m.total, m."unique" as unique, x.most, x.fewest
       from (
         select (minute - ${firstMinute}::int) / ${stepMinutes}::int as index, max(minute) as last,
@@ -102,8 +102,7 @@ async function readPoints(sql: Sql, stationId: number, span: Span) {
         where station_id = ${stationId} and minute between ${firstMinute}::int and ${lastMinute}::int
         group by 1
       ) x join listener_minutes m on m.station_id = ${stationId} and m.minute = x.last
-      order by x.index`
-  ])
+      order by x.index`)
   return pointsOf(span, before ?? { total: 0, unique: 0 }, changes)
 }
 

@@ -9,7 +9,7 @@ import { maySeeDrafts } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { recordAudit } from './audit.ts'
 import { filtersOf } from './filters.ts'
-import { likePattern, limitOf, listParameters, parseListQuery } from './list.ts'
+import { likePattern, listParameters, parseListQuery, readList } from './list.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, ApiRoute } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -79,7 +79,8 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filters.schemas },
     answer: successListSchema('articles', record)
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const wanted = Object.entries(filters.parse(request.query))
@@ -87,12 +88,11 @@ const list: ApiRoute = {
       (all, [name, value]) => sql`${all} and ${sql(name)} = ${value}`,
       sql`where ${visible(sql, request)} and (title ilike ${pattern} or body ilike ${pattern})`
     )
-    const [rows, [counted]] = await Promise.all([
-      sql<ArticleRow[]>`
-        select ${columns(sql)} from news ${where} order by news.created_at desc, article_id ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`select count(*) as total from news ${where}`
-    ])
-    return succeededList('articles', rows, counted?.total ?? 0, query, request, config.BASE_URL)
+    const rows = await readList<ArticleRow>(request, services, query, {
+      select: sql`select ${columns(sql)} from news ${where} order by news.created_at desc, article_id`,
+      matching: sql`select from news ${where}`
+    })
+    return succeededList('articles', rows, query, request, config.BASE_URL)
   }
 }
 

@@ -7,7 +7,7 @@ import { visibleSources } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { recordAudit } from './audit.ts'
 import { filtersOf } from './filters.ts'
-import { likePattern, limitOf, listParameters, parseListQuery } from './list.ts'
+import { likePattern, listParameters, parseListQuery, readList } from './list.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, ApiRoute } from './route.ts'
 import { exactly, oneOf } from './schemas.ts'
@@ -86,7 +86,8 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filters.schemas },
     answer: successListSchema('notifications', record)
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const { type: ofType, is_read: isRead, source } = filters.parse(request.query)
     const pattern = likePattern(query.search)
@@ -95,13 +96,13 @@ const list: ApiRoute = {
         ${ofType === undefined ? sql`` : sql`and type = ${ofType}`}
         ${isRead === undefined ? sql`` : sql`and ${readOrNot(sql, isRead)}`}
         ${source === undefined ? sql`` : sql`and source = ${source}`}`
-    const [rows, [counted]] = await Promise.all([
-      sql<NotificationRow[]>`
+    const rows = await readList<NotificationRow>(request, services, query, {
+      select: sql`
         select ${columns(sql)} from notifications ${where}
-        order by notifications.created_at desc, notification_id ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`select count(*) as total from notifications ${where}`
-    ])
-    return succeededList('notifications', rows, counted?.total ?? 0, query, request, config.BASE_URL)
+        order by notifications.created_at desc, notification_id`,
+      matching: sql`select from notifications ${where}`
+    })
+    return succeededList('notifications', rows, query, request, config.BASE_URL)
   }
 }
 

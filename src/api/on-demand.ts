@@ -79,7 +79,7 @@ const download: ApiRoute = {
   },
   async handle(request, services) {
     const { stationId } = await visitedStation(visitOf(request), services)
-    const { reads: sql } = services
+    const { publicReads: sql } = services
     const [media] = await sql<{ path: string }[]>`
       select m.path from media m
       where ${isOnDemand(sql, stationId)} and m.id = ${parseId(request.params['media_id'])}`
@@ -90,7 +90,11 @@ const download: ApiRoute = {
 }
 
 /** Throws 404 for a file that is not there, lies elsewhere or is too large to be sent by us. */
-async function readSong({ sql, config }: ApiServices, stationId: number, path: string): Promise<Reply> {
+async function readSong(
+  { publicReads: sql, config }: ApiServices,
+  stationId: number,
+  path: string
+): Promise<Reply> {
   const folder = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
   const realFolder = folder === null ? null : await resolveMediaFolder(folder, config)
   if (folder === null || realFolder === null) throw new ApiError('not-found')

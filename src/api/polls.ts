@@ -1,13 +1,5 @@
 import { remoteKind, stationKind } from '../broadcast/poll-rows.ts'
-import {
-  likePattern,
-  limitOf,
-  listParameters,
-  listReply,
-  listSchema,
-  parseListQuery,
-  wholeCount
-} from './list.ts'
+import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { type ApiRoute, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
 
@@ -50,7 +42,8 @@ const list: ApiRoute = {
     query: listParameters([]),
     answer: listSchema({ $ref: '#/components/schemas/Poll' })
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const polls = sql`
       select p.remote_id, case when r.id is null then ${stationKind(sql)} else ${remoteKind(sql)} end as type,
@@ -60,14 +53,12 @@ const list: ApiRoute = {
       where p.station_id = ${stationOf(request).id}`
     const where = sql`type is not null
       ${query.search === '' ? sql`` : sql`and url ilike ${likePattern(query.search)}`}`
-    const rows = await sql<Poll[]>`
-      select * from (${polls}) p where ${where} order by remote_id nulls first ${limitOf(sql, query)}`
-    const total =
-      wholeCount(query, rows.length) ??
-      (await sql<{ total: number }[]>`select count(*) as total from (${polls}) p where ${where}`)[0]?.total ??
-      0
-    const shown = rows.map(row => ({ ...row, url: withoutSecrets(row.url) }))
-    return listReply(shown, total, query, request, config.BASE_URL)
+    const rows = await readList<Poll>(request, services, query, {
+      select: sql`select * from (${polls}) p where ${where} order by remote_id nulls first`,
+      matching: sql`select from (${polls}) p where ${where}`,
+      render: some => some.map(row => ({ ...row, url: withoutSecrets(row.url) }))
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import { removeFromQueue } from '../playout/queue.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { recordAudit } from './audit.ts'
-import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { parseId } from './parse.ts'
 import { type QueueRow, renderRow, selectRows } from './queue-row.ts'
 import { actionResult, type ApiRoute, json, stationOf } from './route.ts'
@@ -23,21 +23,19 @@ const list: ApiRoute = {
     query: listParameters([]),
     answer: listSchema(item)
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
       and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`
-    const [rows, [counted]] = await Promise.all([
-      sql<
-        QueueRow[]
-      >`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.position ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`
-        select count(*) as total from queue q join media m on m.id = q.media_id where ${upcoming}`
-    ])
-    const records = rows.map(row => renderRow(row, station, config.BASE_URL))
-    return listReply(records, counted?.total ?? 0, query, request, config.BASE_URL)
+    const rows = await readList<QueueRow>(request, services, query, {
+      select: sql`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.position`,
+      matching: sql`select from queue q join media m on m.id = q.media_id where ${upcoming}`,
+      render: queued => queued.map(row => renderRow(row, station, config.BASE_URL))
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

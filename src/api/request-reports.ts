@@ -8,7 +8,7 @@ import type { Song } from '../station/state.ts'
 import { maySeeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
 import { filtersOf } from './filters.ts'
-import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { parseId } from './parse.ts'
 import { actionResult, type ApiRoute, stationOf, type StationRow } from './route.ts'
 
@@ -42,30 +42,31 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filter.schemas },
     answer: listSchema({ $ref: '#/components/schemas/SongRequest' })
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
     const { type = 'pending' } = filter.parse(request.query)
     const pattern = likePattern(query.search)
     const waits = sql`r.state in ('pending', 'queued')`
     const found = sql`r.station_id = ${station.id} and ${type === 'pending' ? waits : sql`not ${waits}`}
-      and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`
-    const [rows, [counted]] = await Promise.all([
-      sql<RequestRow[]>`
+      ${query.search === '' ? sql`` : sql`and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`}`
+    const isShown = maySeeAddresses(request.caller?.key ?? null, station.id)
+    const rows = await readList<RequestRow>(request, services, query, {
+      select: sql`
         select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as "dueAt",
           r.skip_delay as "skipDelay", r.state, r.address, r.media_id as "mediaId",
           case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as "playedAt",
           ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
-        from requests r join media m on m.id = r.media_id where ${found} order by r.id desc ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`
-        select count(*) as total from requests r join media m on m.id = r.media_id where ${found}`
-    ])
-    const isShown = maySeeAddresses(request.caller?.key ?? null, station.id)
-    const records = rows.map(row => ({
-      ...renderRequest(row, station, config.BASE_URL),
-      ip: isShown ? row.address : ''
-    }))
-    return listReply(records, counted?.total ?? 0, query, request, config.BASE_URL)
+        from requests r join media m on m.id = r.media_id where ${found} order by r.id desc`,
+      matching: sql`select from requests r join media m on m.id = r.media_id where ${found}`,
+      render: requests =>
+        requests.map(row => ({
+          ...renderRequest(row, station, config.BASE_URL),
+          ip: isShown ? row.address : ''
+        }))
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

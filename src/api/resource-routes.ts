@@ -35,8 +35,8 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
       async handle(request, services) {
         const query = parseListQuery(request.query, sort)
         const wanted = filter.parse(request.query)
-        const { rows, total } = await store.list(services, request, stationNamed(request), query, wanted)
-        return listReply(rows, total, query, request, services.config.BASE_URL)
+        const rows = await store.list(services, request, stationNamed(request), query, wanted)
+        return listReply(rows, query, request, services.config.BASE_URL)
       }
     },
     {

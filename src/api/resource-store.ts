@@ -9,7 +9,7 @@ import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { acceptBody, allProblems, problemsIn } from './accept.ts'
 import { recordAudit } from './audit.ts'
-import { limitOf, likePattern, type ListQuery, wholeCount } from './list.ts'
+import { likePattern, type ListQuery, type ListResult, readList } from './list.ts'
 import { type RenderContext, type Resource, type Rules, type Stored, storedFields } from './resource.ts'
 import type { ApiRequest, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -53,11 +53,11 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function list(
     services: ApiServices,
-    { caller }: ApiRequest,
+    request: ApiRequest,
     station: StationRow | null,
     query: ListQuery,
     filter: object
-  ) {
+  ): Promise<ListResult> {
     const { reads: sql } = services
     const conditions = [
       scope(sql, station),
@@ -67,15 +67,12 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
     const sort = sql(columnOf(query.sort ?? resource.order))
     const direction = query.isDescending ? sql`desc` : sql``
-    const rows = await sql<Stored<F>[]>`
-      select ${sql.unsafe(columns)} from ${sql(table)} where ${where}
-      order by ${sort} ${direction}, id ${limitOf(sql, query)}`
-    const total =
-      wholeCount(query, rows.length) ??
-      (await sql<{ total: number }[]>`select count(*) as total from ${sql(table)} where ${where}`)[0]
-        ?.total ??
-      0
-    return { rows: await render(rows, { services, station, caller, sql }), total }
+    return readList<Stored<F>>(request, services, query, {
+      select: sql`
+        select ${sql.unsafe(columns)} from ${sql(table)} where ${where} order by ${sort} ${direction}, id`,
+      matching: sql`select from ${sql(table)} where ${where}`,
+      render: rows => render(rows, { services, station, caller: request.caller, sql })
+    })
   }
 
   function searched(sql: Sql, search: string): Fragment {

@@ -36,6 +36,8 @@ export interface ApiRequest {
   readonly caller: Caller | null
   /** False once the client left, or was answered that it took too long. */
   readonly isOpen: () => boolean
+  /** Calls back once the answer is sent or the client left, or at once if that has happened. */
+  readonly onSettled: (callback: () => void) => void
 }
 
 /** A version of a station's state. Offsets compare only within an epoch. */

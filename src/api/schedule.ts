@@ -51,7 +51,7 @@ const list: ApiRoute = {
     errors: [429]
   },
   async handle(request, services) {
-    const { reads: sql } = services
+    const { publicReads: sql } = services
     const { stationId, profile } = await visitedStation(visitOf(request), services)
     const wait = looks.take(ownerOf(request.address))
     if (wait > 0) throw new TooManyRequests(wait)

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { StationState } from '../station/state.ts'
+import type { HeavyReads } from './heavy-reads.ts'
 import type { Keys } from './keys.ts'
 import type { HeldDocument } from './route.ts'
 import type { Waiters } from './waiters.ts'
@@ -50,6 +51,9 @@ export interface ApiServices extends PlayoutServices {
   readonly config: Config
   /** Connections of their own for reads, which then never wait for writes. */
   readonly reads: Sql
+  /** The same for public routes, which operators then never wait for. */
+  readonly publicReads: Sql
+  readonly heavyReads: HeavyReads
   readonly live: LiveView
   readonly waiters: Waiters
   readonly keys: Keys

@@ -3,7 +3,7 @@ import type { Fragment, Sql } from '../db/sql.ts'
 import { TooManyRequests } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
 import type { Song } from '../station/state.ts'
-import { likePattern, limitOf, listParameters, listReply, parseListQuery, wholeCount } from './list.ts'
+import { likePattern, listParameters, listReply, parseListQuery, readList } from './list.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 import { openTokenBuckets } from './token-buckets.ts'
@@ -26,12 +26,13 @@ export interface SongRow {
  */
 export async function listSongs(
   request: ApiRequest,
-  { reads: sql, config }: ApiServices,
+  services: ApiServices,
   condition: (sql: Sql) => Fragment,
   render: (row: SongRow) => object
 ): Promise<Reply> {
   const wait = looks.take(ownerOf(request.address))
   if (wait > 0) throw new TooManyRequests(wait)
+  const { reads: sql } = services
   const query = parseListQuery(request.query, sortKeys)
   const pattern = likePattern(query.search)
   const searched = sql`and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.album ilike ${pattern}
@@ -41,12 +42,11 @@ export async function listSongs(
     query.sort === null
       ? sql`m.artist, m.title`
       : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
-  const rows = await sql<SongRow[]>`
-    select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id ${limitOf(sql, query)}`
-  const total =
-    wholeCount(query, rows.length) ??
-    (await sql<{ total: number }[]>`select count(*) as total from media m where ${found}`)[0]?.total ??
-    0
-  const reply = listReply(rows.map(render), total, query, request, config.BASE_URL)
+  const list = await readList<SongRow>(request, services, query, {
+    select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
+    matching: sql`select from media m where ${found}`,
+    render: rows => rows.map(render)
+  })
+  const reply = listReply(list, query, request, services.config.BASE_URL)
   return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
 }

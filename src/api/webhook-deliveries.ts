@@ -6,7 +6,7 @@ import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { redactedAddress } from '../webhooks/without-secrets.ts'
 import { maySeeHookAddresses } from './access.ts'
 import { filtersOf } from './filters.ts'
-import { likePattern, limitOf, listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { parseId } from './parse.ts'
 import { type ApiRequest, type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -103,19 +103,20 @@ const list: ApiRoute = {
     query: { ...listParameters([]), ...filter.schemas },
     answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' })
   },
-  async handle(request, { reads: sql, config }) {
+  async handle(request, services) {
+    const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const { status } = filter.parse(request.query)
     const hook = await readHook(sql, request)
     const where = sql`d.webhook_id = ${hook.id}
       ${status === undefined ? sql`` : sql`and d.state = ${status}`}
       ${query.search === '' ? sql`` : sql`and d.message_id ilike ${likePattern(query.search)}`}`
-    const [rows, [counted]] = await Promise.all([
-      sql<Delivery[]>`${deliveriesWhere(sql, where)} order by d.id desc ${limitOf(sql, query)}`,
-      sql<{ total: number }[]>`select count(*) as total from webhook_deliveries d where ${where}`
-    ])
-    const shown = rows.map(row => shownAttempt(row, request, hook))
-    return listReply(shown, counted?.total ?? 0, query, request, config.BASE_URL)
+    const rows = await readList<Delivery>(request, services, query, {
+      select: sql`${deliveriesWhere(sql, where)} order by d.id desc`,
+      matching: sql`select from webhook_deliveries d where ${where}`,
+      render: deliveries => deliveries.map(row => shownAttempt(row, request, hook))
+    })
+    return listReply(rows, query, request, config.BASE_URL)
   }
 }
 

@@ -4,14 +4,14 @@ import type { HttpResponse } from 'uWebSockets.js'
 
 import { withoutSecret } from '../api/keys.ts'
 import type { HeldDocument, Reply } from '../api/route.ts'
-import { ApiError, renderError, StoreAway, TooManyRequests } from '../errors.ts'
+import { ApiError, renderError, retryAfterOf, StoreAway } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { isStoreFault } from '../store-checks.ts'
 import { documentHeaders, typeHeaders } from './document-headers.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
 import { type Headers, jsonType, renderLines, withVary } from './headers.ts'
-import { streamBytes, wholeBytes } from './stream.ts'
+import { sendTimeoutMs, streamBytes, wholeBytes } from './stream.ts'
 import type { UnderWay } from './under-way.ts'
 import { plainVariant, type Variant, variantOf } from './variants.ts'
 
@@ -44,6 +44,14 @@ export interface Exchange {
   isDeferred: boolean
   /** What there is to do if the client goes away before it got an answer. */
   onGone: (() => void) | null
+  /** Called once the answer is sent or the client left; null as long as nothing has to be. */
+  onSettled: (() => void)[] | null
+}
+
+/** Calls back once the answer is sent, or the client left; at once if that has happened. */
+export function whenSettled(exchange: Exchange, callback: () => void): void {
+  if (exchange.isOpen) (exchange.onSettled ??= []).push(callback)
+  else callback()
 }
 
 /** Must be called if there will be no answer before the uWebSockets.js handler returns. */
@@ -61,6 +69,9 @@ function settle(exchange: Exchange): void {
   if (!exchange.isOpen) return
   exchange.isOpen = false
   if (exchange.isDeferred) exchange.underWay.answers--
+  const callbacks = exchange.onSettled
+  exchange.onSettled = null
+  for (const callback of callbacks ?? []) callback()
 }
 
 /** Answers; `isKeyed` answers are kept out of caches unless the reply says otherwise. */
@@ -121,10 +132,8 @@ export function fail(
   const { requestId: request, path } = exchange.asked
   const known = knownError(error, request)
   if (known !== error) logFailure(exchange, error)
-  const retryAfter: Headers =
-    known instanceof TooManyRequests || known instanceof StoreAway
-      ? [['Retry-After', String(known.retryAfterSeconds)]]
-      : []
+  const seconds = retryAfterOf(known)
+  const retryAfter: Headers = seconds === null ? [] : [['Retry-After', String(seconds)]]
   write(exchange, {
     status: known.status,
     headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
@@ -179,6 +188,9 @@ function stream(exchange: Exchange, body: string | Uint8Array): void {
   const { res } = exchange
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   defer(exchange)
+  // A client that reads slowly, or never, must not keep the bytes in memory for ever.
+  const timer = setTimeout(() => exchange.isOpen && res.close(), sendTimeoutMs(bytes.length))
+  whenSettled(exchange, () => clearTimeout(timer))
   streamBytes(res, bytes, () => settle(exchange))
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts'
 import { apiKeyOf } from './api-key.ts'
 import { collectBody, givenUp, type IncomingBody } from './body.ts'
 import { corsLines, openCors, preflightHeaders } from './cors.ts'
-import { defer, type Exchange, fail, send, sendEmpty } from './exchange.ts'
+import { defer, type Exchange, fail, send, sendEmpty, whenSettled } from './exchange.ts'
 import { forwardedFor } from './forwarded.ts'
 import { cutAmbiguous } from './framing.ts'
 import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
@@ -72,7 +72,8 @@ export function serveRoutes<Services>(
       underWay,
       isOpen: true,
       isDeferred: false,
-      onGone: null
+      onGone: null,
+      onSettled: null
     }
     // An exception that leaves this callback ends the process.
     try {
@@ -114,7 +115,8 @@ export function serveRoutes<Services>(
           ? addressOf(textOf(res.getRemoteAddressAsText()), forwardedFor(req))
           : '',
       caller: null,
-      isOpen: always
+      isOpen: () => exchange.isOpen,
+      onSettled: callback => whenSettled(exchange, callback)
     }
     const body = bodyOf(res, req, method, route)
     const allowed = authorise(request, route)
@@ -128,7 +130,7 @@ export function serveRoutes<Services>(
       const parsed = body === null ? undefined : await readBody(body, route)
       // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
       if (!exchange.isOpen) throw givenUp()
-      return route.handle({ ...request, caller, body: parsed, isOpen: () => exchange.isOpen }, services)
+      return route.handle({ ...request, caller, body: parsed }, services)
     })
   }
 
@@ -200,8 +202,6 @@ async function readBody<Services>(
   if (textTypes.includes(type)) return decodeText(await incoming.bytes)
   throw new ApiError('wrong-media-type')
 }
-
-const always = () => true
 
 const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
 

@@ -6,6 +6,14 @@ import type { HttpResponse } from 'uWebSockets.js'
  */
 export const wholeBytes = 16 * 1024
 
+/** Below this many bytes a second, over the whole body, a client counts as hanging. */
+const leastBytesPerSecond = 16 * 1024
+
+/** How long a client may take to read a body of this size, in milliseconds. */
+export function sendTimeoutMs(bytes: number): number {
+  return 20_000 + (bytes / leastBytesPerSecond) * 1_000
+}
+
 /** Writes a body piece by piece as the client reads. The headers are written; `onAborted` must be attached. */
 export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
   const [, isDone] = res.tryEnd(bytes, bytes.length)

@@ -70,7 +70,8 @@ describe('every right at every route', () => {
         host: '',
         address: String(randomInt(2 ** 40)),
         caller: null,
-        isOpen: () => true
+        isOpen: () => true,
+        onSettled: () => {}
       }
       const params = isAboutStation(route) ? request.params : {}
       try {

@@ -379,7 +379,8 @@ function openGate(sql: Sql) {
     body: undefined,
     host: '',
     caller: null,
-    isOpen: () => true
+    isOpen: () => true,
+    onSettled: () => {}
   }
   return async (apiKey: string, address: string, method: 'GET' | 'POST' = 'GET') => {
     const route = { method, path: '/', access: 'any key', handle: () => ({}) } as const

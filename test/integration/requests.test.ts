@@ -192,7 +192,7 @@ describe('what may be requested', () => {
     expect(await list()).toEqual(['Title 1', 'Title 2'])
   })
 
-  test('is asked for a hundred times at once by one address, and no more', async ({ program }) => {
+  test('is sent to one address thirty times at once, and no more than that', async ({ program }) => {
     const { id } = await openStation(program, {}, { tracks: 1 })
     const from = stranger()
     const answers = await Promise.all(
@@ -200,8 +200,8 @@ describe('what may be requested', () => {
     )
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(100)
-    expect(refused[0]?.headers.get('retry-after')).toBe('1')
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(30)
+    expect(refused[0]?.headers.get('retry-after')).toMatch(/^[12]$/)
     expect((await listOf(program, { id })).status).toBe(200)
   })
 })

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/access.ts'
 import { openAuthoriser } from '../../src/api/authorise.ts'
+import { openHeavyReads } from '../../src/api/heavy-reads.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import type { ApiServices } from '../../src/api/services.ts'
@@ -51,6 +52,8 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     ...playout,
     config,
     reads: sql,
+    publicReads: sql,
+    heavyReads: openHeavyReads({ visitors: sql, keys: sql }),
     live,
     waiters,
     keys,

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import postgres from 'postgres'
+
+import type { AttackCounts, AttackOptions } from './attackers.ts'
+import { endWithUs } from './children.ts'
+import { type Program, startProgram } from './program.ts'
+import { seedLibraries } from './seed-libraries.ts'
+import { whole } from './settings.ts'
+import { number, quantile, sorted } from './statistics.ts'
+import { printTable } from './table.ts'
+
+const port = 4_171
+const adminKey = `${'a'.repeat(16)}:${'b'.repeat(32)}`
+const station = '/api/station/bench_1'
+const seconds = whole('SECONDS', 20)
+const tracks = whole('TRACKS', 50_000)
+
+/** What honest clients ask for while the attack lasts, how often in all, and with what headers. */
+interface Load {
+  readonly name: string
+  readonly paths: readonly string[]
+  readonly perSecond: number
+  readonly headers: (n: number) => Readonly<Record<string, string>>
+}
+
+const loads: readonly Load[] = [
+  {
+    name: 'operators',
+    paths: [
+      `${station}/playlists`,
+      `${station}/queue`,
+      `${station}/history?per_page=25`,
+      `${station}/webhooks`,
+      '/api/admin/station/1',
+      '/api/v1/main/notifications?per_page=10'
+    ],
+    perSecond: 20,
+    headers: () => ({ 'x-api-key': adminKey, 'x-forwarded-for': '192.0.2.1' })
+  },
+  {
+    name: 'now playing',
+    paths: ['/api/nowplaying/bench_1'],
+    perSecond: 20,
+    headers: n => ({ 'x-forwarded-for': `203.0.113.${n % 200}` })
+  },
+  {
+    name: 'visitors',
+    paths: [`${station}/requests?per_page=25`, `${station}/requests?per_page=25&searchPhrase=title%20777`],
+    perSecond: 4,
+    headers: n => ({ 'x-forwarded-for': `203.0.113.${n % 200}` })
+  }
+]
+
+const attacks: readonly (AttackOptions & { readonly name: string })[] = [
+  { name: 'none', addresses: 0, perSecond: 0, inFlight: 0 },
+  { name: '1 address', addresses: 1, perSecond: 100, inFlight: 100 },
+  { name: '50 addresses', addresses: 50, perSecond: 500, inFlight: 400 }
+]
+
+interface Answers {
+  readonly latenciesMs: number[]
+  failures: number
+}
+
+/**
+ * Measures what honest clients notice of anonymous requests for a whole library, with default limits. The attackers and honest
+ * visitors have addresses of their own in `X-Forwarded-For`.
+ */
+export async function attack(): Promise<void> {
+  const env = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_API_KEY: adminKey, LOG_LEVEL: 'fatal' }
+  const program = await startProgram(port, { env })
+  try {
+    await seed(program)
+    const rows: string[][] = []
+    for (const each of attacks) {
+      rows.push(await measure(program, each))
+      await wait(5_000)
+    }
+    const columns = loads.flatMap(({ name }) => [`${name} p50 ms`, 'p99 ms', 'failed'])
+    printTable(['attack', 'requests', 'whole answers', '429/503', ...columns, 'server MB'], rows)
+  } finally {
+    await program.stop()
+  }
+}
+
+async function seed({ databaseUrl, baseUrl }: Program): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  const dueMs = Date.now() + 180_000
+  const perPlaylist = Math.ceil(tracks / 5)
+  await seedLibraries(sql, {
+    stations: 1,
+    playlists: 5,
+    tracks: perPlaylist,
+    played: 500,
+    songMs: 180_000,
+    dueMs
+  })
+  await sql`update playlists set include_in_on_demand = true`
+  await sql`update stations set is_enabled = true, revision = revision + 1, station_revision = revision + 1,
+    playback_revision = revision + 1`
+  await sql.end()
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await wait(200)) {
+    const answer = await fetch(`${baseUrl}/api/nowplaying/bench_1`)
+    const shown = answer.ok ? JSON.stringify(await answer.json()) : ''
+    if (shown.includes('"playing_next":{')) return
+  }
+  throw new Error('the station was not on the air within a minute')
+}
+
+/** One row of the table. */
+async function measure(program: Program, { name, ...options }: (typeof attacks)[number]): Promise<string[]> {
+  const memory = watchMemory(program.serverPid())
+  const attackers = options.addresses === 0 ? null : startAttackers(program.baseUrl, options)
+  // The first seconds are the worst: honest clients are there from the start.
+  const measured = await Promise.all(loads.map(load => ask(program.baseUrl, load)))
+  const counts = (await attackers?.()) ?? { sent: 0, whole: 0, refused: 0 }
+  const most = memory.stop()
+  return [
+    name,
+    ...[counts.sent, counts.whole, counts.refused].map(count => number(count)),
+    ...measured.flatMap(({ latenciesMs, failures }) => {
+      const ordered = sorted(latenciesMs)
+      return [number(quantile(ordered, 0.5), 1), number(quantile(ordered, 0.99), 1), number(failures)]
+    }),
+    number(most / 1_024)
+  ]
+}
+
+/** Starts a process that attacks for the seconds of a run. The function it returns waits for its counts. */
+function startAttackers(baseUrl: string, options: AttackOptions): () => Promise<AttackCounts> {
+  const file = fileURLToPath(new URL('attackers.ts', import.meta.url))
+  const words = [JSON.stringify({ ...options, baseUrl, seconds, station })]
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...words], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+  })
+  endWithUs(child)
+  const counted = once(child, 'message', { signal: AbortSignal.timeout((seconds + 60) * 1_000) })
+  return async () => {
+    const [counts] = await counted
+    return counts
+  }
+}
+
+/** Sends at a constant rate, whatever became of the request before, and waits for all answers. */
+async function ask(baseUrl: string, { paths, perSecond, headers }: Load): Promise<Answers> {
+  const answers: Answers = { latenciesMs: [], failures: 0 }
+  const sent: Promise<void>[] = []
+  for (let n = 0; n < perSecond * seconds; n++) {
+    sent.push(askOnce(`${baseUrl}${paths[n % paths.length]}`, headers(n), answers))
+    await wait(1_000 / perSecond)
+  }
+  await Promise.all(sent)
+  return answers
+}
+
+async function askOnce(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  answers: Answers
+): Promise<void> {
+  const startMs = performance.now()
+  const status = await new Promise<number>(resolve => {
+    const sent = request(url, { headers, timeout: 20_000 }, answer => {
+      answer.resume()
+      answer.once('end', () => resolve(answer.statusCode ?? 0))
+      answer.once('error', () => resolve(0))
+    })
+    sent.once('timeout', () => sent.destroy())
+    sent.once('error', () => resolve(0))
+    sent.end()
+  })
+  answers.latenciesMs.push(performance.now() - startMs)
+  if (status !== 200) answers.failures++
+}
+
+/** Samples the resident memory of a process; `stop` returns the most, in KiB. Linux only. */
+function watchMemory(pid: number) {
+  let most = 0
+  const look = () => {
+    const [, size] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    most = Math.max(most, Number(size))
+  }
+  const timer = setInterval(look, 100)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return most
+    }
+  }
+}

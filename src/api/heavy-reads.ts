@@ -1,0 +1,159 @@
+import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { ApiError, Overloaded, TooManyRequests } from '../errors.ts'
+import { ownerOf } from '../networks.ts'
+import {
+  type FairSemaphore,
+  openFairSemaphore,
+  type FairSemaphoreOptions,
+  type Refusal
+} from '../runtime/fair-semaphore.ts'
+import type { ApiRequest } from './route.ts'
+
+/** Statements of one heavy read. They end in Postgres too when the client leaves. */
+export interface HeavyRead {
+  readonly rows: <Row extends object>(statement: Fragment) => Promise<readonly Row[]>
+  /** The same, a few hundred rows at a time. Other statements of this read wait until it ends. */
+  readonly batches: <Row extends object>(statement: Fragment) => AsyncIterable<readonly Row[]>
+}
+
+/** Reads whose cost grows with what is stored: lists, exports, series. */
+export interface HeavyReads {
+  /**
+   * Runs a read on connections that key checks and other reads never wait for. Limits count per address, or per key on keyed
+   * routes, until the answer is sent. Throws 429 above the caller's limit, and 503 where the server has no room or a
+   * statement exceeds its timeout.
+   */
+  readonly run: <Result>(request: ApiRequest, work: (read: HeavyRead) => Promise<Result>) => Promise<Result>
+}
+
+/** The pools of heavy reads: of visitors without a key, and of keys. */
+export interface HeavyReadPools {
+  readonly visitors: Sql
+  readonly keys: Sql
+}
+
+/** How many connections each pool needs. A heavy read of a visitor may keep a core busy. */
+export const heavyReadConnections = { visitors: 2, keys: 4 }
+
+const ofVisitors: FairSemaphoreOptions = {
+  total: heavyReadConnections.visitors,
+  perOwner: 2,
+  waitingPerOwner: 30,
+  waiting: 300,
+  waitMs: 4_000
+}
+const ofKeys: FairSemaphoreOptions = {
+  total: heavyReadConnections.keys,
+  perOwner: 2,
+  waitingPerOwner: 30,
+  waiting: 300,
+  waitMs: 8_000
+}
+
+const rowsPerBatch = 200
+const retryAfterSeconds = 2
+
+export function openHeavyReads({ visitors, keys }: HeavyReadPools): HeavyReads {
+  const visitorLimit = openFairSemaphore(ofVisitors)
+  const keyLimit = openFairSemaphore(ofKeys)
+
+  return {
+    run: (request, work) => {
+      const key = request.caller?.key ?? null
+      return key === null
+        ? run({ request, pool: visitors, limit: visitorLimit, owner: ownerOf(request.address) }, work)
+        : run({ request, pool: keys, limit: keyLimit, owner: String(key.id) }, work)
+    }
+  }
+}
+
+interface Run {
+  readonly request: ApiRequest
+  readonly pool: Sql
+  readonly limit: FairSemaphore
+  readonly owner: string
+}
+
+async function run<Result>(
+  { request, pool, limit, owner }: Run,
+  work: (read: HeavyRead) => Promise<Result>
+): Promise<Result> {
+  const { permit, drop } = limit.acquire(owner)
+  request.onSettled(drop)
+  const granted = await permit
+  if (typeof granted === 'string') throw errorOf(granted)
+  try {
+    // In a box, because `begin` unpacks arrays of promises.
+    const { result } = await pool.begin('read only', async tx => ({
+      result: await readIn(tx, request, work)
+    }))
+    return result
+  } catch (error) {
+    if (!isCancelled(error)) throw error
+    throw request.isOpen()
+      ? new Overloaded(retryAfterSeconds, 'The query took too long: narrow it, or ask for fewer records.')
+      : errorOf('dropped')
+  } finally {
+    granted.done()
+    // A client that has not read its answer yet keeps that in memory.
+    request.onSettled(granted.release)
+  }
+}
+
+function errorOf(refusal: Refusal): ApiError {
+  if (refusal === 'dropped') return new ApiError('invalid', 'The client left.')
+  const message = 'Too many lists are requested at once: try again later.'
+  return refusal === 'owner-full'
+    ? new TooManyRequests(retryAfterSeconds, message)
+    : new Overloaded(retryAfterSeconds, message)
+}
+
+const isCancelled = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === '57014'
+
+async function readIn<Result>(
+  tx: Tx,
+  request: ApiRequest,
+  work: (read: HeavyRead) => Promise<Result>
+): Promise<Result> {
+  let current: { cancel: () => unknown } | null = null
+  let cancelling: unknown
+  request.onSettled(() => {
+    cancelling = current?.cancel()
+  })
+  const assertOpen = () => {
+    if (!request.isOpen()) throw errorOf('dropped')
+  }
+
+  async function rows<Row extends object>(statement: Fragment): Promise<readonly Row[]> {
+    assertOpen()
+    const query = tx<Row[]>`${statement}`
+    current = query
+    try {
+      return await query
+    } finally {
+      current = null
+    }
+  }
+
+  async function* batches<Row extends object>(statement: Fragment): AsyncIterable<readonly Row[]> {
+    assertOpen()
+    const query = tx<Row[]>`${statement}`
+    current = query
+    try {
+      for await (const batch of query.cursor(rowsPerBatch)) {
+        yield batch
+        assertOpen()
+      }
+    } finally {
+      current = null
+    }
+  }
+
+  try {
+    return await work({ rows, batches })
+  } finally {
+    // The connection must not go on to another statement before Postgres has handled the cancellation.
+    await Promise.resolve(cancelling).catch(() => {})
+  }
+}

@@ -1,0 +1,87 @@
+import { expect, test, vi } from 'vitest'
+
+import { openFairSemaphore, type Permit, type Refusal } from '../../../src/runtime/fair-semaphore.ts'
+
+const options = { total: 2, perOwner: 1, waitingPerOwner: 3, waiting: 5, waitMs: 60_000 }
+
+function permitIn(result: Permit | Refusal): Permit {
+  if (typeof result === 'string') throw new Error(result)
+  return result
+}
+
+test('an owner runs one piece of work at a time, and others beside it', async () => {
+  const semaphore = openFairSemaphore(options)
+  const order: string[] = []
+  const first = permitIn(await semaphore.acquire('a').permit)
+  void semaphore.acquire('a').permit.then(() => order.push('a'))
+  const other = semaphore.acquire('b').permit.then(permit => {
+    order.push('b')
+    return permitIn(permit)
+  })
+  await other
+  expect(order).toEqual(['b'])
+  first.release()
+  await vi.waitFor(() => expect(order).toEqual(['b', 'a']))
+})
+
+test('work whose answer is not sent yet counts for its owner, and lets others run', async () => {
+  const semaphore = openFairSemaphore({ ...options, total: 1 })
+  const first = permitIn(await semaphore.acquire('a').permit)
+  first.done()
+  let isStarted = false
+  void semaphore.acquire('a').permit.then(() => (isStarted = true))
+  permitIn(await semaphore.acquire('b').permit).release()
+  expect(isStarted).toBe(false)
+  first.release()
+  await vi.waitFor(() => expect(isStarted).toBe(true))
+})
+
+test('the owner that used the least time lately runs next', async () => {
+  let nowMs = 0
+  const semaphore = openFairSemaphore({ ...options, total: 1 }, () => nowMs)
+  const order: string[] = []
+  let running = permitIn(await semaphore.acquire('greedy').permit)
+  for (const name of ['greedy', 'greedy', 'modest'])
+    void semaphore.acquire(name).permit.then(permit => {
+      order.push(name)
+      running = permitIn(permit)
+    })
+  for (const count of [1, 2, 3]) {
+    nowMs += 1_000
+    running.release()
+    await vi.waitFor(() => expect(order).toHaveLength(count))
+  }
+  expect(order).toEqual(['modest', 'greedy', 'greedy'])
+})
+
+test('what waits is bounded per owner, in all, and in time', async () => {
+  const semaphore = openFairSemaphore({ ...options, total: 1, waitMs: 20 })
+  permitIn(await semaphore.acquire('a').permit)
+  const waiting = [1, 2, 3].map(async () => semaphore.acquire('b').permit)
+  expect(await semaphore.acquire('b').permit).toBe('owner-full')
+  const others = ['c', 'c'].map(async name => semaphore.acquire(name).permit)
+  expect(await semaphore.acquire('c').permit).not.toBe('owner-full')
+  expect(new Set(await Promise.all([...waiting, ...others]))).toEqual(new Set(['full', 'timed-out']))
+})
+
+test('an owner whose queue is long makes room for one with a shorter queue', async () => {
+  const semaphore = openFairSemaphore({ ...options, total: 1, waiting: 3 })
+  const first = permitIn(await semaphore.acquire('a').permit)
+  const [next, , last] = [1, 2, 3].map(() => semaphore.acquire('b'))
+  const modest = semaphore.acquire('c')
+  expect(await last?.permit).toBe('full')
+  first.release()
+  if (next) permitIn(await next.permit).release()
+  permitIn(await modest.permit).release()
+})
+
+test('work that is dropped makes room for other work', async () => {
+  const semaphore = openFairSemaphore({ ...options, total: 1, waiting: 1 })
+  const first = permitIn(await semaphore.acquire('a').permit)
+  const dropped = semaphore.acquire('b')
+  dropped.drop()
+  expect(await dropped.permit).toBe('dropped')
+  const kept = semaphore.acquire('c').permit
+  first.release()
+  permitIn(await kept).release()
+})
