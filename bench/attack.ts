@@ -116,10 +116,10 @@ async function seed({ databaseUrl, baseUrl }: Program): Promise<void> {
 /** One row of the table. */
 async function measure(program: Program, { name, ...options }: (typeof attacks)[number]): Promise<string[]> {
   const memory = watchMemory(program.serverPid())
-  const attackers = options.addresses === 0 ? null : startAttackers(program.baseUrl, options)
+  const attackers = options.addresses === 0 ? null : await startAttackers(program.baseUrl, options)
   // The first seconds are the worst: honest clients are there from the start.
   const measured = await Promise.all(loads.map(load => ask(program.baseUrl, load)))
-  const counts = (await attackers?.()) ?? { sent: 0, whole: 0, refused: 0 }
+  const counts = (await attackers?.counts()) ?? { sent: 0, whole: 0, refused: 0 }
   const most = memory.stop()
   return [
     name,
@@ -132,18 +132,26 @@ async function measure(program: Program, { name, ...options }: (typeof attacks)[
   ]
 }
 
-/** Starts a process that attacks for the seconds of a run. The function it returns waits for its counts. */
-function startAttackers(baseUrl: string, options: AttackOptions): () => Promise<AttackCounts> {
+/** Starts a process that attacks for the seconds of a run, and waits until it begins. */
+async function startAttackers(
+  baseUrl: string,
+  options: AttackOptions
+): Promise<{ readonly counts: () => Promise<AttackCounts> }> {
   const file = fileURLToPath(new URL('attackers.ts', import.meta.url))
   const words = [JSON.stringify({ ...options, baseUrl, seconds, station })]
   const child = spawn(process.execPath, ['--import', 'tsx', file, ...words], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
   endWithUs(child)
-  const counted = once(child, 'message', { signal: AbortSignal.timeout((seconds + 60) * 1_000) })
-  return async () => {
-    const [counts] = await counted
-    return counts
+  const deadline = { signal: AbortSignal.timeout((seconds + 60) * 1_000) }
+  await once(child, 'message', deadline)
+  const counted = once(child, 'message', deadline)
+  child.send('start')
+  return {
+    counts: async () => {
+      const [counts] = await counted
+      return counts
+    }
   }
 }
 

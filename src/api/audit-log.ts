@@ -77,7 +77,7 @@ const list: ApiRoute = {
         select id, floor(extract(epoch from at))::bigint as at,
           jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
           coalesce(station_id, 0) as station_id, fields
-        from audit_log ${where} order by id desc`,
+        from audit_log ${where} order by audit_log.at desc, id desc`,
       matching: sql`select from audit_log ${where}`
     })
     return listReply(rows, query, request, config.BASE_URL)

@@ -20,10 +20,20 @@ export interface HeavyRead {
 export interface HeavyReads {
   /**
    * Runs a read on connections that key checks and other reads never wait for. Limits count per address, or per key on keyed
-   * routes, until the answer is sent. Throws 429 above the caller's limit, and 503 where the server has no room or a
-   * statement exceeds its timeout.
+   * routes, until the answer is sent. Light reads never wait for others. Throws 429 above the caller's limit, and 503 where the server has no room or a statement exceeds its timeout.
    */
-  readonly run: <Result>(request: ApiRequest, work: (read: HeavyRead) => Promise<Result>) => Promise<Result>
+  readonly run: <Result>(
+    request: ApiRequest,
+    options: HeavyReadOptions,
+    work: (read: HeavyRead) => Promise<Result>
+  ) => Promise<Result>
+}
+
+export interface HeavyReadOptions {
+  /** Whether an index finds its rows, and they are few. */
+  readonly isLight: boolean
+  /** About how many rows it returns: of those that wait, the smaller ones run first. */
+  readonly rows: number
 }
 
 /** The pools of heavy reads: of visitors without a key, and of keys. */
@@ -32,37 +42,42 @@ export interface HeavyReadPools {
   readonly keys: Sql
 }
 
-/** How many connections each pool needs. A heavy read of a visitor may keep a core busy. */
-export const heavyReadConnections = { visitors: 2, keys: 4 }
+const limits = { perOwner: 2, waitingPerOwner: 30, waiting: 300, waitMs: 6_000 }
+/** A read that is not light may keep a core of Postgres busy: visitors get one. */
+const ofVisitors = { light: { ...limits, total: 1 }, heavy: { ...limits, total: 1 } }
+const ofKeys = { light: { ...limits, total: 3 }, heavy: { ...limits, total: 2 } }
 
-const ofVisitors: FairSemaphoreOptions = {
-  total: heavyReadConnections.visitors,
-  perOwner: 2,
-  waitingPerOwner: 30,
-  waiting: 300,
-  waitMs: 4_000
-}
-const ofKeys: FairSemaphoreOptions = {
-  total: heavyReadConnections.keys,
-  perOwner: 2,
-  waitingPerOwner: 30,
-  waiting: 300,
-  waitMs: 8_000
+/** How many connections each pool needs. */
+export const heavyReadConnections = {
+  visitors: ofVisitors.light.total + ofVisitors.heavy.total,
+  keys: ofKeys.light.total + ofKeys.heavy.total
 }
 
-const rowsPerBatch = 200
+const rowsPerBatch = 500
+/** An estimate that only has to tell large reads from small ones. */
+const msPerRow = 0.05
 const retryAfterSeconds = 2
 
+const openLimits = (options: { light: FairSemaphoreOptions; heavy: FairSemaphoreOptions }) => ({
+  light: openFairSemaphore(options.light),
+  heavy: openFairSemaphore(options.heavy)
+})
+
+/** Limits the heavy reads of a server process; both pools have `heavyReadConnections`. */
 export function openHeavyReads({ visitors, keys }: HeavyReadPools): HeavyReads {
-  const visitorLimit = openFairSemaphore(ofVisitors)
-  const keyLimit = openFairSemaphore(ofKeys)
+  const visitorLimits = openLimits(ofVisitors)
+  const keyLimits = openLimits(ofKeys)
 
   return {
-    run: (request, work) => {
+    run: (request, { isLight, rows }, work) => {
+      const weight = isLight ? 'light' : 'heavy'
       const key = request.caller?.key ?? null
       return key === null
-        ? run({ request, pool: visitors, limit: visitorLimit, owner: ownerOf(request.address) }, work)
-        : run({ request, pool: keys, limit: keyLimit, owner: String(key.id) }, work)
+        ? run(
+            { request, pool: visitors, limit: visitorLimits[weight], rows, owner: ownerOf(request.address) },
+            work
+          )
+        : run({ request, pool: keys, limit: keyLimits[weight], rows, owner: String(key.id) }, work)
     }
   }
 }
@@ -71,14 +86,15 @@ interface Run {
   readonly request: ApiRequest
   readonly pool: Sql
   readonly limit: FairSemaphore
+  readonly rows: number
   readonly owner: string
 }
 
 async function run<Result>(
-  { request, pool, limit, owner }: Run,
+  { request, pool, limit, rows, owner }: Run,
   work: (read: HeavyRead) => Promise<Result>
 ): Promise<Result> {
-  const { permit, drop } = limit.acquire(owner)
+  const { permit, drop } = limit.acquire(owner, rows * msPerRow)
   request.onSettled(drop)
   const granted = await permit
   if (typeof granted === 'string') throw errorOf(granted)

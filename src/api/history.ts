@@ -1,7 +1,7 @@
 import { choice } from '../fields/field.ts'
 import { csvReply } from './csv.ts'
 import { filtersOf } from './filters.ts'
-import { historyCsv } from './history-csv.ts'
+import { csvRowsAtMost, historyCsv } from './history-csv.ts'
 import {
   countMatching,
   likePattern,
@@ -61,10 +61,14 @@ const list: ApiRoute = {
       ${query.search === '' ? sql`` : sql`and (h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern})`}`
     const matching = sql`select from song_history h where ${played}`
     if (format === 'csv') {
-      const { bytes, total } = await services.heavyReads.run(request, async read => ({
-        bytes: await historyCsv(sql, read, station, played),
-        total: await countMatching(read, sql, matching)
-      }))
+      const { bytes, total } = await services.heavyReads.run(
+        request,
+        { isLight: false, rows: csvRowsAtMost },
+        async read => ({
+          bytes: await historyCsv(sql, read, station, played),
+          total: await countMatching(read, sql, matching)
+        })
+      )
       const reply = csvReply(`${station.shortName}-history`, bytes)
       return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
     }

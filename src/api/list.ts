@@ -94,6 +94,8 @@ export interface ListSource<Row extends object> {
   readonly matching: Fragment
   /** The records as they are sent. Called with some hundred rows at a time. */
   readonly render?: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
+  /** Names a count that may be a few seconds old, for lists that anybody may request. */
+  readonly countKey?: string
 }
 
 /** The records of a list's window as the elements of a JSON array, and how many match: `reachMost` stands for that or more. */
@@ -113,21 +115,45 @@ export async function readList<Row extends object>(
   source: ListSource<Row>
 ): Promise<ListResult> {
   const { limit, offset } = windowOf(query)
-  return heavyReads.run(request, async read => {
-    const before = offset === 0 ? null : await countMatching(read, sql, source.matching)
+  const isLight = limit + offset <= lightRows && query.search === '' && query.sort === null
+  const count = (read: HeavyRead) =>
+    source.countKey === undefined
+      ? countMatching(read, sql, source.matching)
+      : keptCounts.get(source.countKey, () => countMatching(read, sql, source.matching))
+  return heavyReads.run(request, { isLight, rows: limit }, async read => {
+    const before = offset === 0 ? null : await count(read)
     if (before !== null && offset >= before) {
       if (before >= reachMost) refuseDepth(request, limit)
       return { elements: [], total: before }
     }
-    const { elements, count } = await readElements(
-      read,
-      windowed(sql, source.select, limit, offset),
-      source,
-      request
-    )
-    const total = before ?? (count < limit ? count : await countMatching(read, sql, source.matching))
+    const statement = windowed(sql, source.select, limit, offset)
+    const { elements, rows } = await readElements(read, statement, source, request)
+    const total = before ?? (rows < limit ? rows : await count(read))
     return { elements, total }
   })
+}
+
+/** Up to this row a list in its own order is light work. */
+const lightRows = 500
+
+const keptCounts = openKeptCounts()
+
+/** Counts that are a few seconds old at most, of the keys that were counted last. */
+function openKeptCounts() {
+  const keptMs = 5_000
+  const keysAtMost = 1_000
+  const counts = new Map<string, { readonly total: number; readonly atMs: number }>()
+  return {
+    get: async (key: string, count: () => Promise<number>): Promise<number> => {
+      const known = counts.get(key)
+      if (known && performance.now() - known.atMs < keptMs) return known.total
+      const total = await count()
+      const oldest = counts.size >= keysAtMost ? counts.keys().next() : { done: true as const }
+      if (!oldest.done) counts.delete(oldest.value)
+      counts.set(key, { total, atMs: performance.now() })
+      return total
+    }
+  }
 }
 
 /** Tiers of how many rows the planner has to expect: statements are planned once, for any numbers. */
@@ -152,17 +178,17 @@ async function readElements<Row extends object>(
   statement: Fragment,
   { render = rows => rows }: ListSource<Row>,
   { query }: ApiRequest
-): Promise<{ elements: readonly Uint8Array[]; count: number }> {
+): Promise<{ elements: readonly Uint8Array[]; rows: number }> {
   const elements: Uint8Array[] = []
-  let count = 0
+  let sent = 0
   let bytes = 0
   for await (const rows of read.batches<Row>(statement)) {
     if (rows.length === 0) continue
     const array = JSON.stringify(await render(rows))
     const rendered = Buffer.from(array.slice(1, -1))
-    if (count > 0) elements.push(comma)
+    if (sent > 0) elements.push(comma)
     elements.push(rendered)
-    count += rows.length
+    sent += rows.length
     bytes += rendered.length
     if (bytes > bytesMost) {
       const field = query.has('rowCount') ? 'rowCount' : 'per_page'
@@ -173,7 +199,7 @@ async function readElements<Row extends object>(
       )
     }
   }
-  return { elements, count }
+  return { elements, rows: sent }
 }
 
 function refuseDepth({ query }: ApiRequest, size: number): never {

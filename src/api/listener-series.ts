@@ -47,7 +47,9 @@ const series: ApiRoute = {
     }
     const { startMs, endMs, timezone } = await boundsOf(sql, station, request.query)
     const span = spanOf(startMs, endMs, step)
-    const points = await heavyReads.run(request, read => readPoints(sql, read, station.id, span))
+    const points = await heavyReads.run(request, { isLight: false, rows: pointsAtMost }, read =>
+      readPoints(sql, read, station.id, span)
+    )
     if (format === 'json') return json({ step: span.stepMinutes * 60, points })
     const zone = openZone(timezone)
     const lines = points.map(({ at, total, unique, most, fewest }) =>

@@ -40,7 +40,7 @@ const list: ApiRoute = {
     return listSongs(
       request,
       services,
-      sql => isOnDemand(sql, stationId),
+      { name: `on demand ${stationId}`, condition: sql => isOnDemand(sql, stationId) },
       ({ id, song }) => ({
         track_id: String(id),
         media: renderSong(song, profile, 'rest', baseUrl),

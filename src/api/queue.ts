@@ -29,7 +29,7 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
-      and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`
+      and m.artist || ' - ' || m.title ilike ${pattern}`
     const rows = await readList<QueueRow>(request, services, query, {
       select: sql`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.position`,
       matching: sql`select from queue q join media m on m.id = q.media_id where ${upcoming}`,

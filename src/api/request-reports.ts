@@ -50,7 +50,7 @@ const list: ApiRoute = {
     const pattern = likePattern(query.search)
     const waits = sql`r.state in ('pending', 'queued')`
     const found = sql`r.station_id = ${station.id} and ${type === 'pending' ? waits : sql`not ${waits}`}
-      ${query.search === '' ? sql`` : sql`and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.artist || ' - ' || m.title ilike ${pattern})`}`
+      ${query.search === '' ? sql`` : sql`and m.artist || ' - ' || m.title ilike ${pattern}`}`
     const isShown = maySeeAddresses(request.caller?.key ?? null, station.id)
     const rows = await readList<RequestRow>(request, services, query, {
       select: sql`

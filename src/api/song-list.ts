@@ -21,13 +21,13 @@ export interface SongRow {
 }
 
 /**
- * A list of songs for listeners, searchable and paged: of the media `m` that meet a condition. Throws 429 where one
+ * A list of songs for listeners, searchable and paged: of the media `m` that meet a condition. `name` is unique to the condition. Throws 429 where one
  * address asks too often.
  */
 export async function listSongs(
   request: ApiRequest,
   services: ApiServices,
-  condition: (sql: Sql) => Fragment,
+  { name, condition }: { readonly name: string; readonly condition: (sql: Sql) => Fragment },
   render: (row: SongRow) => object
 ): Promise<Reply> {
   const wait = looks.take(ownerOf(request.address))
@@ -35,8 +35,8 @@ export async function listSongs(
   const { reads: sql } = services
   const query = parseListQuery(request.query, sortKeys)
   const pattern = likePattern(query.search)
-  const searched = sql`and (m.artist ilike ${pattern} or m.title ilike ${pattern} or m.album ilike ${pattern}
-    or m.artist || ' - ' || m.title ilike ${pattern})`
+  // What is in the artist or the title is in both together.
+  const searched = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
   const found = sql`${condition(sql)} ${query.search === '' ? sql`` : searched}`
   const order =
     query.sort === null
@@ -45,7 +45,8 @@ export async function listSongs(
   const list = await readList<SongRow>(request, services, query, {
     select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
     matching: sql`select from media m where ${found}`,
-    render: rows => rows.map(render)
+    render: rows => rows.map(render),
+    ...(query.search === '' ? { countKey: name } : {})
   })
   const reply = listReply(list, query, request, services.config.BASE_URL)
   return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }

@@ -99,7 +99,7 @@ const list: ApiRoute = {
   operation: {
     id: 'listWebhookDeliveries',
     tag: 'Web hooks',
-    summary: 'What a web hook was told and how that went, newest first; of the last 30 days',
+    summary: 'What a web hook was told and how that went, newest first',
     query: { ...listParameters([]), ...filter.schemas },
     answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' })
   },

@@ -43,7 +43,9 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
       lock_timeout: 5_000,
       idle_in_transaction_session_timeout: 8_000,
       // Our statements are few and look up by key: planning them anew each time costs more than running them.
-      plan_cache_mode: 'force_generic_plan'
+      plan_cache_mode: 'force_generic_plan',
+      // One statement must not take the cores that others need.
+      max_parallel_workers_per_gather: 0
     }
   })
 }

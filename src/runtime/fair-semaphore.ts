@@ -22,14 +22,21 @@ export interface Permit {
 }
 
 export interface FairSemaphore {
-  /** Waits for permission to run. `drop` has no effect on work that has started. */
-  readonly acquire: (owner: string) => {
+  /**
+   * Waits for permission to run work that is expected to take about this long. `drop` has no effect on work that has
+   * started.
+   */
+  readonly acquire: (
+    owner: string,
+    expectedMs: number
+  ) => {
     readonly permit: Promise<Permit | Refusal>
     readonly drop: () => void
   }
 }
 
 interface Waiting {
+  readonly expectedMs: number
   readonly start: (result: Permit | Refusal) => void
   readonly timer: NodeJS.Timeout
 }
@@ -47,8 +54,8 @@ const halfLifeMs = 10_000
 const ownersAtMost = 10_000
 
 /**
- * Limits how much goes on at once. Of those who wait, the owner that has used the least time lately runs next: an owner with much
- * to do, or many such owners, hardly delay one with little.
+ * Limits how much goes on at once. Of those who wait, the owner whose recent use and next piece of work add up to the least time runs
+ * next: an owner with much to do, or many such owners, hardly delay one with little.
  */
 export function openFairSemaphore(
   options: FairSemaphoreOptions,
@@ -77,11 +84,13 @@ export function openFairSemaphore(
     return usedMs * 2 ** ((usedAtMs - now()) / halfLifeMs)
   }
 
+  const costOf = (owner: Owner) => usedOf(owner) + (owner.waiting[0]?.expectedMs ?? 0)
+
   function next(): Owner | null {
     let best: Owner | null = null
     for (const owner of waitingOwners) {
       if (owner.held >= perOwner) continue
-      if (best === null || usedOf(owner) < usedOf(best)) best = owner
+      if (best === null || costOf(owner) < costOf(best)) best = owner
     }
     return best
   }
@@ -144,14 +153,14 @@ export function openFairSemaphore(
     }
   }
 
-  function acquire(name: string) {
+  function acquire(name: string, expectedMs: number) {
     const owner = ownerNamed(name)
     const isNext = running < total && owner.held < perOwner
     if (!isNext && owner.waiting.length >= waitingPerOwner) return refused('owner-full')
     if (!isNext && waiting >= waitingAtMost && !makeRoom(owner)) return refused('full')
     let leave = (_refusal: Refusal) => {}
     const permit = new Promise<Permit | Refusal>(start => {
-      const entry = { start, timer: setTimeout(() => leave('timed-out'), waitMs) }
+      const entry = { expectedMs, start, timer: setTimeout(() => leave('timed-out'), waitMs) }
       leave = refusal => {
         if (leaveQueue(owner, entry)) start(refusal)
       }

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 
+import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { ApiError } from '../../src/errors.ts'
 import {
@@ -659,8 +660,8 @@ describe('a request that finds no place', () => {
     const states = async () => (await stored(sql, station)).map(({ state }) => state)
     expect(await states()).toEqual(['expired', 'pending', 'queued', 'pending'])
     const monthMs = 30 * 86_400_000
-    expect(await removeOldRequests(sql, nowMs + monthMs)).toBe(0)
-    expect(await removeOldRequests(sql, nowMs + monthMs + 1)).toBe(1)
+    expect(await removeOldRequests(sql, nowMs + monthMs, parseConfig({}))).toBe(0)
+    expect(await removeOldRequests(sql, nowMs + monthMs + 1, parseConfig({}))).toBe(1)
     expect(await states()).toEqual(['pending', 'queued', 'pending'])
   })
 

@@ -12,9 +12,9 @@ function permitIn(result: Permit | Refusal): Permit {
 test('an owner runs one piece of work at a time, and others beside it', async () => {
   const semaphore = openFairSemaphore(options)
   const order: string[] = []
-  const first = permitIn(await semaphore.acquire('a').permit)
-  void semaphore.acquire('a').permit.then(() => order.push('a'))
-  const other = semaphore.acquire('b').permit.then(permit => {
+  const first = permitIn(await semaphore.acquire('a', 100).permit)
+  void semaphore.acquire('a', 100).permit.then(() => order.push('a'))
+  const other = semaphore.acquire('b', 100).permit.then(permit => {
     order.push('b')
     return permitIn(permit)
   })
@@ -26,11 +26,11 @@ test('an owner runs one piece of work at a time, and others beside it', async ()
 
 test('work whose answer is not sent yet counts for its owner, and lets others run', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1 })
-  const first = permitIn(await semaphore.acquire('a').permit)
+  const first = permitIn(await semaphore.acquire('a', 100).permit)
   first.done()
   let isStarted = false
-  void semaphore.acquire('a').permit.then(() => (isStarted = true))
-  permitIn(await semaphore.acquire('b').permit).release()
+  void semaphore.acquire('a', 100).permit.then(() => (isStarted = true))
+  permitIn(await semaphore.acquire('b', 100).permit).release()
   expect(isStarted).toBe(false)
   first.release()
   await vi.waitFor(() => expect(isStarted).toBe(true))
@@ -40,9 +40,9 @@ test('the owner that used the least time lately runs next', async () => {
   let nowMs = 0
   const semaphore = openFairSemaphore({ ...options, total: 1 }, () => nowMs)
   const order: string[] = []
-  let running = permitIn(await semaphore.acquire('greedy').permit)
+  let running = permitIn(await semaphore.acquire('greedy', 100).permit)
   for (const name of ['greedy', 'greedy', 'modest'])
-    void semaphore.acquire(name).permit.then(permit => {
+    void semaphore.acquire(name, 100).permit.then(permit => {
       order.push(name)
       running = permitIn(permit)
     })
@@ -54,21 +54,34 @@ test('the owner that used the least time lately runs next', async () => {
   expect(order).toEqual(['modest', 'greedy', 'greedy'])
 })
 
+test('a small piece of work runs before large ones of owners that used as much', async () => {
+  const semaphore = openFairSemaphore({ ...options, total: 1 })
+  const first = permitIn(await semaphore.acquire('a', 100).permit)
+  const order: string[] = []
+  for (const [name, expectedMs] of [
+    ['large', 500],
+    ['small', 1]
+  ] as const)
+    void semaphore.acquire(name, expectedMs).permit.then(() => order.push(name))
+  first.release()
+  await vi.waitFor(() => expect(order).toEqual(['small']))
+})
+
 test('what waits is bounded per owner, in all, and in time', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1, waitMs: 20 })
-  permitIn(await semaphore.acquire('a').permit)
-  const waiting = [1, 2, 3].map(async () => semaphore.acquire('b').permit)
-  expect(await semaphore.acquire('b').permit).toBe('owner-full')
-  const others = ['c', 'c'].map(async name => semaphore.acquire(name).permit)
-  expect(await semaphore.acquire('c').permit).not.toBe('owner-full')
+  permitIn(await semaphore.acquire('a', 100).permit)
+  const waiting = [1, 2, 3].map(async () => semaphore.acquire('b', 100).permit)
+  expect(await semaphore.acquire('b', 100).permit).toBe('owner-full')
+  const others = ['c', 'c'].map(async name => semaphore.acquire(name, 100).permit)
+  expect(await semaphore.acquire('c', 100).permit).not.toBe('owner-full')
   expect(new Set(await Promise.all([...waiting, ...others]))).toEqual(new Set(['full', 'timed-out']))
 })
 
 test('an owner whose queue is long makes room for one with a shorter queue', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1, waiting: 3 })
-  const first = permitIn(await semaphore.acquire('a').permit)
-  const [next, , last] = [1, 2, 3].map(() => semaphore.acquire('b'))
-  const modest = semaphore.acquire('c')
+  const first = permitIn(await semaphore.acquire('a', 100).permit)
+  const [next, , last] = [1, 2, 3].map(() => semaphore.acquire('b', 100))
+  const modest = semaphore.acquire('c', 100)
   expect(await last?.permit).toBe('full')
   first.release()
   if (next) permitIn(await next.permit).release()
@@ -77,11 +90,11 @@ test('an owner whose queue is long makes room for one with a shorter queue', asy
 
 test('work that is dropped makes room for other work', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1, waiting: 1 })
-  const first = permitIn(await semaphore.acquire('a').permit)
-  const dropped = semaphore.acquire('b')
+  const first = permitIn(await semaphore.acquire('a', 100).permit)
+  const dropped = semaphore.acquire('b', 100)
   dropped.drop()
   expect(await dropped.permit).toBe('dropped')
-  const kept = semaphore.acquire('c').permit
+  const kept = semaphore.acquire('c', 100).permit
   first.release()
   permitIn(await kept).release()
 })
