@@ -22,6 +22,12 @@ const count = (least: number, most: number) =>
     v.minValue(least, `is below ${least}`),
     v.maxValue(most, `is above ${most}`)
   )
+/** 0 keeps everything. */
+const daysKept = (least: number) =>
+  v.pipe(
+    count(0, 36_500),
+    v.check(days => days === 0 || days >= least, `is neither 0 nor a number from ${least} to 36500`)
+  )
 const urlOf = (protocols: string[]) =>
   v.pipe(
     v.string(),
@@ -109,6 +115,11 @@ const schema = v.object({
   ),
   HLS_ACCESS_LOG: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
   HLS_SEGMENT_SECONDS: v.optional(count(1, 60), '4'),
+  HISTORY_RETENTION_DAYS: v.optional(daysKept(30), '0'),
+  REQUEST_RETENTION_DAYS: v.optional(daysKept(1), '30'),
+  DELIVERY_RETENTION_DAYS: v.optional(daysKept(1), '30'),
+  AUDIT_RETENTION_DAYS: v.optional(daysKept(1), '365'),
+  LISTENER_RETENTION_DAYS: v.optional(daysKept(1), '400'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

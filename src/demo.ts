@@ -27,7 +27,7 @@ export async function checkMediaDir(folder: string): Promise<void> {
 export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
   const [{ stations } = { stations: 0 }] = await sql<
     { stations: number }[]
-  >`select count(*) as stations from stations`
+  >`select count(*) as stations from stations where deleted_at is null`
   if (!config.MEDIA_DIR) {
     if (config.DEMO && stations === 0) await createDemoStation(sql)
     return null

@@ -1,53 +1,98 @@
+import type { Config } from './config.ts'
+import { removeInBatches, rowsPerBatch } from './db/batches.ts'
 import type { Sql } from './db/sql.ts'
 
 const dayMs = 86_400_000
 const notificationsMs = 90 * dayMs
-const auditMs = 365 * dayMs
-const requestsMs = 30 * dayMs
-const deliveriesMs = 30 * dayMs
+const queueMs = 7 * dayMs
 const listenersMs = dayMs
-const listenerMinutes = 400 * 1_440
 const commandsMs = 60_000
 
-/** Notifications are kept for 90 days. Gives how many went. */
-export async function removeOldNotifications(sql: Sql, nowMs: number): Promise<number> {
-  const { count } =
-    await sql`delete from notifications where created_at < ${new Date(nowMs - notificationsMs)}`
-  return count
+/** Days that records are kept; 0: for ever. */
+export type RetentionDays = Pick<
+  Config,
+  | 'HISTORY_RETENTION_DAYS'
+  | 'REQUEST_RETENTION_DAYS'
+  | 'DELIVERY_RETENTION_DAYS'
+  | 'AUDIT_RETENTION_DAYS'
+  | 'LISTENER_RETENTION_DAYS'
+>
+
+/** The end of what is removed, in Unix milliseconds; null if everything is kept. */
+const endOf = (days: number, nowMs: number) => (days === 0 ? null : nowMs - days * dayMs)
+
+/** Plays that ended are kept for `HISTORY_RETENTION_DAYS`. Returns how many were removed. */
+export async function removeOldPlays(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
+  const beforeMs = endOf(days.HISTORY_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
+  return removed(
+    () => sql`
+      delete from song_history where id in (
+        select id from song_history where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
+        order by started_at_ms limit ${rowsPerBatch} for update skip locked)`
+  )
 }
 
-/** What was written down of changes is kept for a year. Gives how many went. */
-export async function removeOldAudit(sql: Sql, nowMs: number): Promise<number> {
-  const { count } = await sql`delete from audit_log where at < ${new Date(nowMs - auditMs)}`
-  return count
+/** Played and removed rows of the queue can be read for a week. Returns how many were removed. */
+export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
+  return removed(
+    () => sql`
+      delete from queue where id in (
+        select id from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
+        limit ${rowsPerBatch} for update skip locked)`
+  )
 }
 
-/** Requests that were played, cancelled or expired are kept for 30 days. Gives how many went. */
-export async function removeOldRequests(sql: Sql, nowMs: number): Promise<number> {
-  const { count } = await sql`delete from requests where ended_at_ms < ${nowMs - requestsMs}`
-  return count
+/** Notifications are kept for 90 days. Returns how many were removed. */
+export function removeOldNotifications(sql: Sql, nowMs: number): Promise<number> {
+  return removed(
+    () => sql`
+      delete from notifications where notification_id in (
+        select notification_id from notifications where created_at < ${new Date(nowMs - notificationsMs)}
+        limit ${rowsPerBatch})`
+  )
 }
 
-const rowsAtOnce = 5_000
-const batchesAtMost = 200
+/** Entries of the audit log are kept for `AUDIT_RETENTION_DAYS`. Returns how many were removed. */
+export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
+  const beforeMs = endOf(days.AUDIT_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
+  return removed(
+    () => sql`
+      delete from audit_log where id in (
+        select id from audit_log where at < ${new Date(beforeMs)} order by at limit ${rowsPerBatch})`
+  )
+}
+
+/** Requests that were played, cancelled or expired are kept for `REQUEST_RETENTION_DAYS`. Returns how many were removed. */
+export async function removeOldRequests(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
+  const beforeMs = endOf(days.REQUEST_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
+  return removed(
+    () => sql`
+      delete from requests where id in (
+        select id from requests where ended_at_ms < ${beforeMs} order by ended_at_ms limit ${rowsPerBatch})`
+  )
+}
 
 /**
- * What web hooks were told is kept for 30 days, with all attempts; what is pending stays. Goes on in batches, so that no
- * statement takes long, and leaves what is too much to the next run. Gives how many deliveries and events went.
+ * Deliveries of web hooks are kept for `DELIVERY_RETENTION_DAYS`, with all attempts; pending ones stay. Returns how many deliveries and
+ * events were removed.
  */
-export async function removeOldDeliveries(sql: Sql, nowMs: number): Promise<number> {
-  const beforeMs = nowMs - deliveriesMs
+export async function removeOldDeliveries(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
+  const beforeMs = endOf(days.DELIVERY_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
   const removeDeliveries = () => sql`
     delete from webhook_deliveries where state <> 'pending' and id in (
       select d.id from webhook_events e join webhook_deliveries d on d.event_id = e.id
-      where e.happened_at_ms < ${beforeMs} and d.state <> 'pending' limit ${rowsAtOnce})`
+      where e.happened_at_ms < ${beforeMs} and d.state <> 'pending' limit ${rowsPerBatch})`
   const removeEvents = () => sql`
     delete from webhook_events where id in (
       select e.id from webhook_events e
       where e.happened_at_ms < ${beforeMs}
         and not exists (select from webhook_deliveries d where d.event_id = e.id)
-      limit ${rowsAtOnce})`
-  return (await inBatches(removeDeliveries)) + (await inBatches(removeEvents))
+      limit ${rowsPerBatch})`
+  return (await removed(removeDeliveries)) + (await removed(removeEvents))
 }
 
 /**
@@ -64,17 +109,23 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
   const removeLeft = () => sql`
     delete from listeners where (station_id, source, identity) in (
       select station_id, source, identity from listeners where left_at_ms < ${nowMs - listenersMs}
-      limit ${rowsAtOnce} for update skip locked)`
-  return count + (await inBatches(removeLeft))
+      limit ${rowsPerBatch} for update skip locked)`
+  return count + (await removed(removeLeft))
 }
 
 /**
- * The series of listeners goes back 400 days: a year can be compared with the one before. The last change before that
- * stays, since the series begins with it. Gives how many minutes went.
+ * The series of listeners is kept for `LISTENER_RETENTION_DAYS`. The last change before that stays, since the series begins with
+ * it. Returns how many minutes were removed.
  */
-export function removeOldListenerMinutes(sql: Sql, nowMs: number): Promise<number> {
-  const firstMinute = Math.floor(nowMs / 60_000) - listenerMinutes
-  return inBatches(
+export async function removeOldListenerMinutes(
+  sql: Sql,
+  nowMs: number,
+  days: RetentionDays
+): Promise<number> {
+  const beforeMs = endOf(days.LISTENER_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
+  const firstMinute = Math.floor(beforeMs / 60_000)
+  return removed(
     () => sql`
       delete from listener_minutes where (station_id, minute) in (
         select m.station_id, m.minute
@@ -83,26 +134,20 @@ export function removeOldListenerMinutes(sql: Sql, nowMs: number): Promise<numbe
             select max(minute) as minute from listener_minutes
             where station_id = s.id and minute <= ${firstMinute}) last
           join listener_minutes m on m.station_id = s.id and m.minute < last.minute
-        limit ${rowsAtOnce})`
+        limit ${rowsPerBatch})`
   )
 }
 
 /** What a playout was told to do is meant for a minute. Gives how many commands went. */
 export function removeOldCommands(sql: Sql, nowMs: number): Promise<number> {
-  return inBatches(
+  return removed(
     () => sql`
       delete from playout_commands where id in (
-        select id from playout_commands where created_at_ms < ${nowMs - commandsMs} limit ${rowsAtOnce})`
+        select id from playout_commands where created_at_ms < ${nowMs - commandsMs} limit ${rowsPerBatch})`
   )
 }
 
-/** Repeats a statement until it finds less than it could take, or it was enough for once. Gives the rows in all. */
-async function inBatches(remove: () => PromiseLike<{ readonly count: number }>): Promise<number> {
-  let removed = 0
-  for (let batch = 0; batch < batchesAtMost; batch++) {
-    const { count } = await remove()
-    removed += count
-    if (count < rowsAtOnce) break
-  }
-  return removed
+async function removed(remove: () => PromiseLike<{ readonly count: number }>): Promise<number> {
+  const { rows } = await removeInBatches(remove)
+  return rows
 }

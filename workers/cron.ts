@@ -9,6 +9,7 @@ import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests, forgetAddresses } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
+import { removeDeletedStations } from '../src/playout/station-removal.ts'
 import { removeFormerStates } from '../src/redis/former-states.ts'
 import {
   removeOldAudit,
@@ -17,11 +18,12 @@ import {
   removeOldListenerMinutes,
   removeOldListeners,
   removeOldNotifications,
-  removeOldRequests
+  removeOldPlays,
+  removeOldQueueRows,
+  removeOldRequests,
+  type RetentionDays
 } from '../src/retention.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
-
-const queueRetentionMs = 7 * 86_400_000
 
 /** What runs by the clock, in UTC; gives how many records it touched. */
 interface Task {
@@ -29,11 +31,28 @@ interface Task {
   /** Seconds (optional), minutes, hours, days, months, days of the week. */
   readonly at: string
   readonly maxRandomDelay: number
-  readonly run: (services: PlayoutServices) => Promise<number>
+  readonly run: (services: PlayoutServices, days: RetentionDays) => Promise<number>
 }
 
 const tasks: readonly Task[] = [
-  { name: 'queue retention', at: '17 * * * *', maxRandomDelay: 60_000, run: removeOldQueueRows },
+  {
+    name: 'queue retention',
+    at: '17 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeOldQueueRows(sql, engineTimeMs())
+  },
+  {
+    name: 'history retention',
+    at: '19 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }, days) => removeOldPlays(sql, engineTimeMs(), days)
+  },
+  {
+    name: 'rows of deleted stations',
+    at: '*/5 * * * * *',
+    maxRandomDelay: 1_000,
+    run: ({ sql }) => removeDeletedStations(sql)
+  },
   {
     name: 'notification retention',
     at: '23 * * * *',
@@ -44,19 +63,19 @@ const tasks: readonly Task[] = [
     name: 'audit retention',
     at: '29 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldAudit(sql, engineTimeMs())
+    run: ({ sql }, days) => removeOldAudit(sql, engineTimeMs(), days)
   },
   {
     name: 'request retention',
     at: '37 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldRequests(sql, engineTimeMs())
+    run: ({ sql }, days) => removeOldRequests(sql, engineTimeMs(), days)
   },
   {
     name: 'web hook retention',
     at: '53 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldDeliveries(sql, engineTimeMs())
+    run: ({ sql }, days) => removeOldDeliveries(sql, engineTimeMs(), days)
   },
   {
     name: 'listener retention',
@@ -74,7 +93,7 @@ const tasks: readonly Task[] = [
     name: 'listener series retention',
     at: '11 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldListenerMinutes(sql, engineTimeMs())
+    run: ({ sql }, days) => removeOldListenerMinutes(sql, engineTimeMs(), days)
   },
   {
     name: 'playout command retention',
@@ -128,16 +147,20 @@ const tasks: readonly Task[] = [
 ]
 
 /** Starts what runs by the clock. Every process may run it: each task can be repeated at any time. */
-export function startCron(services: PlayoutServices): { stop: () => Promise<void> } {
+export function startCron(services: PlayoutServices, days: RetentionDays): { stop: () => Promise<void> } {
   const logger = cronLogger(services.log)
   const started = tasks.map(({ name, at, maxRandomDelay, run }) =>
-    schedule(at, logged(name, run, services), {
-      name,
-      timezone: 'UTC',
-      noOverlap: true,
-      maxRandomDelay,
-      logger
-    })
+    schedule(
+      at,
+      logged(name, () => run(services, days), services.log),
+      {
+        name,
+        timezone: 'UTC',
+        noOverlap: true,
+        maxRandomDelay,
+        logger
+      }
+    )
   )
   return {
     stop: async () => {
@@ -155,12 +178,11 @@ const cronLogger = (log: Logger): CronLogger => ({
 })
 
 /** One line when there was something to do, one when it begins to fail. */
-function logged(name: string, run: Task['run'], services: PlayoutServices): () => Promise<void> {
-  const { log } = services
+function logged(name: string, run: () => Promise<number>, log: Logger): () => Promise<void> {
   let isFailing = false
   return async () => {
     try {
-      const records = await run(services)
+      const records = await run()
       if (records > 0) log.info({ records }, name)
       isFailing = false
     } catch (error) {
@@ -168,11 +190,4 @@ function logged(name: string, run: Task['run'], services: PlayoutServices): () =
       isFailing = true
     }
   }
-}
-
-/** Played and removed rows of the queue can be read for a week. */
-async function removeOldQueueRows({ sql }: PlayoutServices): Promise<number> {
-  const { count } = await sql`
-    delete from queue where coalesce(played_at_ms, skipped_at_ms) < ${engineTimeMs() - queueRetentionMs}`
-  return count
 }

@@ -17,7 +17,7 @@ import { startWebhooks } from './webhooks.ts'
 await runService('workers', async ({ config, log, opened }) => {
   const services = await openServices(config, log, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
-  const cron = startCron(services)
+  const cron = startCron(services, config)
   opened.defer('cron', () => cron.stop())
   await mkdir(config.DATA_DIR, { recursive: true })
   const sweep = startSweep(services, join(config.DATA_DIR, 'workers-alive'))

@@ -110,7 +110,7 @@ async function findStations(
       ? []
       : await sql<{ id: number; shortName: string; isPublic: boolean }[]>`
           select id, short_name as "shortName", is_public as "isPublic" from stations
-          where id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])`
+          where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
   // A short name is never all digits, so that no station is found under another one's id.
   const idOf = new Map(
     rows

@@ -31,6 +31,6 @@ export async function findStation(
   const shortName = name.includes('\0') || id !== null ? '' : name
   const [station] = await sql<(StationRow & { isPublic: boolean })[]>`
     select id, short_name as "shortName", is_public as "isPublic" from stations
-    where ${id === null ? sql`short_name = ${shortName}` : sql`id = ${id}`}`
+    where ${id === null ? sql`short_name = ${shortName}` : sql`id = ${id}`} and deleted_at is null`
   return station ?? null
 }

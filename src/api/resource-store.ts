@@ -160,7 +160,8 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       const [revision, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const write = { tx, services, station, before }
       await rules.deleting?.(write)
-      await tx`delete from ${tx(table)} where id = ${id}`
+      if (rules.remove) await rules.remove(write)
+      else await tx`delete from ${tx(table)} where id = ${id}`
       await Promise.all([
         rules.deleted?.(write),
         show(tx, station),
@@ -224,7 +225,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   async function lockStation(tx: Tx, station: StationRow | null): Promise<number> {
     if (!resource.shows || !station) return 0
     const [row] = await tx<{ revision: number }[]>`
-      select revision from stations where id = ${station.id} for no key update`
+      select revision from stations where id = ${station.id} and deleted_at is null for no key update`
     if (!row) throw new ApiError('not-found')
     return row.revision
   }

@@ -105,6 +105,8 @@ export interface Rules<F extends Fields> {
   readonly wrote?: (write: Write<F>, id: number) => Promise<void>
   /** Precedes a deletion in its transaction. */
   readonly deleting?: (deletion: Deletion<F>) => Promise<void>
+  /** Takes the place of deleting the row, which stays without being found. */
+  readonly remove?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a deletion in its transaction. */
   readonly deleted?: (deletion: Deletion<F>) => Promise<void>
   /** Follows a committed write or deletion. */

@@ -19,9 +19,9 @@ import {
 } from '../fields/field.ts'
 import { advance } from '../playout/advance.ts'
 import { giveToClock, switchOff } from '../playout/driver.ts'
-import { buryStations } from '../playout/gone.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { refillQueue } from '../playout/queue.ts'
+import { markStationDeleted } from '../playout/station-removal.ts'
 import { shortNameOf, shortNamePattern } from '../station/short-name.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { resource, type Rules, type Stored, type Write } from './resource.ts'
@@ -67,6 +67,7 @@ export const stations = resource({
   title: 'station',
   tag: 'Stations',
   table: 'stations',
+  only: 'deleted_at is null',
   paths: { list: '/api/admin/stations', one: '/api/admin/station/:id' },
   access: { read: 'administer stations', write: 'administer stations' },
   fields: {
@@ -228,13 +229,8 @@ const rules: Rules<StationFields> = {
     if (askedBy.some(name => before[name] !== values[name])) await renewPolls(tx, id)
     if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(tx, id)
   },
-  async deleting({ tx, before }) {
-    // First what others refer to by keys that would each be looked for.
-    await tx`delete from queue where station_id = ${before.id}`
-    await deleteHistory(tx, before.id)
-  },
-  async deleted({ tx, before }) {
-    await buryStations(tx, [before.id])
+  async remove({ tx, before }) {
+    await markStationDeleted(tx, before.id)
     const id = String(before.id)
     await tx`update api_keys set station_permissions = station_permissions - ${id}::text
       where station_permissions ? ${id}::text`
@@ -269,18 +265,6 @@ async function freeShortName(tx: Tx, name: string, ownId: number): Promise<strin
     select short_name as name from stations where short_name = any(${names}::text[]) and id <> ${ownId}`
   const taken = new Set(rows.map(row => row.name))
   return names.find(each => !taken.has(each)) ?? shortNameOf(name)
-}
-
-const historyChunk = 50_000
-
-/** In parts, because a statement has a time limit. */
-async function deleteHistory(tx: Tx, stationId: number): Promise<void> {
-  for (let count = historyChunk; count === historyChunk;) {
-    const deleted = await tx`
-      delete from song_history where id in (
-        select id from song_history where station_id = ${stationId} order by id desc limit ${historyChunk})`
-    count = deleted.count
-  }
 }
 
 const patienceMs = 2_000

@@ -49,7 +49,7 @@ function openCounts() {
 /** The day is reckoned by Postgres: of a parameter it could not tell that few rows are that young. */
 async function count(sql: Sql): Promise<Counts> {
   const [counts] = await sql<Counts[]>`
-    select (select count(*) from stations) as stations,
+    select (select count(*) from stations where deleted_at is null) as stations,
       (select count(*) from media where remote_playlist_id is null) as media,
       (select count(*) from playlists) as playlists,
       (select count(*) from queue where played_at_ms is null and skipped_at_ms is null) as queue,

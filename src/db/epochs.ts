@@ -6,6 +6,7 @@ export async function readEpochs(
   stationIds: readonly number[]
 ): Promise<ReadonlyMap<number, string>> {
   const rows = await sql<{ id: number; epoch: string }[]>`
-    select id, epoch from stations where id = any(${[...stationIds]}::bigint[]) and epoch <> ''`
+    select id, epoch from stations
+      where id = any(${[...stationIds]}::bigint[]) and epoch <> '' and deleted_at is null`
   return new Map(rows.map(({ id, epoch }) => [id, epoch]))
 }

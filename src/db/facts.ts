@@ -89,7 +89,7 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
           select '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
           from streamers u where u.id = b.streamer_id and u.artwork_hash is not null), ''))
         from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as live
-    from stations s where s.id = any(${[...stationIds]}::bigint[])`
+    from stations s where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null`
   return rows.map(factsOf)
 }
 

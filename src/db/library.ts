@@ -109,7 +109,10 @@ export async function readPlays(
   from: { readonly ids: readonly number[] } | { readonly startsAtMs: readonly number[] }
 ): Promise<PastPlay[]> {
   const isById = 'ids' in from
-  const since = isById ? sql`h.id >= s.since` : sql`h.started_at_ms >= s.since`
+  // In the order of the index that finds them: Postgres would read a station's whole history otherwise.
+  const newest = isById
+    ? sql`h.id >= s.since order by h.id desc`
+    : sql`h.started_at_ms >= s.since order by h.started_at_ms desc`
   const rows = await sql<PlayRow[]>`
     select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
       h.media_id as "mediaId", h.pass, h.request_id as "requestId", h.occurrence_ms as "occurrenceMs",
@@ -117,7 +120,7 @@ export async function readPlays(
       h.is_visible as "isVisible", h.started_at_ms as "startsAtMs", h.duration_ms as "durationMs"
     from unnest(${[...stationIds]}::bigint[], ${[...(isById ? from.ids : from.startsAtMs)]}::bigint[]) as s (id, since)
     cross join lateral (
-      select * from song_history h where h.station_id = s.id and ${since} order by h.id desc limit ${playsAtMost}
+      select * from song_history h where h.station_id = s.id and ${newest} limit ${playsAtMost}
     ) h
     order by h.id`
   return rows.map(({ song, title, artists, ...row }) => ({

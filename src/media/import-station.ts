@@ -12,7 +12,8 @@ export async function findOrCreateStation(sql: Sql, name: string, create: boolea
   const known = await findStation(sql, name)
   if (known !== null) return known
   const others = await sql<{ short_name: string; total: number }[]>`
-    select short_name, count(*) over () as total from stations order by short_name limit ${shownStations}`
+    select short_name, count(*) over () as total from stations
+      where deleted_at is null order by short_name limit ${shownStations}`
   if (!create && others.length > 0) {
     const names = others.map(row => row.short_name).join(', ')
     const more = (others[0]?.total ?? 0) - others.length

@@ -30,7 +30,7 @@ export async function countEverywhere(tx: Tx): Promise<void> {
 export async function markEverywhere(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
-      select s.id from stations s, newest where s.everywhere < newest.number
+      select s.id from stations s, newest where s.everywhere < newest.number and s.deleted_at is null
       limit ${chunk} for no key update of s skip locked
     )
     update stations s set revision = revision + 1, station_revision = revision + 1, everywhere = newest.number

@@ -73,10 +73,12 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
       when s.crossfade_type = 'none' then 0
       else round((s.crossfade * 1500)::numeric, -1)::integer end as "overlapMs"
   from stations s left join libraries l on l.station_id = s.id
-  where s.id = any(${[...stationIds]}::bigint[]) order by s.id`
+  where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null order by s.id`
 
 const overlapsAtMost = 20
 const overlapsAtLeast = 3
+/** Only among a station's last plays: where few are suitable, all of its history would be read. */
+const overlapsAmong = 200
 const longestOverlapMs = 15_000
 
 /** How much the last songs overlapped: the median of what was measured, 0 until that says something. */
@@ -84,8 +86,10 @@ const measuredOverlap = (tx: Tx) => tx`(
   select case when count(*) < ${overlapsAtLeast} then 0
     else round(percentile_cont(0.5) within group (order by x.overlap))::integer end
   from (
-    select h.duration_ms - (h.ended_at_ms - h.started_at_ms) as overlap from song_history h
-    where h.station_id = s.id and h.ended_at_ms is not null and not h.is_bridged
+    select h.duration_ms - (h.ended_at_ms - h.started_at_ms) as overlap from (
+      select * from song_history where station_id = s.id order by started_at_ms desc, id desc limit ${overlapsAmong}
+    ) h
+    where h.ended_at_ms is not null and not h.is_bridged
       and h.streamer = '' and h.duration_ms > 0
       and h.duration_ms - (h.ended_at_ms - h.started_at_ms) between 0 and ${longestOverlapMs}
     order by h.started_at_ms desc, h.id desc limit ${overlapsAtMost}

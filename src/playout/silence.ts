@@ -20,7 +20,8 @@ export async function watchSilence(sql: Sql, nowMs: number): Promise<number> {
   const silent = await sql<{ id: number; name: string; sinceMs: number }[]>`
     select s.id, s.name, last.ended_at_ms as "sinceMs"
     from stations s cross join lateral (
-      select ended_at_ms from song_history h where h.station_id = s.id order by id desc limit 1) last
+      select ended_at_ms from song_history h
+      where h.station_id = s.id and h.ended_at_ms is not null order by ended_at_ms desc limit 1) last
     where s.is_enabled and s.backend = 'clock' and last.ended_at_ms < ${nowMs - patienceMs}
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
       and not exists (select from open_facts f where f.fact = ${prefix} || s.id)

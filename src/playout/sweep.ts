@@ -172,7 +172,8 @@ async function differingIn(services: PlayoutServices, group: readonly ReadShard[
   const numbers = group.map(({ shard }) => shard)
   const positions = new Map(group.flatMap(each => [...each.positions]))
   const rows = await services.sql<{ id: number; epoch: string; revision: number }[]>`
-    select id, epoch, revision from stations where id % ${shards.length} = any(${numbers}::int[])`
+    select id, epoch, revision from stations
+    where id % ${shards.length} = any(${numbers}::int[]) and deleted_at is null`
   const differing: { stationId: number; isMissing: boolean }[] = []
   for (const { id, epoch, revision } of rows) {
     const position = positions.get(id)

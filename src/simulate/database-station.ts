@@ -95,7 +95,7 @@ async function findStation(tx: Tx, name: string): Promise<{ readonly id: number;
     select id, name from stations where id = ${id} or short_name = ${name}`
   if (station) return station
   const others = await tx<{ short_name: string }[]>`
-    select short_name from stations order by short_name limit ${shownStations + 1}`
+    select short_name from stations where deleted_at is null order by short_name limit ${shownStations + 1}`
   const names = others.slice(0, shownStations).map(row => row.short_name)
   const more = others.length > shownStations ? ' and more' : ''
   throw new OperatorError(

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 
+import { parseConfig } from '../../src/config.ts'
 import { raiseNotification, settleNotification } from '../../src/notifications.ts'
 import { watchSilence } from '../../src/playout/silence.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/retention.ts'
@@ -564,7 +565,7 @@ test('old notifications and entries of the audit log go, newer ones stay', async
   await sql`insert into audit_log (key_name, method, path, record, record_id, at)
     values ('old', '', '', '', '', now() - interval '366 days'), ('new', '', '', '', '', now() - interval '364 days')`
   expect(await removeOldNotifications(sql, nowMs)).toBe(1)
-  expect(await removeOldAudit(sql, nowMs)).toBe(1)
+  expect(await removeOldAudit(sql, nowMs, parseConfig({}))).toBe(1)
   expect(await sql`select title from notifications`).toEqual([{ title: 'new' }])
   expect(await sql`select key_name from audit_log`).toEqual([{ key_name: 'new' }])
 })

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
+import { parseConfig } from '../../src/config.ts'
 import { readFacts } from '../../src/db/facts.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
@@ -358,7 +359,7 @@ test('minutes are forgotten after 400 days, but for the one that the series begi
   await sql`
     insert into listener_minutes (station_id, minute, total, "unique", most, fewest)
     select id, minute, 1, 1, 1, 1 from unnest(${ids}::bigint[]) id, unnest(${days}::int[]) minute`
-  expect(await removeOldListenerMinutes(sql, Date.now())).toBe(4)
+  expect(await removeOldListenerMinutes(sql, Date.now(), parseConfig({}))).toBe(4)
   expect(await sql`select minute from listener_minutes where station_id = ${ids[0] ?? 0} order by 1`).toEqual(
     [401, 399, 1].map(day => ({ minute: now - day * 1_440 }))
   )

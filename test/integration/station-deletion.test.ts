@@ -76,7 +76,7 @@ test('a server that is killed right after a deletion leaves the rest to the work
   await waitFor(async () => (await statusAt(second, id)) === 200, soon)
   // The commit takes a while, and the server does not live to see its end.
   await sql`create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end'`
-  await sql`create constraint trigger linger after delete on stations deferrable initially deferred
+  await sql`create constraint trigger linger after update of deleted_at on stations deferrable initially deferred
     for each row execute function linger()`
   const answer = first.ask('DELETE', `/api/admin/station/${id}`).catch((error: unknown) => error)
   await waitFor(
@@ -92,7 +92,9 @@ test('a server that is killed right after a deletion leaves the rest to the work
   expect(await answer).toBeInstanceOf(Error)
   await waitFor(
     async () => {
-      const [row] = await sql<{ stations: number }[]>`select count(*) as stations from stations`
+      const [row] = await sql<
+        { stations: number }[]
+      >`select count(*) as stations from stations where deleted_at is null`
       return row?.stations === 0
     },
     { deadlineMs: 5_000, what: 'the commit to end' }

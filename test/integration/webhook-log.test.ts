@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 
+import { parseConfig } from '../../src/config.ts'
 import { removeOldDeliveries } from '../../src/retention.ts'
 import { test } from '../support/fixtures.ts'
 import { errorsOf, openHookStage } from '../support/hook-stage.ts'
@@ -271,11 +272,11 @@ test('what is older than 30 days is removed with its events and attempts, but wh
   await sql`
     update webhook_deliveries set state = 'delivered' where webhook_id = ${other.id}
       and event_id = (select event_id from webhook_deliveries where id = ${oldest?.id ?? 0})`
-  expect(await removeOldDeliveries(sql, Date.now())).toBe(4)
+  expect(await removeOldDeliveries(sql, Date.now(), parseConfig({}))).toBe(4)
   expect((await readDeliveries(sql, id)).map(row => row.id)).toEqual([recent?.id])
   expect(await readDeliveries(sql, other.id)).toHaveLength(2)
   const [left] = await sql`
     select (select count(*) from webhook_events) as events, (select count(*) from webhook_attempts) as attempts`
   expect(left).toEqual({ events: 2, attempts: 1 })
-  expect(await removeOldDeliveries(sql, Date.now())).toBe(0)
+  expect(await removeOldDeliveries(sql, Date.now(), parseConfig({}))).toBe(0)
 })

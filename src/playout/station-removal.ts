@@ -1,0 +1,79 @@
+import { removeInBatches, rowsPerBatch } from '../db/batches.ts'
+import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { buryStations } from './gone.ts'
+
+/** What a deleted station must not keep while its other rows are removed: what others act on or sign in with. */
+const removedAtOnce = [
+  'playouts',
+  'playout_commands',
+  'polls',
+  'remotes',
+  'hls_streams',
+  'streamers',
+  'sftp_users'
+] as const
+
+/**
+ * Marks a station as deleted: from the commit on nothing finds it, its short name is free, and nothing acts for it.
+ * `removeDeletedStations` removes its rows.
+ */
+export async function markStationDeleted(tx: Tx, stationId: number): Promise<void> {
+  await tx`
+    update stations set deleted_at = now(), revision = revision + 1,
+      -- No station can be given a name like this.
+      short_name = '!' || id, is_enabled = false, is_public = false, backend = 'none', frontend_url = '', playout_key = '',
+      wake_at_ms = null, turned_online = null, turned_at_ms = null, media_storage_location_id = null,
+      recordings_storage_location_id = null, podcasts_storage_location_id = null
+    where id = ${stationId}`
+  for (const table of removedAtOnce) await tx`delete from ${tx(table)} where station_id = ${stationId}`
+  await tx`delete from song_history where station_id = ${stationId} and ended_at_ms is null`
+  await tx`delete from broadcasts where station_id = ${stationId} and ended_at_ms is null`
+  await tx`update playlists set is_enabled = false where station_id = ${stationId}`
+  await tx`update webhooks set is_enabled = false where station_id = ${stationId}`
+  await buryStations(tx, [stationId])
+}
+
+const stationsPerRun = 10
+
+/** Removes the rows of deleted stations in batches, the station's own last. It may run in any number of processes. Returns how many rows. */
+export async function removeDeletedStations(sql: Sql): Promise<number> {
+  const stations = await sql<{ id: number }[]>`
+    select id from stations where deleted_at is not null order by id limit ${stationsPerRun}`
+  let removed = 0
+  for (const { id } of stations) removed += await removeStation(sql, id)
+  return removed
+}
+
+async function removeStation(sql: Sql, stationId: number): Promise<number> {
+  let removed = 0
+  // Referring rows come before those that they refer to, so that no deletion has to look for them.
+  for (const [table, key, found] of rowsOf(sql, stationId)) {
+    const { rows, isComplete } = await removeInBatches(
+      () => sql`
+        delete from ${sql(table)} where (${key}) in (
+          select ${key} from ${sql(table)} where ${found} limit ${rowsPerBatch} for update skip locked)`
+    )
+    removed += rows
+    if (!isComplete) return removed
+  }
+  const { count } = await sql`delete from stations where id = ${stationId} and deleted_at is not null`
+  return removed + count
+}
+
+function rowsOf(sql: Sql, stationId: number): (readonly [table: string, key: Fragment, found: Fragment])[] {
+  const id = sql`id`
+  const own = sql`station_id = ${stationId}`
+  const ofHooks = sql`webhook_id in (select id from webhooks where ${own})`
+  return [
+    ['webhook_deliveries', id, ofHooks],
+    ['webhook_events', id, own],
+    ['queue', id, own],
+    ['requests', id, own],
+    ['song_history', id, own],
+    ['broadcasts', id, own],
+    ['listener_minutes', sql`station_id, minute`, own],
+    ['listeners', sql`station_id, source, identity`, own],
+    ['playlist_tracks', id, sql`playlist_id in (select id from playlists where ${own})`],
+    ['media', id, own]
+  ]
+}
