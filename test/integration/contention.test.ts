@@ -16,6 +16,8 @@ async function holdStation({ sql }: Pick<Program, 'sql'>, stationId: number): Pr
   let isHeld = () => {}
   const held = new Promise<void>(resolve => (isHeld = resolve))
   const holding = sql.begin(async tx => {
+    // Longer than a transaction of the program may do nothing.
+    await tx`set local idle_in_transaction_session_timeout = 0`
     await tx`select from stations where id = ${stationId} for update`
     isHeld()
     await released

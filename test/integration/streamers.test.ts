@@ -112,7 +112,11 @@ test('broadcasts are listed newest first, searched and paged, and go with their 
   await station.addStreamer({ streamer_username: 'lark' })
   expect(await countRows(program, station.id)).toEqual({ streamers: 1, broadcasts: 2 })
   expect((await program.ask('DELETE', `/api/admin/station/${station.id}`)).status).toBe(200)
-  expect(await countRows(program, station.id)).toEqual({ streamers: 0, broadcasts: 0 })
+  const isGone = async () => {
+    const rows = await countRows(program, station.id)
+    return rows?.streamers === 0 && rows.broadcasts === 0
+  }
+  await waitFor(isGone, { deadlineMs: 20_000, what: 'the rows of the station to be removed' })
 })
 
 describe('a picture of a streamer', () => {
