@@ -26,6 +26,8 @@ export interface HistoryContext {
 const earlyByMs = 25
 /** The play on air may be overdue by so much while nothing is disturbed: then it is ended as of its time. Milliseconds. */
 const overdueByMs = 4_000
+/** After a fault a playout is heard of again when its next song starts: its songs are shorter. Milliseconds. */
+const reportedWithinMs = 8_500
 /** A play that a fault delays may be late for so much longer than the fault disturbs. Milliseconds. */
 const lateByMs = 500
 /** A play may begin so much after now: clocks are measured. Milliseconds. */
@@ -46,8 +48,9 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     context.disturbed.some(span => overlaps(span, { fromMs, toMs }))
   const undisturbedMs = (fromMs: number, toMs: number) => uncoveredMs({ fromMs, toMs }, context.disturbed)
   /** A fault explains a delay while it disturbs, and not what goes on after it. */
-  const isExplained = (fromMs: number, toMs: number) =>
-    isDisturbed(fromMs, toMs) && undisturbedMs(fromMs, toMs) <= lateByMs
+  const isExplained = (fromMs: number, toMs: number, withinMs = lateByMs) =>
+    isDisturbed(fromMs, toMs) && undisturbedMs(fromMs, toMs) <= withinMs
+  const silenceMs = backend === 'clock' ? lateByMs : reportedWithinMs
 
   for (const [index, play] of ordered.entries()) {
     const next = ordered[index + 1]
@@ -66,7 +69,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     if (play.endedAtMs > next.startedAtMs)
       report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
     const gapMs = next.startedAtMs - play.endedAtMs
-    if (gapMs > 0 && !isExplained(play.endedAtMs, next.startedAtMs))
+    if (gapMs > 0 && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
       report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
   }
 

@@ -76,3 +76,11 @@ test('reports of a playout may come late and at any time, and never overlap', ()
   const overlapping = reported.map(play => (play.id === 3 ? { ...play, endedAtMs: 13_000 } : play))
   expect(rules(overlapping, { backend: 'liquidsoap' })).toEqual(['no overlap'])
 })
+
+test('after a fault a station may be silent until its playout reports the next song', () => {
+  const silent = changed(2, { endedAtMs: 13_000, dueAtMs: null })
+  const disturbed = [{ fromMs: 12_000, toMs: 14_000 }]
+  expect(rules(silent, { backend: 'liquidsoap', disturbed })).toEqual([])
+  expect(rules(silent, { backend: 'clock', disturbed })).toEqual(['no gap'])
+  expect(rules(silent, { backend: 'liquidsoap' })).toEqual(['no gap'])
+})
