@@ -27,6 +27,12 @@ export interface HookedStation {
   readonly requests: () => readonly ReceivedRequest[]
 }
 
+/** A time during which a fault may delay plays. */
+export interface DisturbedSpan extends TimeSpan {
+  /** Whether the time of Postgres jumped then. */
+  readonly isJump: boolean
+}
+
 /** What is checked. */
 export interface Checked {
   readonly sql: Sql
@@ -39,9 +45,11 @@ export interface Checked {
   /** Stations with the backend `clock`. */
   readonly clocked: readonly number[]
   readonly hooked: readonly HookedStation[]
+  /** When deliveries were first found due, by message, on the checker's own clock: that of Postgres may jump. */
+  readonly dueSinceMs: Map<string, number>
   /** Base URLs of servers that must answer. */
   readonly servers: () => readonly string[]
-  readonly disturbed: () => readonly TimeSpan[]
+  readonly disturbed: () => readonly DisturbedSpan[]
 }
 
 /** Two looks at the same thing are so far apart. */
@@ -205,7 +213,13 @@ export async function checkHistories({
         select id, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs", due_at_ms as "dueAtMs"
         from song_history where station_id = ${stationId} order by id`
       const backend = stationId === playout.stationId ? 'liquidsoap' : 'clock'
-      const context = { stationId, nowMs: Date.now(), disturbed: spans, skipped: operators.skipped }
+      const context = {
+        stationId,
+        nowMs: Date.now(),
+        disturbed: spans,
+        jumps: spans.filter(({ isJump }) => isJump),
+        skipped: operators.skipped
+      }
       found.push(...judgeHistory(plays, { ...context, backend }))
       const ended = new Set(plays.filter(({ endedAtMs }) => endedAtMs !== null).map(({ id }) => id))
       for (const { id } of plays)
@@ -271,18 +285,24 @@ export async function checkWrites({ sql, operators }: Checked): Promise<Violatio
 const deliveryMs = 20_000
 
 /** Judges what web hooks received. */
-export async function checkDeliveries({ sql, hooked, playout }: Checked): Promise<Violation[]> {
+export async function checkDeliveries({ sql, hooked, playout, dueSinceMs }: Checked): Promise<Violation[]> {
   const found: Violation[] = []
   for (const { stationId, hookId, sinceShId, requests } of hooked) {
     const shIds = await sql<{ id: number }[]>`
       select id from song_history where station_id = ${stationId} and id > ${sinceShId} and is_visible order by id`
-    const rows = await sql<DeliveryRow[]>`
+    const rows = await sql<(Omit<DeliveryRow, 'isOverdue'> & { isDue: boolean })[]>`
       select d.webhook_id as "hookId", d.message_id as "messageId", e.fact, d.state,
-        d.state = 'pending' and d.next_attempt_ms < ${Date.now() - deliveryMs} as "isOverdue"
+        d.state = 'pending' and d.next_attempt_ms < ${Date.now()} as "isDue"
       from webhook_deliveries d join webhook_events e on e.id = d.event_id where d.webhook_id = ${hookId}`
+    const judged = rows.map(({ isDue, ...row }): DeliveryRow => {
+      if (!isDue) dueSinceMs.delete(row.messageId)
+      else if (!dueSinceMs.has(row.messageId)) dueSinceMs.set(row.messageId, performance.now())
+      const sinceMs = dueSinceMs.get(row.messageId)
+      return { ...row, isOverdue: sinceMs !== undefined && performance.now() - sinceMs > deliveryMs }
+    })
     const isReported = stationId === playout.stationId
     found.push(
-      ...judgeDeliveries(requests(), rows, {
+      ...judgeDeliveries(requests(), judged, {
         stationId,
         hookId,
         // A play that was reported late was never the newest, and raised nothing.

@@ -18,6 +18,8 @@ export interface HistoryContext {
   readonly nowMs: number
   /** While faults were on, and shortly after: plays may be late or long then, and stations silent. */
   readonly disturbed: readonly TimeSpan[]
+  /** Those of them in which the time of Postgres jumped, in true time and in that of the jump: from one moment of them to another hours may lie. */
+  readonly jumps?: readonly TimeSpan[]
   /** Plays that an operator has tried to skip. */
   readonly skipped: ReadonlySet<number>
 }
@@ -48,8 +50,14 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     context.disturbed.some(span => overlaps(span, { fromMs, toMs }))
   const undisturbedMs = (fromMs: number, toMs: number) => uncoveredMs({ fromMs, toMs }, context.disturbed)
   /** A fault explains a delay while it disturbs, and not what goes on after it. */
+  const isIn = (atMs: number, spans: readonly TimeSpan[]) =>
+    spans.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
+  const { jumps = [] } = context
+  const isJump = (fromMs: number, toMs: number) =>
+    (isIn(fromMs, jumps) && isIn(toMs, context.disturbed)) ||
+    (isIn(fromMs, context.disturbed) && isIn(toMs, jumps))
   const isExplained = (fromMs: number, toMs: number, withinMs = lateByMs) =>
-    isDisturbed(fromMs, toMs) && undisturbedMs(fromMs, toMs) <= withinMs
+    (isDisturbed(fromMs, toMs) && undisturbedMs(fromMs, toMs) <= withinMs) || isJump(fromMs, toMs)
   const silenceMs = backend === 'clock' ? lateByMs : reportedWithinMs
 
   for (const [index, play] of ordered.entries()) {
@@ -69,19 +77,20 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     if (play.endedAtMs > next.startedAtMs)
       report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
     const gapMs = next.startedAtMs - play.endedAtMs
-    if (gapMs > 0 && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
+    const isAcrossJump = isJump(play.startedAtMs, next.startedAtMs)
+    if (gapMs > 0 && !isAcrossJump && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
       report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
   }
 
   function judgeLength(play: HistoryPlay): void {
-    const { id, endedAtMs, dueAtMs } = play
+    const { id, startedAtMs, endedAtMs, dueAtMs } = play
     if (endedAtMs === null || dueAtMs === null) return
     const early = dueAtMs - endedAtMs
     if (early > earlyByMs && !context.skipped.has(id) && !isDisturbed(endedAtMs, dueAtMs))
       report('no play cut short', play, `ended ${early} ms early and nobody skipped it`)
     // Whoever skips a play that is overdue already ends it when the skip comes.
     const isLateSkip = context.skipped.has(id) && -early <= overdueByMs
-    if (early < 0 && !isLateSkip && !isExplained(dueAtMs, endedAtMs))
+    if (early < 0 && !isLateSkip && !isJump(startedAtMs, endedAtMs) && !isExplained(dueAtMs, endedAtMs))
       report('no drift', play, `ended ${-early} ms late and no fault explains it`)
   }
 

@@ -12,6 +12,7 @@ import {
   type Checked,
   checkHistories,
   checkWrites,
+  type DisturbedSpan,
   type HookedStation
 } from './checks.ts'
 import { type Closers, openClosers } from './closers.ts'
@@ -24,7 +25,6 @@ import { openOperators } from './operators.ts'
 import { describeFault, drawFaults, type Fault, type FaultKind } from './plan.ts'
 import { openPlayoutScript } from './playout-script.ts'
 import { openRig, type Rig } from './rig.ts'
-import type { TimeSpan } from './violation.ts'
 
 export interface RunOptions {
   readonly seed: number
@@ -93,7 +93,7 @@ async function run(
   )
   for (const [kind, reason] of rig.impossible) report(`left out: ${kind} (${reason})`)
   const possible = kinds.filter(kind => !rig.impossible.has(kind))
-  const spans: TimeSpan[] = []
+  const spans: DisturbedSpan[] = []
   const load = await openLoad(options, journal, opened, rig, () => spans)
   const { checked } = load
   const isOver = () => signal.aborted || (!options.keepsGoing && journal.violations().length > 0)
@@ -148,7 +148,7 @@ async function suffer(
   rig: Rig,
   fault: Fault,
   checked: Checked,
-  spans: TimeSpan[],
+  spans: DisturbedSpan[],
   signal: AbortSignal
 ): Promise<void> {
   const { journal } = checked
@@ -192,10 +192,11 @@ async function judgeWrites(checked: Checked): Promise<void> {
 }
 
 /** When a fault disturbs plays. Where the time of Postgres was wrong, by that time as well. */
-function spansOf({ kind }: Fault, fromMs: number, toMs: number): TimeSpan[] {
+function spansOf({ kind }: Fault, fromMs: number, toMs: number): DisturbedSpan[] {
   if (leavesPlaysAlone.has(kind)) return []
-  const shifts = kind === 'postgres-clock' ? [0, -hourMs, hourMs] : [0]
-  return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs }))
+  const isJump = kind === 'postgres-clock'
+  const shifts = isJump ? [0, -hourMs, hourMs] : [0]
+  return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs, isJump }))
 }
 
 async function readEpochs({ sql }: Rig): Promise<Map<number, string>> {
@@ -209,7 +210,7 @@ async function openLoad(
   journal: Journal,
   opened: Closers,
   { sql, servers, redis: { url: redisUrl } }: Rig,
-  disturbed: () => readonly TimeSpan[]
+  disturbed: () => readonly DisturbedSpan[]
 ): Promise<{ checked: Checked; stop: () => void }> {
   const ended = new AbortController()
   opened.defer(() => ended.abort())
@@ -307,6 +308,7 @@ async function openLoad(
     playout,
     clocked,
     hooked,
+    dueSinceMs: new Map(),
     servers: () => baseUrls,
     disturbed
   }

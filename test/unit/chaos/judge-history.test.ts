@@ -84,3 +84,15 @@ test('after a fault a station may be silent until its playout reports the next s
   expect(rules(silent, { backend: 'clock', disturbed })).toEqual(['no gap'])
   expect(rules(silent, { backend: 'liquidsoap' })).toEqual(['no gap'])
 })
+
+test('an hour passes between two moments of a jump of the clock', () => {
+  const late = changed(2, { dueAtMs: 11_000, startedAtMs: 10_500 })
+  const jumps = [
+    { fromMs: 10_000, toMs: 12_000 },
+    { fromMs: 19_000, toMs: 21_000 }
+  ]
+  const before = changed(1, { endedAtMs: 10_500, dueAtMs: 10_500 }).slice(0, 1)
+  const plays = [...before, ...late.slice(1)]
+  expect(rules(plays, { disturbed: jumps })).toEqual(['no drift'])
+  expect(rules(plays, { disturbed: jumps, jumps })).toEqual([])
+})
