@@ -28,7 +28,6 @@ import { viewOf } from './live/view.ts'
 import { openPages } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
-import { engineTimeMs } from './runtime/engine-time.ts'
 import { openServices } from './services.ts'
 import { runService } from './shutdown.ts'
 
@@ -132,8 +131,8 @@ const lateMs = 500
 /** Waits a little for answers that are not all sent: their connections are cut next. */
 async function untilAnswered(underWay: UnderWay): Promise<void> {
   for (
-    const deadline = engineTimeMs() + 1_000;
-    underWay.answers > 0 && engineTimeMs() < deadline;
+    const deadline = performance.now() + 1_000;
+    underWay.answers > 0 && performance.now() < deadline;
     await wait(10)
   );
 }

@@ -13,7 +13,7 @@ import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Secrets } from '../src/secrets.ts'
 import { deliver, type DeliveryParts } from '../src/webhooks/deliver.ts'
-import { dueHooks, prolongHolds } from '../src/webhooks/deliveries.ts'
+import { dueHooks, prolongHolds, pullHooksBack } from '../src/webhooks/deliveries.ts'
 import { HostSlots } from '../src/webhooks/host-slots.ts'
 import { sendPartsOf } from '../src/webhooks/send-parts.ts'
 
@@ -69,6 +69,7 @@ export function startWebhooks(
   const relay = everyNowAndThen(relayMs, async () => {
     const nowMs = engineTimeMs()
     await raiseTurns(sql, nowMs)
+    await pullHooksBack(sql, nowMs)
     await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
   })
   const prolonging = everyNowAndThen(prolongMs, async () => {

@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../db/sql.ts'
 import { withDeadline } from '../deadline.ts'
-import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type Permission, type Rights } from './access.ts'
 import { openTokenBuckets } from './token-buckets.ts'
 
@@ -95,6 +94,7 @@ const refusedBurst = 100
 
 interface Remembered {
   readonly key: Key | null
+  /** By `performance.now()`. */
   readonly readAtMs: number
 }
 
@@ -125,8 +125,8 @@ export function openKeys(sql: Sql) {
 
   /** Nobody waits for it, and a failure costs a time stamp. */
   function noteUse(id: number): void {
-    const nowMs = engineTimeMs()
-    if (nowMs - (notedAtMs.get(id) ?? 0) < noteMs) return
+    const nowMs = performance.now()
+    if (nowMs - (notedAtMs.get(id) ?? -Infinity) < noteMs) return
     if (notedAtMs.size >= cacheSize) notedAtMs.clear()
     notedAtMs.set(id, nowMs)
     sql`update api_keys set last_used_at = now() where id = ${id}`.catch(() => {})
@@ -139,14 +139,14 @@ export function openKeys(sql: Sql) {
     const cache = key ? valid : invalid
     const oldest = cache.size >= cacheSize ? cache.keys().next() : { done: true as const }
     if (!oldest.done) cache.delete(oldest.value)
-    cache.set(text, { key, readAtMs: engineTimeMs() })
+    cache.set(text, { key, readAtMs: performance.now() })
     return key
   }
 
   async function find(text: string): Promise<Key | null> {
     if (!shape.test(text)) return null
     const cached = valid.get(text) ?? invalid.get(text)
-    const ageMs = cached ? engineTimeMs() - cached.readAtMs : Infinity
+    const ageMs = cached ? performance.now() - cached.readAtMs : Infinity
     if (cached && ageMs < cacheMs) return cached.key
     const running = asked.get(text) ?? ask(text).finally(() => asked.delete(text))
     asked.set(text, running)
@@ -165,7 +165,7 @@ export function openKeys(sql: Sql) {
    */
   async function findFrom(text: string, address: string): Promise<Key | number> {
     const known = valid.get(text)
-    const isRemembered = known !== undefined && engineTimeMs() - known.readAtMs < outageMs
+    const isRemembered = known !== undefined && performance.now() - known.readAtMs < outageMs
     const isHeard = isRemembered || refusals.peek(address) === 0
     const key = isHeard ? await find(text) : null
     return key ?? refusals.take(address)

@@ -59,7 +59,7 @@ interface Wait {
 function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
   const { live, waiters, sql } = services
   const { stationId } = asked
-  const endsAtMs = engineTimeMs() + waitMs
+  const endsAtMs = performance.now() + waitMs
   const nothing = () => json({ seen: String(seen), commands: [] })
   return {
     later: answer => {
@@ -81,7 +81,7 @@ function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
         })
       const wait = () => {
         const state = live.get(String(stationId))
-        const remainingMs = endsAtMs - engineTimeMs()
+        const remainingMs = endsAtMs - performance.now()
         if (!state || remainingMs <= 0) return end(nothing)
         const since = state.offset
         const { epoch } = state

@@ -1,4 +1,3 @@
-import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 
 /** What a long poll waits for, `waitMs` at most: a higher offset than `since`, or another epoch than `epoch`. */
@@ -40,6 +39,7 @@ export interface WaitersOptions {
 
 interface Waiter {
   readonly awaited: Awaited
+  /** By `performance.now()`. */
   readonly deadlineMs: number
   readonly end: (why: WaitEnd) => void
   readonly giveBack: () => void
@@ -103,7 +103,7 @@ export function openWaiters(options: WaitersOptions): Waiters {
   }
 
   function endLate(): void {
-    const nowMs = engineTimeMs()
+    const nowMs = performance.now()
     for (const [stationId, waiters] of byStation) {
       const isGone = !isKnown(stationId)
       endThose(waiters, ({ deadlineMs }) => (isGone || deadlineMs <= nowMs ? 'timeout' : null))
@@ -125,7 +125,7 @@ export function openWaiters(options: WaitersOptions): Waiters {
       if (giveBack === null) return 'full'
       const waiter: Waiter = {
         awaited,
-        deadlineMs: engineTimeMs() + awaited.waitMs,
+        deadlineMs: performance.now() + awaited.waitMs,
         end,
         giveBack,
         stage: 'waiting'

@@ -96,14 +96,14 @@ export function openAudience(options: AudienceOptions): Audience {
   const channels = openChannels(channel => {
     // The first repetition comes at a random time, so that channels do not come in step.
     channel.dueAtMs =
-      channel.name === timeChannel ? Infinity : engineTimeMs() + heartbeatMs * (0.5 + Math.random() / 2)
+      channel.name === timeChannel ? Infinity : performance.now() + heartbeatMs * (0.5 + Math.random() / 2)
     if (channel.delayMs > 0) channel.shown = feed.find(stationOf(channel.name) ?? '') ?? null
   })
   const permissions = openPermissions(options.mayListen, log)
   const deliveries = openDeliveries({ feed, permissions, slowMs, log, end })
   const fanOut = openFanOut(deliveries.prepare, error => log.error({ err: error }, 'a delivery failed'))
-  let timeDueAtMs = engineTimeMs() + timeIntervalMs
-  let lastTickMs = engineTimeMs()
+  let timeDueAtMs = performance.now() + timeIntervalMs
+  let lastTickMs = performance.now()
   let isDraining = false
 
   function end(session: Session, ending: Ending): void {
@@ -222,8 +222,7 @@ export function openAudience(options: AudienceOptions): Audience {
 
   function connect(session: Session, wishes: readonly Wish[], allowed: ReadonlySet<number>): void {
     session.phase = 'connected'
-    const nowMs = engineTimeMs()
-    session.dueAtMs = nowMs + pingIntervalMs * (0.5 + Math.random() / 2)
+    session.dueAtMs = performance.now() + pingIntervalMs * (0.5 + Math.random() / 2)
     const entries = session.subscriptions.map((subscription, index) => {
       const wish = wishes[index]
       const entry = wish === undefined ? waitingEntry : entryFor(subscription, wish, allowed)
@@ -234,7 +233,7 @@ export function openAudience(options: AudienceOptions): Audience {
       client: randomUUID(),
       session: randomUUID(),
       pingSeconds,
-      nowMs,
+      nowMs: engineTimeMs(),
       entries
     })
     sendFrame(session, openFrame(frame))
@@ -263,7 +262,7 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   function tick(): void {
-    const nowMs = engineTimeMs()
+    const nowMs = performance.now()
     deliveries.checkBehind(nowMs)
     const credit = ((nowMs - lastTickMs) / 1_000) * channelsPerSecond
     lastTickMs = nowMs
@@ -277,7 +276,7 @@ export function openAudience(options: AudienceOptions): Audience {
       }
     }
     for (const channel of channels.all()) {
-      const triggers = channel.postponed.length > 0 ? showDue(channel, nowMs) : null
+      const triggers = channel.postponed.length > 0 ? showDue(channel, engineTimeMs()) : null
       if (triggers !== null || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
     }
     if (nowMs >= timeDueAtMs) {
@@ -287,7 +286,7 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   function publish(channel: Channel, triggers: Iterable<Trigger>): void {
-    channel.dueAtMs = engineTimeMs() + heartbeatMs
+    channel.dueAtMs = performance.now() + heartbeatMs
     fanOut.publish(channel, triggers)
   }
 
@@ -322,7 +321,7 @@ export function openAudience(options: AudienceOptions): Audience {
   return {
     end,
     join: (transport, visitor) => {
-      const session = openSession(transport, visitor, engineTimeMs() + staleMs)
+      const session = openSession(transport, visitor, performance.now() + staleMs)
       if (isDraining) endSession(session, 'shutdown')
       else sessions.add(session)
       return session

@@ -16,7 +16,7 @@ export interface Channel {
   readonly name: string
   readonly delayMs: number
   readonly subscribers: Set<Subscription>
-  /** When it has to be repeated, changed or not. */
+  /** When it has to be repeated, changed or not, by `performance.now()`. */
   dueAtMs: number
   /** What its subscribers are shown, where that is not simply the newest state: with a delay. */
   shown: LiveStation | null

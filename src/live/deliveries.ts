@@ -164,7 +164,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
 
   function noteBehind(session: Session): void {
     if (session.held === null && !isBehind(session)) return
-    if (session.slowSinceMs === 0) session.slowSinceMs = engineTimeMs()
+    if (session.slowSinceMs === 0) session.slowSinceMs = performance.now()
     behind.add(session)
   }
 

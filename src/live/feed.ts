@@ -2,7 +2,6 @@ import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../redis/keys.ts'
 import { type Change, parseChange } from '../redis/station-store.ts'
-import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
@@ -14,8 +13,8 @@ export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]
 export type GoneListener = (idOrName: string) => void
 
 /**
- * Unix milliseconds: `lastCheckMs` when a part of Redis was last compared with what is in memory, `checkedAtMs` when the
- * newest comparison of everything began.
+ * `lastCheckMs`: when a part of Redis was last compared with what is in memory, by `performance.now()`. `checkedAtMs`: when the newest
+ * comparison of everything began, in Unix milliseconds.
  */
 export interface FeedHealth {
   readonly connected: boolean
@@ -86,14 +85,14 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   )
   let isAway = false
   let isOutdated = false
-  let lastCheckMs = 0
+  let lastCheckMs = -Infinity
   let nextShard = 0
 
   const isPartAway = () => followers.some(follower => follower.isAway())
 
   /** One line when Redis, or a part of it, goes away, and one when all of it is back. */
   function onOutcome(error: unknown): void {
-    if (error === null) lastCheckMs = engineTimeMs()
+    if (error === null) lastCheckMs = performance.now()
     if (isPartAway() === isAway) return
     isAway = !isAway
     if (isAway) log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
@@ -188,7 +187,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   for (const event of backEvents) subscriber.on(event, checkAll)
   // What changed between the first look and the subscription.
   await compareAll()
-  lastCheckMs = engineTimeMs()
+  lastCheckMs = performance.now()
   const timer = setInterval(checkNext, checkIntervalMs)
   // Changes nothing but that something is sent: where no answer comes, the connection is replaced.
   const prober = setInterval(() => {
@@ -216,7 +215,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       checkedAtMs: Math.min(...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
-    isCurrent: () => isConnected() && !isOutdated && engineTimeMs() - lastCheckMs < currentForMs,
+    isCurrent: () => isConnected() && !isOutdated && performance.now() - lastCheckMs < currentForMs,
     close: async () => {
       clearInterval(timer)
       clearInterval(prober)

@@ -44,14 +44,14 @@ export interface Session {
    * frame, `ended`.
    */
   phase: 'waiting' | 'asking' | 'connected' | 'ended'
-  /** When it is too late for the first message, and after that when the next ping is due. */
+  /** When it is too late for the first message, and after that when the next ping is due, by `performance.now()`. */
   dueAtMs: number
   subscriptions: readonly Subscription[]
   /** False once something waited for the client, until nothing does. */
   isClear: boolean
   /** Subscriptions whose newest state is held back until the client reads on. */
   held: Set<Subscription> | null
-  /** Since when more waits for the client than it should; 0 if it does not. */
+  /** Since when more waits for the client than it should; by `performance.now()`; 0 if it does not. */
   slowSinceMs: number
   /** Messages that wait for their turn, in their order. */
   inbox: string[] | null

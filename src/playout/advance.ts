@@ -1,9 +1,8 @@
 import { refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import { bridge } from './bridge.ts'
-import { aheadAtMostMs, pullBack } from './future.ts'
+import { holdInTime } from './future.ts'
 import { librariesOf } from './libraries.ts'
 import { nowPlayingLine } from './now-playing-line.ts'
 import { endPass } from './passes.ts'
@@ -14,7 +13,6 @@ import { refillHeld } from './queue.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { type HeldStation, holdStation } from './situation.ts'
 import { tellHooks } from './tell-hooks.ts'
 
 /**
@@ -71,11 +69,9 @@ export interface Advanced {
 function step(sql: Sql, request: AdvanceRequest, note: (tx: Tx) => Promise<void>): Promise<Stepped> {
   const { stationId, endedShId, cause } = request
   return sql.begin<Stepped>(async tx => {
-    let held = await holdStation(tx, stationId, engineTimeMs(), librariesOf(sql))
-    const isPulledBack = held !== null && (await pullBackWhereAhead(tx, held))
-    if (isPulledBack) held = await holdStation(tx, stationId, engineTimeMs(), null)
+    const held = await holdInTime(tx, stationId, librariesOf(sql))
     if (!held) return unmoved('gone')
-    const { station, play, queue, library } = held
+    const { station, play, queue, library, isPulledBack } = held
     const nowMs = station.readAtMs
     if (endedShId !== null && (play?.id ?? 0) !== endedShId) return unmoved('overtaken')
     if (cause === 'skip' && !play) return unmoved('idle')
@@ -132,12 +128,6 @@ function step(sql: Sql, request: AdvanceRequest, note: (tx: Tx) => Promise<void>
     await note(tx)
     return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs), earlyByMs: 0 }
   })
-}
-
-/** A silent station may have had a play that ended after now. */
-async function pullBackWhereAhead(tx: Tx, { station, play }: HeldStation): Promise<boolean> {
-  const isAhead = play === null || play.startedAtMs > station.readAtMs + aheadAtMostMs
-  return isAhead && pullBack(tx, station.id, station.readAtMs)
 }
 
 interface Stepped {

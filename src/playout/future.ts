@@ -1,23 +1,73 @@
 import type { Tx } from '../db/sql.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import type { Libraries } from './libraries.ts'
 import { countLibraryChange } from './queue.ts'
+import { type LockedStation, lockStation, readOpenPlay } from './rows.ts'
+import { type HeldStation, holdStation } from './situation.ts'
 
 /** What is ahead of the time by less is no fault: processes measure the time, and playouts report in their own. */
 export const aheadAtMostMs = 1_000
 /** So many plays at a time are pulled back. */
 const most = 1_000
+/** Plays never overlap: of those that have begun only the last may end later, and a few more where something was wrong. */
+const begunAtMost = 5
+
+/**
+ * Takes a station for a step, with no play that begins after now, as `holdStations` does. `isPulledBack`: it had one.
+ */
+export async function holdInTime(
+  tx: Tx,
+  stationId: number,
+  libraries: Libraries
+): Promise<(HeldStation & { readonly isPulledBack: boolean }) | null> {
+  const held = await holdStation(tx, stationId, engineTimeMs(), libraries)
+  if (!held) return null
+  if (!(await pullBackWhereAhead(tx, held))) return { ...held, isPulledBack: false }
+  const again = await holdStation(tx, stationId, engineTimeMs(), null)
+  return again && { ...again, isPulledBack: true }
+}
+
+/** A station and its play on air. */
+export type InTime = Pick<HeldStation, 'station' | 'play'>
+
+/** The same where no more than the play on air is needed. */
+export async function lockInTime(tx: Tx, stationId: number): Promise<InTime | null> {
+  const station = await lockStation(tx, stationId)
+  if (!station) return null
+  const play = await readOpenPlay(tx, stationId)
+  const isPulledBack = await pullBackWhereAhead(tx, { station, play })
+  return { station, play: isPulledBack ? await readOpenPlay(tx, stationId) : play }
+}
+
+/** A silent station may have had a play that ended after now. */
+async function pullBackWhereAhead(tx: Tx, { station, play }: InTime): Promise<boolean> {
+  const isAhead = play === null || play.startedAtMs > station.readAtMs + aheadAtMostMs
+  return isAhead && pullBack(tx, station.id, station.readAtMs)
+}
+
+/** When something happened that nobody can know before it does: a process may go by a wrong time for a moment. */
+export const notAfterNow = (station: LockedStation, atMs: number) => Math.min(atMs, station.readAtMs)
 
 /**
  * Lets plays and broadcasts that begin or end after now do so now: the time went back, or whoever noted them had a wrong one. Without this a station
  * would stand still until its play begins. Returns whether there was anything.
  */
-export async function pullBack(tx: Tx, stationId: number, nowMs: number): Promise<boolean> {
+async function pullBack(tx: Tx, stationId: number, nowMs: number): Promise<boolean> {
   const fromMs = nowMs + aheadAtMostMs
+  // If one is ahead, so may be others by less, and would overlap with it.
   const plays = await tx`
+    with near as (
+      (select id, started_at_ms, ended_at_ms from song_history
+        where station_id = ${stationId} and started_at_ms > ${nowMs} order by started_at_ms limit ${most})
+      union all
+      (select id, started_at_ms, ended_at_ms from song_history
+        where station_id = ${stationId} and started_at_ms <= ${nowMs}
+        order by started_at_ms desc limit ${begunAtMost})
+    )
     update song_history set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end,
       due_at_ms = due_at_ms - greatest(0, started_at_ms - ${nowMs})
-    where id in (
-      select id from song_history where station_id = ${stationId} order by started_at_ms desc, id desc limit ${most}
-    ) and (started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
+    where id in (select id from near where started_at_ms > ${nowMs} or ended_at_ms > ${nowMs})
+      and exists (select from near where started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
   const broadcasts = await tx`
     update broadcasts set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end
     where id in (select id from broadcasts where station_id = ${stationId} order by id desc limit ${most})

@@ -2,11 +2,12 @@ import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { advance } from './advance.ts'
 import { bridgeAfterMs } from './bridge.ts'
+import { type InTime, lockInTime, notAfterNow } from './future.ts'
 import { startTold } from './hearsay.ts'
 import { endPlay } from './plays.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
-import { type LockedStation, lockStation, type OpenPlay, readOpenPlay } from './rows.ts'
+import type { LockedStation, OpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { tellHooks } from './tell-hooks.ts'
 
@@ -36,13 +37,14 @@ export async function goLive(
   services: PlayoutServices,
   stationId: number,
   who: Broadcaster,
-  atMs: number
+  saidMs: number
 ): Promise<void> {
   const told = await services.sql.begin(async tx => {
-    const station = await lockStation(tx, stationId)
-    if (!station) throw new ApiError('not-found')
+    const held = await lockInTime(tx, stationId)
+    if (!held) throw new ApiError('not-found')
+    const { station, play } = held
     if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
-    const play = await readOpenPlay(tx, stationId)
+    const atMs = notAfterNow(station, saidMs)
     const current = await readBroadcast(tx, stationId)
     if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return null
     if (current && current.startedAtMs > atMs) {
@@ -69,15 +71,16 @@ export async function goLive(
 export async function endLive(
   services: PlayoutServices,
   stationId: number,
-  { username, atMs }: { readonly username: string | null; readonly atMs: number }
+  { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
 ): Promise<void> {
   const ended = await services.sql.begin(async tx => {
-    const station = await lockStation(tx, stationId)
-    if (!station) throw new ApiError('not-found')
+    const held = await lockInTime(tx, stationId)
+    if (!held) throw new ApiError('not-found')
+    const atMs = notAfterNow(held.station, saidMs)
     const current = await readBroadcast(tx, stationId)
     if (!current || current.startedAtMs > atMs) return null
     if (username !== null && username !== current.username) return null
-    return closeLive(tx, station, current, atMs)
+    return closeLive(tx, held, current, atMs)
   })
   if (ended === null) return
   await publishEventually(services, stationId)
@@ -93,8 +96,7 @@ export async function dropLive(tx: Tx, stationId: number, atMs: number): Promise
   await markLive(tx, stationId)
 }
 
-async function closeLive(tx: Tx, station: LockedStation, current: Broadcast, atMs: number) {
-  const play = await readOpenPlay(tx, station.id)
+async function closeLive(tx: Tx, { station, play }: InTime, current: Broadcast, atMs: number) {
   await endBroadcast(tx, current, atMs)
   await markLive(tx, station.id)
   if (play?.streamer) await letGo(tx, station, play, atMs)

@@ -1,11 +1,11 @@
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { lockInTime, notAfterNow } from './future.ts'
 import { endLive } from './live.ts'
 import { endPlay, goSilent } from './plays.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import { reportTrack } from './report.ts'
-import { lockStation, readOpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { tellHooks } from './tell-hooks.ts'
 
@@ -80,12 +80,14 @@ async function readShown(sql: Sql, stationId: number): Promise<Shown | undefined
 
 async function fallSilent(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
   const told = await services.sql.begin(async tx => {
-    const station = await lockStation(tx, stationId)
-    const play = await readOpenPlay(tx, stationId)
-    if (!station || !play || station.driver !== 'none' || station.liveSinceMs !== null) return null
-    await endPlay(tx, station, play, Math.max(atMs, play.startedAtMs))
+    const held = await lockInTime(tx, stationId)
+    if (!held?.play) return null
+    const { station, play } = held
+    const endMs = Math.max(notAfterNow(station, atMs), play.startedAtMs)
+    if (station.driver !== 'none' || station.liveSinceMs !== null) return null
+    await endPlay(tx, station, play, endMs)
     await goSilent(tx, station, null)
-    return raiseTriggers(tx, station, observedBefore(station, play), atMs)
+    return raiseTriggers(tx, station, observedBefore(station, play), endMs)
   })
   if (told === null) return
   await publishEventually(services, stationId)

@@ -2,6 +2,7 @@ import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
+import { holdInTime, notAfterNow } from './future.ts'
 import { startTold } from './hearsay.ts'
 import { librariesOf } from './libraries.ts'
 import { dropLive } from './live.ts'
@@ -14,7 +15,7 @@ import { observedBefore, raiseTriggers } from './raise.ts'
 import { moveStart, type NearPlay, readNear, settle } from './reported-plays.ts'
 import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { type HeldStation, holdStation } from './situation.ts'
+import type { HeldStation } from './situation.ts'
 import { tellHooks } from './tell-hooks.ts'
 import { type Placement, placeInTime } from './timeline.ts'
 
@@ -42,13 +43,14 @@ export async function reportTrack(
   report: TrackReport
 ): Promise<void> {
   const told = await services.sql.begin(async tx => {
-    const held = await holdStation(tx, stationId, engineTimeMs(), librariesOf(services.sql))
+    const held = await holdInTime(tx, stationId, librariesOf(services.sql))
     if (!held) throw new ApiError('not-found')
     refuseUnasked(held.station)
     const before = observedBefore(held.station, held.play)
-    if (!(await record(tx, held, report))) return null
+    const startedAtMs = notAfterNow(held.station, report.startedAtMs)
+    if (!(await record(tx, held, { ...report, startedAtMs }))) return null
     await refillHeld(tx, stationId, engineTimeMs(), librariesOf(services.sql))
-    return raiseTriggers(tx, held.station, before, report.startedAtMs)
+    return raiseTriggers(tx, held.station, before, startedAtMs)
   })
   if (told === null) return
   const state = await publishEventually(services, stationId)

@@ -16,6 +16,9 @@ export interface HeldHook extends PreparedHook {
   readonly rateLimitMs: number
 }
 
+/** Instants of the past may be ahead of now by so much: processes measure the time. */
+const aheadAtMostMs = 1_000
+
 /** How long a hold lasts unless it is prolonged: then somebody else goes on where its holder was killed. */
 export const holdMs = 8_000
 
@@ -154,7 +157,7 @@ export async function recordAttempt(
       tx`
         update webhooks set consecutive_failures = ${health.failures}, failing_since_ms = ${health.failingSinceMs},
           pauses = ${health.pauses}, paused_until_ms = ${health.pausedUntilMs}, last_sent_ms = ${health.lastSentMs},
-          last_status = ${status}, last_message_sent = ${Math.floor(startedAtMs / 1000)},
+          last_status = ${status}, last_message_sent = greatest(last_message_sent, ${Math.floor(startedAtMs / 1000)}),
           is_auto_disabled = is_auto_disabled or ${isSwitchedOff}, is_enabled = is_enabled and not ${isSwitchedOff}
         where id = ${hook.id}`,
       tx`
@@ -177,6 +180,32 @@ export async function recordAttempt(
     })
     return true
   })
+}
+
+/**
+ * Where the last attempt of a hook was made after now, the time has gone back since: what waits from that attempt on waits from now on. Without
+ * this a retry that is due in seconds would come hours late. A hold ends in time as well, unless its holder prolongs it.
+ */
+export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
+  const sentAfterMs = nowMs + aheadAtMostMs
+  const heldAfterMs = nowMs + holdMs + aheadAtMostMs
+  const rows = await sql<{ id: number }[]>`
+    select id from webhooks where last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs}`
+  if (rows.length === 0) return
+  await sql`
+    with ahead as (
+      select id, greatest(0, last_message_sent * 1000 - ${nowMs}) as ms from webhooks
+      where id = any(${rows.map(({ id }) => id)}::bigint[])
+        and (last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs})
+      order by id for no key update
+    ), hooks as (
+      update webhooks w set last_message_sent = least(last_message_sent, ${Math.floor(nowMs / 1000)}),
+        held_until_ms = least(held_until_ms, ${nowMs + holdMs}), last_sent_ms = least(last_sent_ms, ${nowMs}),
+        paused_until_ms = greatest(0, paused_until_ms - ms)
+      from ahead where w.id = ahead.id
+    )
+    update webhook_deliveries d set next_attempt_ms = next_attempt_ms - ms
+    from ahead where d.webhook_id = ahead.id and d.state = 'pending' and d.next_attempt_ms > ${nowMs}`
 }
 
 /** Hooks that have something due and that nobody delivers to. */

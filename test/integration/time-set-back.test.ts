@@ -1,0 +1,121 @@
+import { expect } from 'vitest'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { endLive, goLive } from '../../src/playout/live.ts'
+import { reportTrack } from '../../src/playout/report.ts'
+import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries.ts'
+import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { test } from '../support/fixtures.ts'
+import { seedHook, stateOf } from '../support/hooks.ts'
+import { openPlayout } from '../support/playout.ts'
+import { readHistory, seedStation } from '../support/stations.ts'
+
+// What is stored when the clock of Postgres was ahead for a while: instants that are still to come.
+
+const hourMs = 3_600_000
+
+const told = (title: string, startedAtMs: number) => ({
+  queueId: null,
+  mediaId: null,
+  playlistId: null,
+  artist: 'Artist',
+  title,
+  startedAtMs,
+  isTimed: true
+})
+
+/** A station that goes by reports, with plays from these moments on, in milliseconds from now. */
+async function seedReported(sql: Sql, startsMs: readonly number[]): Promise<number> {
+  const stationId = await seedStation(sql)
+  await sql`update stations set backend = 'liquidsoap' where id = ${stationId}`
+  const nowMs = Date.now()
+  const plays = startsMs.map((startMs, index) => {
+    const next = startsMs[index + 1]
+    const title = `Title ${index}`
+    return { title, start: nowMs + startMs, end: next === undefined ? null : nowMs + next }
+  })
+  for (const { title, start, end } of plays)
+    await sql`
+      insert into song_history (station_id, song_id, artist, title, album, duration_ms, started_at_ms, ended_at_ms)
+      values (${stationId}, '', 'Artist', ${title}, '', 180000, ${start}, ${end})`
+  return stationId
+}
+
+/** In time, one after the other without overlap, none after now. */
+async function expectInTime(sql: Sql, stationId: number): Promise<void> {
+  const nowMs = Date.now()
+  const plays = (await readHistory(sql, stationId)).toSorted(
+    (a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id
+  )
+  for (const [index, { startedAtMs, endedAtMs }] of plays.entries()) {
+    const next = plays[index + 1]
+    expect(startedAtMs).toBeLessThanOrEqual(nowMs)
+    if (next) expect(endedAtMs ?? Infinity).toBeLessThanOrEqual(next.startedAtMs)
+    else expect(endedAtMs).toBeNull()
+  }
+}
+
+test('a report that comes after plays of the future is the one on air', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedReported(sql, [-2_000, 500, 4_000, hourMs])
+  await reportTrack(playout, stationId, told('New', Date.now() + hourMs))
+  await expectInTime(sql, stationId)
+  expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
+})
+
+test('a streamer begins and ends now, whatever time it is for the process that says so', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedReported(sql, [-2_000, hourMs])
+  const who = { username: 'dj', displayName: 'DJ', streamerId: null }
+  const broadcasts = async () => {
+    const rows = await sql<{ startedAtMs: number; endedAtMs: number | null }[]>`
+      select started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs" from broadcasts where station_id = ${stationId}`
+    return rows.map(({ startedAtMs, endedAtMs }) => ({
+      isBegun: startedAtMs <= Date.now(),
+      isOver: endedAtMs !== null && endedAtMs <= Date.now()
+    }))
+  }
+  await goLive(playout, stationId, who, Date.now() + hourMs)
+  expect(await broadcasts()).toEqual([{ isBegun: true, isOver: false }])
+  await endLive(playout, stationId, { username: 'dj', atMs: Date.now() + hourMs })
+  expect(await broadcasts()).toEqual([{ isBegun: true, isOver: true }])
+  await expectInTime(sql, stationId)
+  const [play] = await sql<{ dueAtMs: number }[]>`
+    select due_at_ms as "dueAtMs" from song_history where station_id = ${stationId} and ended_at_ms is null`
+  expect(play?.dueAtMs).toBeLessThan(Date.now() + 60_000)
+})
+
+test('a retry waits as long as it was to wait, and holds back nothing for longer', async ({ sql }) => {
+  const stationId = await seedStation(sql)
+  const hookId = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
+  const nowMs = Date.now()
+  const aheadMs = nowMs + hourMs
+  for (const shId of [1, 2])
+    await sql.begin(async tx =>
+      writeEvent(tx, stateOf(stationId, shId), {
+        fact: `song:${shId}`,
+        happenedAtMs: nowMs,
+        triggers: ['song_changed']
+      })
+    )
+  await sql`
+    update webhook_deliveries set attempts = 1, next_attempt_ms = ${aheadMs + 5_000}
+    where id = (select min(id) from webhook_deliveries where webhook_id = ${hookId})`
+  await sql`
+    update webhooks set last_message_sent = ${Math.floor(aheadMs / 1000)}, last_sent_ms = ${aheadMs},
+      paused_until_ms = ${aheadMs + 3_000}, holder = 'gone', held_until_ms = ${aheadMs + 8_000}
+    where id = ${hookId}`
+  await pullHooksBack(sql, nowMs)
+  const [pulled] = await sql<{ nextMs: number; pausedMs: number; heldMs: number }[]>`
+    select d.next_attempt_ms - ${nowMs} as "nextMs", w.paused_until_ms - ${nowMs} as "pausedMs",
+      w.held_until_ms - ${nowMs} as "heldMs"
+    from webhook_deliveries d join webhooks w on w.id = d.webhook_id where w.id = ${hookId} order by d.id limit 1`
+  expect(pulled?.nextMs).toBeGreaterThan(4_000)
+  expect(pulled?.nextMs).toBeLessThan(7_000)
+  expect(pulled?.pausedMs).toBeLessThan(5_000)
+  expect(pulled?.heldMs).toBeLessThanOrEqual(8_000)
+  expect(await dueHooks(sql, nowMs + 10_000, 1_000)).toContain(hookId)
+})
