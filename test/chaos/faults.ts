@@ -25,6 +25,7 @@ export const takesStoresAway: ReadonlySet<FaultKind> = new Set([
   'pause-postgres',
   'pause-redis',
   'restore-redis',
+  'promote-replica',
   'cut-store',
   'half-open-store',
   'disk-full'
@@ -34,6 +35,7 @@ export const takesStoresAway: ReadonlySet<FaultKind> = new Set([
 export const mayBeginEpochs: ReadonlySet<FaultKind> = new Set([
   'flush-redis',
   'restore-redis',
+  'promote-replica',
   'kill-redis',
   'disk-full'
 ])
@@ -65,6 +67,9 @@ type Action = (rig: Rig, fault: Fault, signal: AbortSignal) => Promise<void>
 
 /** Long pauses of a store are seen as its end, and short ones are not. */
 const restartAfterShare = 0.3
+
+/** How far a replica may be behind: replication does not wait for it. */
+const lagAtMostMs = 1_500
 
 /** How often a dump is older than the epoch. */
 const oldEpochShare = 0.5
@@ -104,6 +109,14 @@ const actions: Readonly<Record<FaultKind, Action>> = {
     await rig.redis.kill()
     await restore()
     await rig.redis.start()
+  },
+
+  'promote-replica': async (rig, { forMs, share }, signal) => {
+    const replica = await rig.redis.openReplica()
+    await pause(forMs, signal)
+    await replica.fallBehind()
+    await pause(share * lagAtMostMs, signal)
+    await replica.promote()
   },
 
   'terminate-backends': async rig => {

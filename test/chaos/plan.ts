@@ -12,6 +12,7 @@ export const faultKinds = [
   'pause-redis',
   'flush-redis',
   'restore-redis',
+  'promote-replica',
   'terminate-backends',
   'lock-table',
   'lock-rows',
