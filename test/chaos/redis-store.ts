@@ -73,10 +73,11 @@ export async function openRedisStore(home: string): Promise<RedisStore> {
       fallBehind: async () => ask(async client => client.replicaof('NO', 'ONE')),
       promote: async () => {
         await kill()
+        // Started again: a Redis 7.0 that became a replica writes a damaged file once its disk is full.
+        await replica.stop()
         await rm(folder, { recursive: true, force: true })
-        await ask(async client => client.config('SET', 'port', port))
         folder = own
-        service = { ...replica, port, url }
+        service = await startRedis(folder, { port })
         watch()
       }
     }

@@ -52,8 +52,6 @@ export const everyCaller: readonly CallerKind[] = [
 /** Those of whom each stands for many, for a quick run. */
 export const typicalCallers: readonly CallerKind[] = [
   ...fewCallers,
-  { name: 'view all', rights: { everywhere: ['view all'] } },
-  { name: 'a right of the installation', rights: { everywhere: ['administer settings'] } },
   { name: 'a right at the station', rights: { own: ['view station reports'] } }
 ]
 
