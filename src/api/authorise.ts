@@ -8,7 +8,7 @@ import { findStation } from './parse.ts'
 import { playoutKeyHash } from './playout-key.ts'
 import type { ApiRequest, Caller, Route, StationRow } from './route.ts'
 import type { LiveView } from './services.ts'
-import { openTokenBuckets } from './token-buckets.ts'
+import { openAddressBuckets, openTokenBuckets } from './token-buckets.ts'
 
 export interface AuthoriserParts {
   readonly keys: Pick<Keys, 'findFrom'>
@@ -24,7 +24,7 @@ export interface AuthoriserParts {
 export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
   const writes = openTokenBuckets(100, 500)
   /** Wrong keys of playouts, by address: so many at once, and one more a second. One whose key was replaced asks on and on. */
-  const wrongPlayoutKeys = openTokenBuckets(1, 60)
+  const wrongPlayoutKeys = openAddressBuckets(1, 60)
 
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
     const { access } = route

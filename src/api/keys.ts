@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Sql, Tx } from '../db/sql.ts'
 import { withDeadline } from '../deadline.ts'
 import { type Permission, type Rights } from './access.ts'
-import { openTokenBuckets } from './token-buckets.ts'
+import { openAddressBuckets } from './token-buckets.ts'
 
 /**
  * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the SHA-256 hash
@@ -106,7 +106,7 @@ export function openKeys(sql: Sql) {
   const valid = new Map<string, Remembered>()
   /** Apart, so that a flood of guesses drives no valid key out. */
   const invalid = new Map<string, Remembered>()
-  const refusals = openTokenBuckets(refusedPerSecond, refusedBurst)
+  const refusals = openAddressBuckets(refusedPerSecond, refusedBurst)
   /** Questions under way: many requests with one key ask once. */
   const asked = new Map<string, Promise<Key | null>>()
   const notedAtMs = new Map<number, number>()

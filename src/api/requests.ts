@@ -8,11 +8,11 @@ import { listSchema } from './list.ts'
 import { parseId } from './parse.ts'
 import { actionResult, type ApiRoute } from './route.ts'
 import { listSongs, songListParameters } from './song-list.ts'
-import { openTokenBuckets } from './token-buckets.ts'
+import { openAddressBuckets } from './token-buckets.ts'
 import { visitedStation, visitOf } from './visit.ts'
 
 /** By address. */
-const submissions = openTokenBuckets(2 / 5, 2)
+const submissions = openAddressBuckets(2 / 5, 2)
 
 const list: ApiRoute = {
   method: 'GET',
@@ -62,7 +62,7 @@ const submit: ApiRoute = {
   async handle(request, services) {
     const { stationId } = await visitedStation(visitOf(request), services)
     const media = mediaNamed(request.params['media_id'] ?? '')
-    const wait = submissions.take(ownerOf(request.address))
+    const wait = submissions.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     await services.sql.begin(tx =>
       submitRequest(tx, {

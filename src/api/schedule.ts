@@ -1,11 +1,10 @@
 import { type ScheduleItem, windowsBetween } from '../autodj/schedule.ts'
 import { openZone } from '../autodj/zone.ts'
 import { TooManyRequests } from '../errors.ts'
-import { ownerOf } from '../networks.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { localTime } from './local-time.ts'
 import { type ApiRoute, json } from './route.ts'
-import { openTokenBuckets } from './token-buckets.ts'
+import { openAddressBuckets } from './token-buckets.ts'
 import { visitedStation, visitOf } from './visit.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -14,7 +13,7 @@ const daysAtMost = 31
 const rowsAtMost = 500
 
 /** By address: what is on changes rarely. */
-const looks = openTokenBuckets(10, 100)
+const looks = openAddressBuckets(10, 100)
 
 interface ScheduledPlaylist {
   readonly id: number
@@ -53,7 +52,7 @@ const list: ApiRoute = {
   async handle(request, services) {
     const { publicReads: sql } = services
     const { stationId, profile } = await visitedStation(visitOf(request), services)
-    const wait = looks.take(ownerOf(request.address))
+    const wait = looks.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)
     const days = wholeNumber(request.query, 'days', { least: 1, most: daysAtMost, fallback: 7 })

@@ -1,19 +1,18 @@
 import { songOf } from '../db/facts.ts'
 import type { Fragment, Sql } from '../db/sql.ts'
 import { TooManyRequests } from '../errors.ts'
-import { ownerOf } from '../networks.ts'
 import type { Song } from '../station/state.ts'
 import { likePattern, listParameters, listReply, parseListQuery, readList } from './list.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
-import { openTokenBuckets } from './token-buckets.ts'
+import { openAddressBuckets } from './token-buckets.ts'
 
 const sortKeys = ['artist', 'title', 'album', 'genre']
 
 export const songListParameters = listParameters(sortKeys)
 
 /** By address. A page that searches while one types asks often; nobody needs the whole list all the time. */
-const looks = openTokenBuckets(10, 100)
+const looks = openAddressBuckets(10, 100)
 
 export interface SongRow {
   readonly id: number
@@ -30,7 +29,7 @@ export async function listSongs(
   { name, condition }: { readonly name: string; readonly condition: (sql: Sql) => Fragment },
   render: (row: SongRow) => object
 ): Promise<Reply> {
-  const wait = looks.take(ownerOf(request.address))
+  const wait = looks.take(request.address)
   if (wait > 0) throw new TooManyRequests(wait)
   const { reads: sql } = services
   const query = parseListQuery(request.query, sortKeys)

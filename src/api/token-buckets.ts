@@ -1,3 +1,5 @@
+import { ownerOf } from '../networks.ts'
+
 /** Buckets that fill with `perSecond` tokens up to `burst`, one per name; they are full at first. */
 export interface TokenBuckets {
   /** Takes a token; gives 0, or the whole seconds until there is one again (at least 1). */
@@ -44,4 +46,10 @@ export function openTokenBuckets(
       return wait
     }
   }
+}
+
+/** The same, one per address: all addresses of an IPv6 host share one. */
+export function openAddressBuckets(perSecond: number, burst: number): TokenBuckets {
+  const { take, peek } = openTokenBuckets(perSecond, burst)
+  return { take: address => take(ownerOf(address)), peek: address => peek(ownerOf(address)) }
 }

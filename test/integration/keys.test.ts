@@ -382,8 +382,15 @@ function openGate(sql: Sql) {
     isOpen: () => true,
     onSettled: () => {}
   }
-  return async (apiKey: string, address: string, method: 'GET' | 'POST' = 'GET') => {
-    const route = { method, path: '/', access: 'any key', handle: () => ({}) } as const
+  return async (
+    apiKey: string,
+    address: string,
+    {
+      method = 'GET',
+      access = 'any key'
+    }: { method?: 'GET' | 'POST'; access?: 'any key' | 'playout key' } = {}
+  ) => {
+    const route = { method, path: '/', access, handle: () => ({}) } as const
     return authorise({ ...asked, method, apiKey, address }, route)
   }
 }
@@ -396,12 +403,15 @@ test('writes are limited by key, reads and other keys are not', async ({ sql }) 
   const refusals: unknown[] = []
   let taken = 0
   for (; taken < 2_000 && refusals.length === 0; taken++)
-    await ask(busy, address, 'POST').catch((error: unknown) => refusals.push(error))
+    await ask(busy, address, { method: 'POST' }).catch((error: unknown) => refusals.push(error))
   expect(refusals).toMatchObject([{ status: 429, retryAfterSeconds: 1 }])
   expect(taken).toBeGreaterThan(500)
   await ask(busy, address)
-  await ask(calm, address, 'POST')
-  await waitFor(async () => ask(busy, address, 'POST'), { deadlineMs: 10_000, what: 'room for a write' })
+  await ask(calm, address, { method: 'POST' })
+  await waitFor(async () => ask(busy, address, { method: 'POST' }), {
+    deadlineMs: 10_000,
+    what: 'room for a write'
+  })
 })
 
 test('a flood of wrong keys keeps no revoked key alive', async ({ sql }) => {
@@ -432,3 +442,15 @@ test('a flood of wrong keys keeps no revoked key alive', async ({ sql }) => {
     { deadlineMs: 10_000, what: 'the revocation to work in the flood' }
   )
 })
+
+test.for(['any key', 'playout key'] as const)(
+  'addresses of one /64 share the limit of wrong keys (%s)',
+  async (access, { sql }) => {
+    const ask = openGate(sql)
+    const refusalFrom = async (address: string): Promise<unknown> =>
+      ask('wrong', address, { access }).catch((reason: unknown) => reason)
+    for (let n = 0; n < 150; n++) await refusalFrom(`2001:db8:0:1:${n.toString(16)}::1`)
+    expect(await refusalFrom('2001:db8:0:1:ffff::1')).toBeInstanceOf(TooManyRequests)
+    expect(await refusalFrom('2001:db8:0:2::1')).toMatchObject({ status: 403 })
+  }
+)
