@@ -12,7 +12,7 @@ import type { ApiRequest } from './route.ts'
 /** Statements of one heavy read. They end in Postgres too when the client leaves. */
 export interface HeavyRead {
   readonly rows: <Row extends object>(statement: Fragment) => Promise<readonly Row[]>
-  /** The same, a few hundred rows at a time. Other statements of this read wait until it ends. */
+  /** The same, a hundred rows at a time. Other statements of this read wait until it ends. */
   readonly batches: <Row extends object>(statement: Fragment) => AsyncIterable<readonly Row[]>
 }
 
@@ -53,7 +53,8 @@ export const heavyReadConnections = {
   keys: ofKeys.light.total + ofKeys.heavy.total
 }
 
-const rowsPerBatch = 500
+/** Few, because other requests wait while a batch is rendered. */
+const rowsPerBatch = 100
 /** An estimate that only has to tell large reads from small ones. */
 const msPerRow = 0.05
 const retryAfterSeconds = 2

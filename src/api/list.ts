@@ -92,7 +92,7 @@ export interface ListSource<Row extends object> {
   readonly select: Fragment
   /** A statement with one row, of any columns, per record; it is only counted. */
   readonly matching: Fragment
-  /** The records as they are sent. Called with some hundred rows at a time. */
+  /** The records as they are sent. Called with a hundred rows at a time. */
   readonly render?: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
   /** Names a count that may be a few seconds old, for lists that anybody may request. */
   readonly countKey?: string
@@ -115,12 +115,11 @@ export async function readList<Row extends object>(
   source: ListSource<Row>
 ): Promise<ListResult> {
   const { limit, offset } = windowOf(query)
-  const isLight = limit + offset <= lightRows && query.search === '' && query.sort === null
   const count = (read: HeavyRead) =>
     source.countKey === undefined
       ? countMatching(read, sql, source.matching)
       : keptCounts.get(source.countKey, () => countMatching(read, sql, source.matching))
-  return heavyReads.run(request, { isLight, rows: limit }, async read => {
+  return heavyReads.run(request, { isLight: isLight(query), rows: limit }, async read => {
     const before = offset === 0 ? null : await count(read)
     if (before !== null && offset >= before) {
       if (before >= reachMost) refuseDepth(request, limit)
@@ -134,7 +133,12 @@ export async function readList<Row extends object>(
 }
 
 /** Up to this row a list in its own order is light work. */
-const lightRows = 500
+const lightRows = 100
+
+export function isLight(query: ListQuery): boolean {
+  const { limit, offset } = windowOf(query)
+  return limit + offset <= lightRows && query.search === '' && query.sort === null
+}
 
 const keptCounts = openKeptCounts()
 

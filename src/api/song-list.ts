@@ -2,7 +2,7 @@ import { songOf } from '../db/facts.ts'
 import type { Fragment, Sql } from '../db/sql.ts'
 import { TooManyRequests } from '../errors.ts'
 import type { Song } from '../station/state.ts'
-import { likePattern, listParameters, listReply, parseListQuery, readList } from './list.ts'
+import { isLight, likePattern, listParameters, listReply, parseListQuery, readList } from './list.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 import { openAddressBuckets } from './token-buckets.ts'
@@ -11,8 +11,9 @@ const sortKeys = ['artist', 'title', 'album', 'genre']
 
 export const songListParameters = listParameters(sortKeys)
 
-/** By address. A page that searches while one types asks often; nobody needs the whole list all the time. */
-const looks = openAddressBuckets(10, 100)
+const pages = openAddressBuckets(10, 100)
+/** A page may search while one types, but nobody needs that or the whole list all the time. */
+const heavyReads = openAddressBuckets(1, 30)
 
 export interface SongRow {
   readonly id: number
@@ -29,10 +30,10 @@ export async function listSongs(
   { name, condition }: { readonly name: string; readonly condition: (sql: Sql) => Fragment },
   render: (row: SongRow) => object
 ): Promise<Reply> {
-  const wait = looks.take(request.address)
+  const query = parseListQuery(request.query, sortKeys)
+  const wait = (isLight(query) ? pages : heavyReads).take(request.address)
   if (wait > 0) throw new TooManyRequests(wait)
   const { reads: sql } = services
-  const query = parseListQuery(request.query, sortKeys)
   const pattern = likePattern(query.search)
   // What is in the artist or the title is in both together.
   const searched = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`

@@ -205,6 +205,19 @@ describe('what may be requested', () => {
     expect(refused[0]?.headers.get('retry-after')).toMatch(/^[12]$/)
     expect((await listOf(program, { id })).status).toBe(200)
   })
+
+  test('is searched for one address up to a limit that pages do not have', async ({ program }) => {
+    const { id } = await openStation(program, {}, { tracks: 1 })
+    const from = stranger()
+    const ask = async (query: string) =>
+      program.ask('GET', `/api/station/${id}/requests?per_page=1${query}`, { key: '', from })
+    let searches = 0
+    while (searches < 100 && (await ask('&searchPhrase=title')).status === 200) searches++
+    expect(searches).toBeGreaterThanOrEqual(30)
+    expect(searches).toBeLessThan(100)
+    expect((await ask('&searchPhrase=title')).status).toBe(429)
+    expect((await ask('')).status).toBe(200)
+  })
 })
 
 describe('a private station', () => {
