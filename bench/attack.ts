@@ -9,6 +9,7 @@ import postgres from 'postgres'
 
 import type { AttackCounts, AttackOptions } from './attackers.ts'
 import { endWithUs } from './children.ts'
+import { cpuSeconds } from './cpu.ts'
 import { type Program, startProgram } from './program.ts'
 import { seedLibraries } from './seed-libraries.ts'
 import { whole } from './settings.ts'
@@ -83,7 +84,19 @@ export async function attack(): Promise<void> {
       await wait(5_000)
     }
     const columns = loads.flatMap(({ name }) => [`${name} p50 ms`, 'p99 ms', 'failed'])
-    printTable(['attack', 'requests', 'whole answers', '429/503', ...columns, 'server MB'], rows)
+    printTable(
+      [
+        'attack',
+        'requests',
+        'whole answers',
+        '429/503',
+        ...columns,
+        'server cores',
+        'Postgres cores',
+        'server MB'
+      ],
+      rows
+    )
   } finally {
     await program.stop()
   }
@@ -116,11 +129,16 @@ async function seed({ databaseUrl, baseUrl }: Program): Promise<void> {
 /** One row of the table. */
 async function measure(program: Program, { name, ...options }: (typeof attacks)[number]): Promise<string[]> {
   const memory = watchMemory(program.serverPid())
+  const fromMs = performance.now()
+  const before = cpuSeconds(program.pid)
   const attackers = options.addresses === 0 ? null : await startAttackers(program.baseUrl, options)
   // The first seconds are the worst: honest clients are there from the start.
   const measured = await Promise.all(loads.map(load => ask(program.baseUrl, load)))
   const counts = (await attackers?.counts()) ?? { sent: 0, whole: 0, refused: 0 }
   const most = memory.stop()
+  const after = cpuSeconds(program.pid)
+  const coresOf = (role: string) =>
+    ((after[role] ?? 0) - (before[role] ?? 0)) / ((performance.now() - fromMs) / 1_000)
   return [
     name,
     ...[counts.sent, counts.whole, counts.refused].map(count => number(count)),
@@ -128,6 +146,8 @@ async function measure(program: Program, { name, ...options }: (typeof attacks)[
       const ordered = sorted(latenciesMs)
       return [number(quantile(ordered, 0.5), 1), number(quantile(ordered, 0.99), 1), number(failures)]
     }),
+    number(coresOf('server'), 2),
+    number(coresOf('postgres'), 2),
     number(most / 1_024)
   ]
 }

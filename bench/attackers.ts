@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** How an attack goes: addresses, requests a second and requests in flight are those of all attackers together. */
@@ -16,7 +17,12 @@ export interface AttackCounts {
   refused: number
 }
 
-/** A process of `npm run bench -- attack`: asks for all that is expensive, and sends its counts to its parent. */
+/**
+ * A process of `npm run bench -- attack`: asks for all that is expensive, and sends its counts to its parent. It has the lowest priority, since
+ * attackers bring machines of their own.
+ */
+setPriority(constants.priority.PRIORITY_LOW)
+
 const options: AttackOptions & { baseUrl: string; seconds: number; station: string } = JSON.parse(
   process.argv[2] ?? '{}'
 )
@@ -28,7 +34,8 @@ const paths = [
   `${station}/requests?per_page=500&page=99`,
   `${station}/requests?per_page=500&searchPhrase=artist`,
   `${station}/ondemand?per_page=500&sort=album&sortOrder=DESC`,
-  `${station}/requests?searchPhrase=nothing-like-it`
+  `${station}/requests?searchPhrase=nothing-like-it`,
+  `${station}/requests?per_page=500`
 ]
 const agent = new Agent({ keepAlive: true, maxSockets: options.inFlight })
 const counts: AttackCounts = { sent: 0, whole: 0, refused: 0 }
