@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq'
 
 import { withDeadline } from '../deadline.ts'
-import { ApiError } from '../errors.ts'
+import { StoreAway } from '../errors.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { succeeded, successSchema } from './account.ts'
@@ -47,7 +47,7 @@ const queues: ApiRoute = {
     const look = () =>
       Promise.all([standing(redis, 'advance', advances), standing(redis, 'deliver', deliveries)])
     const found = await withDeadline(patienceMs, 'looking at the queues', look).catch(() => {
-      throw new ApiError('unavailable', 'Redis does not tell how the queues are: try again later.')
+      throw new StoreAway()
     })
     return succeeded({ queues: found })
   }

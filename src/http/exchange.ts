@@ -4,7 +4,8 @@ import type { HttpResponse } from 'uWebSockets.js'
 
 import { withoutSecret } from '../api/keys.ts'
 import type { HeldDocument, Reply } from '../api/route.ts'
-import { ApiError, renderError, retryAfterOf, StoreAway } from '../errors.ts'
+import { DeadlineExceeded } from '../deadline.ts'
+import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { isStoreFault } from '../store-checks.ts'
 import { documentHeaders, typeHeaders } from './document-headers.ts'
@@ -121,7 +122,7 @@ export function sendEmpty(exchange: Exchange, headers: Headers): void {
 }
 
 /**
- * Answers an error: `ApiError` as it is, a store that is away as 503, and anything else as 500; both of these are logged. `close` ends the connection with
+ * Answers an error: `ApiError` as it is, a store that is away or a deadline as 503, and anything else as 500; all but the first are logged. `close` ends the connection with
  * it.
  */
 export function fail(
@@ -211,6 +212,8 @@ function has(headers: Headers, wanted: string): boolean {
 
 function knownError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError && error.kind !== 'internal') return error
+  if (error instanceof DeadlineExceeded)
+    return new Overloaded(5, 'The request took too long: try again in a few seconds.')
   return isStoreFault(error)
     ? new StoreAway()
     : new ApiError('internal', undefined, { request_id: requestId })

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import type { ApiRequest, Caller, Reply, Route } from '../api/route.ts'
+import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { apiKeyOf } from './api-key.ts'
@@ -174,7 +175,7 @@ export function serveRoutes<Services>(
     defer(exchange)
     const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
     try {
-      deliver(exchange, await withDeadline(work(), waitMs), isKeyed)
+      deliver(exchange, await withDeadline(waitMs, 'the answer', work), isKeyed)
     } catch (error) {
       fail(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {
@@ -204,15 +205,3 @@ async function readBody<Services>(
 }
 
 const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
-
-async function withDeadline<Value>(work: Promise<Value>, waitMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${waitMs} ms`)), waitMs)
-  })
-  try {
-    return await Promise.race([work, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
-}

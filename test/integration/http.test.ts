@@ -281,13 +281,13 @@ test('a key that a path names is logged without its secret', async () => {
 
 test('a handler that never answers is answered for', async () => {
   const { base } = await serve({ handlerTimeoutMs: 50 })
-  expect((await fetch(`${base}/never`)).status).toBe(500)
+  expect((await fetch(`${base}/never`)).status).toBe(503)
 })
 
 test('a client that leaves while a handler works does no harm', async () => {
   const { base } = await serve({ handlerTimeoutMs: 50 })
   await expect(fetch(`${base}/never`, { signal: AbortSignal.timeout(10) })).rejects.toThrow('aborted')
-  expect((await fetch(`${base}/never`)).status).toBe(500)
+  expect((await fetch(`${base}/never`)).status).toBe(503)
   expect((await fetch(`${base}/now`)).status).toBe(200)
 })
 

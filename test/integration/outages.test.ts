@@ -26,3 +26,29 @@ test('while Postgres is away, requests that need it are answered 503 with a time
     expect(body.message).toContain('does not answer')
   }
 })
+
+test('while Postgres hangs, keys that cannot be checked are answered 503 as well', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  await using folder = await openTempFolder()
+  const stationId = await seedStation(sql)
+  await using proxy = await openCuttableProxy(databaseUrl)
+  using server = await startServer(proxy.url, redisUrl, folder.path)
+  proxy.delay(20_000)
+  const answer = await server.ask('GET', `/api/station/${stationId}/queue`)
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+})
+
+test('while Redis is away, the state of the queues is answered 503 as well', async ({
+  databaseUrl,
+  redisUrl
+}) => {
+  await using folder = await openTempFolder()
+  const proxy = await openCuttableProxy(redisUrl)
+  using server = await startServer(databaseUrl, proxy.url, folder.path)
+  await proxy[Symbol.asyncDispose]()
+  const answer = await server.ask('GET', '/api/queues')
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+})
