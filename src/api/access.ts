@@ -130,11 +130,13 @@ export function maySeeAddresses(rights: Rights | null, stationId: number): boole
   )
 }
 
-/** Whether a caller may see whole the addresses that web hooks of a station send to: only who may set them. */
-export function maySeeHookAddresses(rights: Rights | null, stationId: number): boolean {
-  return (
-    rights !== null && allows(rights, { permission: 'manage station web hooks', stationId, isRead: false })
-  )
+/** Whether a caller may see whole the addresses in records that are written with a right: only who may set them. */
+export function maySeeWholeAddresses(
+  rights: Rights | null,
+  permission: Permission,
+  stationId: number | null
+): boolean {
+  return rights !== null && allows(rights, { permission, stationId, isRead: false })
 }
 
 /** A right to write includes the right to read the same. */

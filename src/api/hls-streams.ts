@@ -9,6 +9,7 @@ import {
   given,
   integer,
   namedValues,
+  privateAddress,
   problem,
   text,
   webAddress
@@ -73,7 +74,9 @@ export const hlsStreams = resource({
       about: 'Where listeners go when it ends.',
       example: '/silence.mp3'
     }),
-    relay_url: webAddress({ max: 255, about: 'A stream that is relayed instead of the own sound.' }),
+    relay_url: privateAddress(
+      webAddress({ max: 255, about: 'A stream that is relayed instead of the own sound.' })
+    ),
     authhash: text({ max: 255, fallback: '', about: 'The hash by which a directory knows the stream.' }),
     max_listener_duration: integer({
       min: 0,

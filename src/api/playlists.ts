@@ -11,6 +11,7 @@ import {
   isWebAddress,
   listOf,
   noLonger,
+  privateAddress,
   problem,
   text
 } from '../fields/field.ts'
@@ -64,13 +65,15 @@ export const playlists = resource({
       fallback: 'shuffle',
       about: 'The order of its songs.'
     }),
-    remote_url: text({
-      max: 2048,
-      fallback: '',
-      isTrimmed: true,
-      about: 'The address, where source is remote_url.',
-      example: 'https://example.com/stream.mp3'
-    }),
+    remote_url: privateAddress(
+      text({
+        max: 2048,
+        fallback: '',
+        isTrimmed: true,
+        about: 'The address, where source is remote_url.',
+        example: 'https://example.com/stream.mp3'
+      })
+    ),
     remote_type: choice(['stream', 'playlist', 'other'], {
       fallback: 'stream',
       about: 'What is at the address.'

@@ -20,7 +20,8 @@ export const pollSchema = exactly({
   type: { type: 'string', enum: ['icecast', 'shoutcast2'] },
   url: {
     type: 'string',
-    description: 'Without what follows its path.',
+    description:
+      "Without its query, and without the path of the station's own server: they may hold a token.",
     examples: ['http://127.0.0.1:8000/']
   },
   answered_at: {
@@ -47,7 +48,7 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const polls = sql`
       select p.remote_id, case when r.id is null then ${stationKind(sql)} else ${remoteKind(sql)} end as type,
-        coalesce(r.url, s.frontend_url) as url, p.answered_at_ms / 1000 as answered_at,
+        coalesce(substring(r.url from '^[^?#]+'), substring(s.frontend_url from '^[^/]+//[^/?#]+')) as url, p.answered_at_ms / 1000 as answered_at,
         p.failing_since_ms / 1000 as failing_since, p.problem
       from polls p join stations s on s.id = p.station_id left join remotes r on r.id = p.remote_id
       where p.station_id = ${stationOf(request).id}`
@@ -56,16 +57,10 @@ const list: ApiRoute = {
     const rows = await readList<Poll>(request, services, query, {
       select: sql`select * from (${polls}) p where ${where} order by remote_id nulls first`,
       matching: sql`select from (${polls}) p where ${where}`,
-      render: some => some.map(row => ({ ...row, url: withoutSecrets(row.url) }))
+      render: some => some.map(row => ({ ...row, url: new URL(row.url).href }))
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
-}
-
-/** Some put passwords into the query of an address. */
-function withoutSecrets(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return origin + pathname
 }
 
 export const pollRoutes = [list]

@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import { columnOf, sealingPurpose } from '../fields/column.ts'
-import type { Fields, ValuesOf } from '../fields/field.ts'
+import type { Field, Fields, ValuesOf } from '../fields/field.ts'
 import { changesOf, formOf } from '../fields/form.ts'
 import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
 import { publishEventually } from '../playout/publish.ts'
+import { redactedAddress } from '../webhooks/without-secrets.ts'
 import { acceptBody, allProblems, problemsIn } from './accept.ts'
+import { maySeeWholeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
 import { likePattern, type ListQuery, type ListResult, readList } from './list.ts'
 import { type RenderContext, type Resource, type Rules, type Stored, storedFields } from './resource.ts'
@@ -48,7 +50,9 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function render(rows: readonly Stored<F>[], context: RenderContext) {
     const shown = (await rules.shown?.(rows, context)) ?? []
-    return rows.map((row, index) => renderRecord(fields, row, shown[index] ?? {}))
+    const { caller, station } = context
+    const isWhole = maySeeWholeAddresses(caller?.key ?? null, resource.access.write, station?.id ?? null)
+    return rows.map((row, index) => renderRecord(fields, row, shown[index] ?? {}, isWhole))
   }
 
   async function list(
@@ -278,13 +282,19 @@ export type Store = ReturnType<typeof openStore>
 function renderRecord(
   fields: Fields,
   row: Readonly<Record<string, unknown>>,
-  shown: Readonly<Record<string, unknown>>
+  shown: Readonly<Record<string, unknown>>,
+  isWhole: boolean
 ) {
   const record: Record<string, unknown> = { id: row['id'] }
-  for (const [name, { kind }] of Object.entries(fields)) {
-    record[name] = Object.hasOwn(shown, name) ? shown[name] : kind === 'secret' ? '' : row[name]
-  }
+  for (const [name, { kind }] of Object.entries(fields))
+    record[name] = Object.hasOwn(shown, name) ? shown[name] : renderStored(kind, row[name], isWhole)
   return record
+}
+
+function renderStored(kind: Field<unknown>['kind'], value: unknown, isWhole: boolean): unknown {
+  if (kind === 'secret') return ''
+  const isRedacted = kind === 'private address' && value !== '' && !isWhole
+  return isRedacted ? redactedAddress(String(value), false) : value
 }
 
 function toColumn(tx: Tx, value: unknown) {

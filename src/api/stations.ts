@@ -12,6 +12,7 @@ import {
   type Field,
   flag,
   integer,
+  privateAddress,
   problem,
   secret,
   text,
@@ -97,11 +98,13 @@ export const stations = resource({
       fallback: 'clock',
       about: 'Who says what plays: the clock of Cuewire, Liquidsoap, or reports of a broadcaster.'
     }),
-    frontend_url: webAddress({
-      max: 255,
-      about: 'Where its streaming server answers Cuewire; empty: it is not asked.',
-      example: 'http://127.0.0.1:8000'
-    }),
+    frontend_url: privateAddress(
+      webAddress({
+        max: 255,
+        about: 'Where its streaming server answers Cuewire; empty: it is not asked.',
+        example: 'http://127.0.0.1:8000'
+      })
+    ),
     frontend_admin_password: secret({
       max: 255,
       about: 'Of the user admin there; with it Icecast tells listeners apart. Null takes it away.'

@@ -1,7 +1,17 @@
 import pLimit from 'p-limit'
 
 import { ApiError, type FieldError, TooManyRequests } from '../errors.ts'
-import { choice, type Field, fixed, given, integer, secret, text, webAddress } from '../fields/field.ts'
+import {
+  choice,
+  type Field,
+  fixed,
+  given,
+  integer,
+  privateAddress,
+  secret,
+  text,
+  webAddress
+} from '../fields/field.ts'
 import { isInsideRoots, resolveInside } from '../runtime/contained-files.ts'
 import { StorageFault, type StorageFaultWord } from '../storage/fault.ts'
 import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../storage/location.ts'
@@ -63,7 +73,7 @@ export const storageLocations = resource({
     s3Region: text({ max: 150, fallback: '', about: 'The region.', example: 'eu-central-1' }),
     s3Version: text({ max: 150, fallback: 'latest', about: 'The version of the API.' }),
     s3Bucket: text({ max: 255, fallback: '', about: 'The bucket.' }),
-    s3Endpoint: webAddress({ max: 255, about: "The server, if not Amazon's." }),
+    s3Endpoint: privateAddress(webAddress({ max: 255, about: "The server, if not Amazon's." })),
     dropboxAppKey: text({ max: 50, fallback: '', about: 'The key of the app.' }),
     dropboxAppSecret: secret({ max: 150, about: 'The secret of the app.' }),
     dropboxAuthToken: secret({ max: 255, about: 'The token that opens the Dropbox.' }),

@@ -4,7 +4,7 @@ import { choice } from '../fields/field.ts'
 import { type Trigger, triggers } from '../station/triggers.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { redactedAddress } from '../webhooks/without-secrets.ts'
-import { maySeeHookAddresses } from './access.ts'
+import { maySeeWholeAddresses } from './access.ts'
 import { filtersOf } from './filters.ts'
 import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
 import { parseId } from './parse.ts'
@@ -148,7 +148,9 @@ const read: ApiRoute = {
 /** An attempt as the caller may see it: the path of an address may hold a token. */
 function shownAttempt<A extends Pick<Attempt, 'url'>>(shown: A, { caller }: ApiRequest, hook: HookRow): A {
   const isWhole = hookTypeOf(hook.type).urls.length === 0 || shown.url === '' || shown.url === 'mailto:'
-  if (isWhole || maySeeHookAddresses(caller?.key ?? null, caller?.station?.id ?? 0)) return shown
+  const rights = caller?.key ?? null
+  if (isWhole || maySeeWholeAddresses(rights, 'manage station web hooks', caller?.station?.id ?? 0))
+    return shown
   return { ...shown, url: redactedAddress(shown.url, false) }
 }
 

@@ -31,7 +31,7 @@ import { keepFormerSecret } from '../webhooks/former-secret.ts'
 import type { HookType } from '../webhooks/hook-type.ts'
 import { hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
 import { secretsLeftBehind } from '../webhooks/left-behind.ts'
-import { maySeeHookAddresses } from './access.ts'
+import { maySeeWholeAddresses } from './access.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { type Plan, type Rules, resource, type Stored } from './resource.ts'
 import { targetProblems } from './target-problems.ts'
@@ -114,7 +114,7 @@ export const webhookRules: Rules<HookFields> = {
     await settleNotification(tx, disabledFact(before.id))
   },
   async shown(rows, { sql, caller, station }) {
-    const showsPath = maySeeHookAddresses(caller?.key ?? null, station?.id ?? 0)
+    const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
     const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row), showsPath))
     const hooks = rows.map(row => ({
       id: row.id,

@@ -14,8 +14,11 @@ export interface Field<Value> {
   readonly schema: JsonSchema
   /** What a body may hold, where that is more than what is given out. */
   readonly accepts?: JsonSchema
-  /** `secret`: taken in, reads `""`. `given`: given out, ignored in a body. */
-  readonly kind: 'plain' | 'secret' | 'given'
+  /**
+   * `secret`: taken in, reads `""`. `private address`: redacted for callers who may not set it. `given`: given out, ignored in a
+   * body.
+   */
+  readonly kind: 'plain' | 'secret' | 'private address' | 'given'
   /** Whether the table has a column for it. */
   readonly isStored: boolean
   /** Another value than at creation is refused. */
@@ -339,6 +342,12 @@ export function secret(options: TextOptions): Field<string> {
 export function hidden<Value>(field: Field<Value>): Field<Value> {
   const description = `${String(field.schema['description'])} Write-only: reads "".`
   return { ...field, schema: { ...field.schema, description }, kind: 'secret' }
+}
+
+/** An address that may hold a token: only callers who may set it see it whole. */
+export function privateAddress(field: Field<string>): Field<string> {
+  const description = `${String(field.schema['description'])} Keys that may not set it see its origin only.`
+  return { ...field, schema: { ...field.schema, description }, kind: 'private address' }
 }
 
 /** A field the server computes; what a body says of it is ignored. `isStored`: from a column of that name. */
