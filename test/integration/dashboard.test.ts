@@ -329,6 +329,26 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.locator('img[src=x], b').count()).toBe(0)
   }, 60_000)
 
+  test('a station that was hidden from a key offers no more to it than it may do', async ({
+    program,
+    openPage
+  }) => {
+    const { id, document } = await startPlaying(program)
+    await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: false } })
+    const made = await program.ask('POST', '/api/v1/main/api-keys', {
+      body: { name: 'Stranger', permissions: ['administer custom fields'] }
+    })
+    const page = await openPage()
+    await signIn(page, program.baseUrl, made.body.key)
+    const rightsAsked = page.waitForResponse(/toggle$/)
+    await page.goto(`${program.baseUrl}/#/station/${document.station.shortcode}`)
+    expect((await rightsAsked).status()).toBe(404)
+    await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: true } })
+    await page.locator('.tabs a').first().waitFor()
+    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now'])
+    expect(await page.getByRole('button', { name: /Skip/ }).count()).toBe(0)
+  })
+
   test('what a key may not do is not offered, and one that was revoked is put away', async ({
     program,
     openPage

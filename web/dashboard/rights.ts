@@ -7,7 +7,8 @@ import { asRefusal } from './refusal.ts'
 
 /*
  * Nobody tells a key its rights, so each is found out by asking for something: what is read is one record at most, and
- * what would be changed is not there, which is said (404) only after the key was looked at (403).
+ * what would be changed is not there, which is said (404) only after the key was looked at (403). A key that may not see a
+ * station gets 404 for its lists as well.
  */
 
 type Questions = Readonly<Record<string, readonly [path: string, question?: Question]>>
@@ -102,20 +103,26 @@ function rightsAt(prefix: string, questions: Questions): Promise<ReadonlySet<str
 }
 
 async function askRights(prefix: string, questions: Questions): Promise<ReadonlySet<string>> {
-  const held = Object.entries(questions).map(async ([right, [path, question]]) =>
-    (await isAllowed(`${prefix}${path}`, question)) ? right : []
+  const answers = await Promise.all(
+    Object.entries(questions).map(async ([right, [path, question]]) => ({
+      right,
+      isRead: question === undefined,
+      status: await statusOf(`${prefix}${path}`, question)
+    }))
   )
-  return new Set((await Promise.all(held)).flat())
+  // Every station has these lists: for a key that may not see the station all is answered 404.
+  if (answers.some(({ isRead, status }) => isRead && status === 404)) return noRights
+  return new Set(answers.filter(({ status }) => status !== 403).map(({ right }) => right))
 }
 
-/** Throws where that could not be found out. */
-async function isAllowed(path: string, question?: Question): Promise<boolean> {
+/** 200 for any success. Throws where no right can be told from the answer. */
+async function statusOf(path: string, question?: Question): Promise<number> {
   try {
     await ask(v.unknown(), path, question)
-    return true
+    return 200
   } catch (error) {
     const { status } = asRefusal(error)
     if (status === 0 || status === 429 || status >= 500) throw error
-    return status !== 403
+    return status
   }
 }
