@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError, Overloaded, TooManyRequests } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
@@ -53,8 +55,10 @@ export const heavyReadConnections = {
   keys: ofKeys.light.total + ofKeys.heavy.total
 }
 
-/** Few, because other requests wait while a batch is rendered. */
-const rowsPerBatch = 100
+/** How many rows are fetched at a time. */
+const rowsPerBatch = 500
+/** Of these so many are rendered before other requests may run. */
+const rowsPerSlice = 100
 /** An estimate that only has to tell large reads from small ones. */
 const msPerRow = 0.05
 const retryAfterSeconds = 2
@@ -159,8 +163,11 @@ async function readIn<Result>(
     current = query
     try {
       for await (const batch of query.cursor(rowsPerBatch)) {
-        yield batch
-        assertOpen()
+        for (let from = 0; from < batch.length; from += rowsPerSlice) {
+          yield batch.slice(from, from + rowsPerSlice)
+          await setImmediate()
+          assertOpen()
+        }
       }
     } finally {
       current = null
