@@ -1,15 +1,15 @@
 import { extname, resolve } from 'node:path'
 
-import pLimit from 'p-limit'
-
 import type { Fragment, Sql } from '../db/sql.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, Overloaded } from '../errors.ts'
+import { ownerOf } from '../networks.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
+import { openFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { renderSong } from '../station/now-playing.ts'
 import { listSchema } from './list.ts'
 import { mediaFolderOf, resolveMediaFolder } from './media-folder.ts'
 import { parseId } from './parse.ts'
-import type { ApiRoute, Reply } from './route.ts'
+import type { ApiRequest, ApiRoute, SentFile } from './route.ts'
 import type { ApiServices } from './services.ts'
 import { listSongs, songListParameters } from './song-list.ts'
 import { visitedStation, visitOf } from './visit.ts'
@@ -50,9 +50,15 @@ const list: ApiRoute = {
   }
 }
 
-const bytesAtMost = 256 * 2 ** 20
-/** Files are in memory while they are sent. */
-const atOnce = pLimit(4)
+/** A file is open while it is sent. */
+const openFiles = openFairSemaphore({
+  total: 200,
+  perOwner: 4,
+  waitingPerOwner: 8,
+  waiting: 400,
+  waitMs: 6_000
+})
+const retryAfterSeconds = 2
 
 const types: Readonly<Record<string, string>> = {
   '.mp3': 'audio/mpeg',
@@ -85,27 +91,42 @@ const download: ApiRoute = {
       where ${isOnDemand(sql, stationId)} and m.id = ${parseId(request.params['media_id'])}`
     if (!media) throw new ApiError('not-found')
     if (/^https?:\/\//i.test(media.path)) return { status: 302, headers: { Location: media.path } }
-    return atOnce(() => readSong(services, stationId, media.path))
+    await takePermit(request)
+    const { handle, size } = await openSong(services, stationId, media.path)
+    request.onSettled(() => void handle.close())
+    const type = types[extname(media.path).toLowerCase()] ?? 'application/octet-stream'
+    return {
+      file: { handle, size },
+      headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' }
+    }
   }
 }
 
-/** Throws 404 for a file that is not there, lies elsewhere or is too large to be sent by us. */
-async function readSong(
+/** Waits until a file may be open for the request, until its answer is settled. Throws 503 where there are too many. */
+async function takePermit(request: ApiRequest): Promise<void> {
+  const { permit, drop } = openFiles.acquire(ownerOf(request.address), 1_000)
+  request.onSettled(drop)
+  const granted = await permit
+  if (typeof granted === 'string')
+    throw new Overloaded(retryAfterSeconds, 'Too many files are requested at once: try again later.')
+  request.onSettled(() => {
+    granted.done()
+    granted.release()
+  })
+}
+
+/** Throws 404 for a file that is not there or lies elsewhere. */
+async function openSong(
   { publicReads: sql, config }: ApiServices,
   stationId: number,
   path: string
-): Promise<Reply> {
+): Promise<SentFile> {
   const folder = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
   const realFolder = folder === null ? null : await resolveMediaFolder(folder, config)
   if (folder === null || realFolder === null) throw new ApiError('not-found')
-  await using file = await openInside(resolve(folder, path), [realFolder]).catch(asNotFound)
-  const { size } = await file.stat()
-  if (size > bytesAtMost) throw new ApiError('not-found')
-  const type = types[extname(path).toLowerCase()] ?? 'application/octet-stream'
-  return {
-    body: await file.readFile(),
-    headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' }
-  }
+  const handle = await openInside(resolve(folder, path), [realFolder]).catch(asNotFound)
+  const { size } = await handle.stat()
+  return { handle, size }
 }
 
 const missingCodes: ReadonlySet<unknown> = new Set([

@@ -1,3 +1,5 @@
+import type { FileHandle } from 'node:fs/promises'
+
 import { ApiError } from '../errors.ts'
 import type { JsonSchema } from '../fields/field.ts'
 import type { Permission } from './access.ts'
@@ -59,9 +61,17 @@ export interface HeldDocument {
   readonly prepared?: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
 }
 
+/** An open file to be sent, and its size in bytes. */
+export interface SentFile {
+  readonly handle: FileHandle
+  readonly size: number
+}
+
 /**
  * An answer. `body` is sent as it is: text is JSON unless `headers` names another content type; undefined sends
  * none. `status` is 200 unless given.
+ *
+ * `file` stands in place of `body`: it is read piece by piece as the client reads, and closed once the answer is settled.
  *
  * `document` stands in place of `body` and `status`: it is asked for at the moment of sending, and is sent compressed
  * or as a 304 where the caller is content with that.
@@ -73,6 +83,7 @@ export interface Reply {
   readonly status?: number
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
+  readonly file?: SentFile
   readonly document?: () => HeldDocument
   readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 
 import { withoutSecret } from '../api/keys.ts'
-import type { HeldDocument, Reply } from '../api/route.ts'
+import type { HeldDocument, Reply, SentFile } from '../api/route.ts'
 import { DeadlineExceeded } from '../deadline.ts'
 import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -12,7 +12,7 @@ import { documentHeaders, typeHeaders } from './document-headers.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
 import { type Headers, jsonType, renderLines, withVary } from './headers.ts'
-import { sendTimeoutMs, streamBytes, wholeBytes } from './stream.ts'
+import { sendTimeoutMs, streamBytes, streamFile, wholeBytes } from './stream.ts'
 import type { UnderWay } from './under-way.ts'
 import { plainVariant, type Variant, variantOf } from './variants.ts'
 
@@ -79,7 +79,8 @@ function settle(exchange: Exchange): void {
 export function send(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
   if (!exchange.isOpen) return
   if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
-  write(exchange, { status: reply.status ?? 200, headers: headersOf(reply, isKeyed), body: reply.body })
+  const { status = 200, body, file } = reply
+  write(exchange, { status, headers: headersOf(reply, isKeyed), body, file })
 }
 
 /** Answers what `current` gives now, or a 304 where the caller has that. */
@@ -152,6 +153,7 @@ interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: Reply['body']
+  readonly file?: SentFile | undefined
   readonly close?: boolean
 }
 
@@ -162,37 +164,43 @@ function write(exchange: Exchange, answer: Answer): void {
   else writeCorked(exchange, answer)
 }
 
-function writeCorked(exchange: Exchange, { status, headers, body, close = false }: Answer): void {
+function writeCorked(exchange: Exchange, { status, headers, body, file, close = false }: Answer): void {
   const { res, asked } = exchange
   const mustClose = close || exchange.isDraining()
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(withVary(headers, asked.vary)))
+  const bytesOfAnswer = file?.size ?? Buffer.byteLength(body ?? '')
   const isBare = asked.method === 'HEAD' || status === 204 || status === 304
   if (!isBare) {
-    const bytes = body ?? ''
-    if (Buffer.byteLength(bytes) > wholeBytes) {
-      // Only an end in one piece can close the connection with it: closing is left to the client.
-      if (mustClose) res.writeHeader('Connection', 'close')
-      return stream(exchange, bytes)
-    }
+    // Only an end in one piece can close the connection with it: closing is left to the client.
+    const isInPieces = bytesOfAnswer > wholeBytes || (file !== undefined && bytesOfAnswer > 0)
+    if (isInPieces && mustClose) res.writeHeader('Connection', 'close')
+    if (isInPieces) return stream(exchange, file ?? toBytes(body), bytesOfAnswer)
     settle(exchange)
-    return void res.end(bytes, mustClose)
+    return void res.end(body ?? '', mustClose)
   }
   settle(exchange)
-  if (asked.method === 'HEAD') res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')))
+  if (asked.method === 'HEAD') res.writeHeader('Content-Length', String(bytesOfAnswer))
   // With any argument, undefined included, the next call ruins the connection: closing is left to the client.
   if (mustClose) res.writeHeader('Connection', 'close')
   res.endWithoutBody()
 }
 
-function stream(exchange: Exchange, body: string | Uint8Array): void {
+const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)
+
+function stream(exchange: Exchange, body: Uint8Array | SentFile, size: number): void {
   const { res } = exchange
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
   defer(exchange)
-  // A client that reads slowly, or never, must not keep the bytes in memory for ever.
-  const timer = setTimeout(() => exchange.isOpen && res.close(), sendTimeoutMs(bytes.length))
+  // A client that reads slowly, or never, must not keep the bytes in memory, or the file open, for ever.
+  const timer = setTimeout(() => exchange.isOpen && res.close(), sendTimeoutMs(size))
   whenSettled(exchange, () => clearTimeout(timer))
-  streamBytes(res, bytes, () => settle(exchange))
+  const onDone = () => settle(exchange)
+  if (body instanceof Uint8Array) return streamBytes(res, body, onDone)
+  const onFault = (error: unknown) => {
+    logFailure(exchange, error)
+    res.close()
+  }
+  streamFile(res, body, { isOpen: () => exchange.isOpen, onDone, onFault })
 }
 
 const onlyType: Headers = [['Content-Type', jsonType]]
