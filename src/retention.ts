@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { removeInBatches, rowsPerBatch } from './db/batches.ts'
+import { batchLimit, removeInBatches } from './db/batches.ts'
 import type { Sql } from './db/sql.ts'
 
 const dayMs = 86_400_000
@@ -29,7 +29,7 @@ export async function removeOldPlays(sql: Sql, nowMs: number, days: RetentionDay
     () => sql`
       delete from song_history where id in (
         select id from song_history where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
-        order by started_at_ms limit ${rowsPerBatch} for update skip locked)`
+        order by started_at_ms ${batchLimit(sql)} for update skip locked)`
   )
 }
 
@@ -39,7 +39,7 @@ export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
     () => sql`
       delete from queue where id in (
         select id from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
-        limit ${rowsPerBatch} for update skip locked)`
+        order by coalesce(played_at_ms, skipped_at_ms) ${batchLimit(sql)} for update skip locked)`
   )
 }
 
@@ -49,7 +49,7 @@ export function removeOldNotifications(sql: Sql, nowMs: number): Promise<number>
     () => sql`
       delete from notifications where notification_id in (
         select notification_id from notifications where created_at < ${new Date(nowMs - notificationsMs)}
-        limit ${rowsPerBatch})`
+        order by created_at ${batchLimit(sql)})`
   )
 }
 
@@ -60,7 +60,7 @@ export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDay
   return removed(
     () => sql`
       delete from audit_log where id in (
-        select id from audit_log where at < ${new Date(beforeMs)} order by at limit ${rowsPerBatch})`
+        select id from audit_log where at < ${new Date(beforeMs)} order by at ${batchLimit(sql)})`
   )
 }
 
@@ -71,28 +71,30 @@ export async function removeOldRequests(sql: Sql, nowMs: number, days: Retention
   return removed(
     () => sql`
       delete from requests where id in (
-        select id from requests where ended_at_ms < ${beforeMs} order by ended_at_ms limit ${rowsPerBatch})`
+        select id from requests where ended_at_ms < ${beforeMs} order by ended_at_ms ${batchLimit(sql)})`
   )
 }
 
 /**
- * Deliveries of web hooks are kept for `DELIVERY_RETENTION_DAYS`, with all attempts; pending ones stay. Returns how many deliveries and
- * events were removed.
+ * What web hooks were told is kept for `DELIVERY_RETENTION_DAYS`, with all attempts; pending deliveries and their events stay. Returns
+ * how many events were removed, and how many deliveries of events that stay.
  */
 export async function removeOldDeliveries(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.DELIVERY_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0
-  const removeDeliveries = () => sql`
-    delete from webhook_deliveries where state <> 'pending' and id in (
-      select d.id from webhook_events e join webhook_deliveries d on d.event_id = e.id
-      where e.happened_at_ms < ${beforeMs} and d.state <> 'pending' limit ${rowsPerBatch})`
+  // Deliveries and attempts go with their event.
   const removeEvents = () => sql`
     delete from webhook_events where id in (
       select e.id from webhook_events e
       where e.happened_at_ms < ${beforeMs}
-        and not exists (select from webhook_deliveries d where d.event_id = e.id)
-      limit ${rowsPerBatch})`
-  return (await removed(removeDeliveries)) + (await removed(removeEvents))
+        and not exists (select from webhook_deliveries d where d.event_id = e.id and d.state = 'pending')
+      order by e.happened_at_ms ${batchLimit(sql)})`
+  const removeDeliveries = () => sql`
+    delete from webhook_deliveries where state <> 'pending' and id in (
+      select d.id from webhook_events e join webhook_deliveries d on d.event_id = e.id
+      where e.happened_at_ms < ${beforeMs} and d.state <> 'pending'
+      order by e.happened_at_ms ${batchLimit(sql)})`
+  return (await removed(removeEvents)) + (await removed(removeDeliveries))
 }
 
 /**
@@ -109,7 +111,7 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
   const removeLeft = () => sql`
     delete from listeners where (station_id, source, identity) in (
       select station_id, source, identity from listeners where left_at_ms < ${nowMs - listenersMs}
-      limit ${rowsPerBatch} for update skip locked)`
+      order by left_at_ms ${batchLimit(sql)} for update skip locked)`
   return count + (await removed(removeLeft))
 }
 
@@ -128,13 +130,16 @@ export async function removeOldListenerMinutes(
   return removed(
     () => sql`
       delete from listener_minutes where (station_id, minute) in (
-        select m.station_id, m.minute
+        select old.station_id, old.minute
         from stations s
           cross join lateral (
             select max(minute) as minute from listener_minutes
             where station_id = s.id and minute <= ${firstMinute}) last
-          join listener_minutes m on m.station_id = s.id and m.minute < last.minute
-        limit ${rowsPerBatch})`
+          cross join lateral (
+            select m.station_id, m.minute from listener_minutes m
+            where m.station_id between s.id and s.id and m.minute < last.minute
+            order by m.station_id, m.minute ${batchLimit(sql)}) old
+        ${batchLimit(sql)})`
   )
 }
 
@@ -143,7 +148,8 @@ export function removeOldCommands(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`
       delete from playout_commands where id in (
-        select id from playout_commands where created_at_ms < ${nowMs - commandsMs} limit ${rowsPerBatch})`
+        select id from playout_commands where created_at_ms < ${nowMs - commandsMs}
+        order by created_at_ms ${batchLimit(sql)})`
   )
 }
 

@@ -2,7 +2,7 @@ import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { integer, text } from '../fields/field.ts'
 import { filtersOf } from './filters.ts'
-import { listParameters, listReply, listSchema, parseListQuery, readList } from './list.ts'
+import { listParameters, listReply, listSchema, newestRows, parseListQuery, readList } from './list.ts'
 import { findStation } from './parse.ts'
 import type { ApiRoute } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -61,24 +61,37 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const { record, record_id: recordId, key, station, since, until } = filters.parse(request.query)
     const stationId = station === undefined ? undefined : await stationIdOf(sql, station)
+    // An entry shows the second it was made in.
+    const range = {
+      from: sql`to_timestamp(${since ?? 0})`,
+      to: sql`to_timestamp(${(until ?? lastSecond) + 1})`
+    }
+    const source =
+      key !== undefined
+        ? ofKey(sql, key, range)
+        : stationId !== undefined
+          ? newestOf(sql, [sql`station_id`], sql`${stationId}::bigint`, range)
+          : record !== undefined && recordId !== undefined
+            ? newestOf(sql, [sql`record`, sql`record_id`], sql`${record}, ${recordId}`, range)
+            : record !== undefined
+              ? newestOf(sql, [sql`record`], sql`${record}::text`, range)
+              : newestOfAll(sql, range)
     const conditions: Fragment[] = [
       ...(record === undefined ? [] : [sql`record = ${record}`]),
       ...(recordId === undefined ? [] : [sql`record_id = ${recordId}`]),
-      ...(key === undefined ? [] : [ofKey(sql, key)]),
       ...(stationId === undefined ? [] : [sql`station_id = ${stationId}`]),
-      ...(since === undefined ? [] : [sql`at >= to_timestamp(${since})`]),
-      // An entry shows the second it was made in.
-      ...(until === undefined ? [] : [sql`at < to_timestamp(${until + 1})`]),
       ...(query.search === '' ? [] : [sql`strpos(lower(path), lower(${query.search})) > 0`])
     ]
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
+    const entries = sql`select * from (${source}) audit_log ${where}`
     const rows = await readList<AuditRow>(request, services, query, {
-      select: sql`
+      select: entries,
+      expand: page => sql`
         select id, floor(extract(epoch from at))::bigint as at,
           jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
           coalesce(station_id, 0) as station_id, fields
-        from audit_log ${where} order by audit_log.at desc, id desc`,
-      matching: sql`select from audit_log ${where}`
+        from (${page}) audit_log`,
+      matching: entries
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
@@ -93,10 +106,35 @@ async function stationIdOf(sql: Sql, station: string): Promise<number> {
   return found.id
 }
 
+/** Which entries: from a time on, before another. */
+interface Range {
+  readonly from: Fragment
+  readonly to: Fragment
+}
+
+const newestOfAll = (sql: Sql, { from, to }: Range): Fragment => sql`
+  select * from audit_log where at >= ${from} and at < ${to} order by audit_log.at desc, id desc ${newestRows(sql)}`
+
+/**
+ * The newest entries whose columns have these values, with bounds and order of an index that begins with the columns: see "walks an
+ * index of all stations" in docs/gotchas.md.
+ */
+function newestOf(sql: Sql, columns: readonly Fragment[], values: Fragment, { from, to }: Range): Fragment {
+  const [first, ...others] = columns
+  const key = others.reduce((all, column) => sql`${all}, ${column}`, sql`${first ?? sql``}`)
+  const order = columns.map(column => sql`audit_log.${column} desc, `)
+  return sql`
+    select * from audit_log where (${key}, at) >= (${values}, ${from}) and (${key}, at) < (${values}, ${to})
+    order by ${order} audit_log.at desc, id desc ${newestRows(sql)}`
+}
+
 /** Names may be all digits; ids are. */
-function ofKey(sql: Sql, key: string): Fragment {
-  if (!/^\d{1,15}$/.test(key)) return sql`key_name = ${key}`
-  return sql`(key_name = ${key} or key_id = ${Number(key)})`
+function ofKey(sql: Sql, key: string, range: Range): Fragment {
+  const named = newestOf(sql, [sql`key_name`], sql`${key}::text`, range)
+  if (!/^\d{1,15}$/.test(key)) return named
+  const ofId = newestOf(sql, [sql`key_id`], sql`${Number(key)}::bigint`, range)
+  return sql`
+    (${named}) union all select * from (${ofId}) audit_log where key_name <> ${key} order by at desc, id desc`
 }
 
 export const auditLogRoutes = [list]

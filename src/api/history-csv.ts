@@ -31,25 +31,25 @@ const columns = [
 
 type Row = Readonly<Record<(typeof columns)[number], Cell>> & { id: number; startedAtMs: number }
 
-/** The plays `h` of a station that match, newest first, as a CSV file; times are local to the station. */
+/** Plays of a station, at most 100,000, as a CSV file; times are local to the station. */
 export async function historyCsv(
   sql: Sql,
   read: HeavyRead,
   station: StationRow,
-  matches: Fragment
+  plays: Fragment
 ): Promise<Uint8Array> {
   const [settings] = await read.rows<{ timezone: string }>(
     sql`select timezone from stations where id = ${station.id}`
   )
   const zone = openZone(settings?.timezone ?? 'UTC')
-  const plays = sql`
+  const columnsOfPlays = sql`
     select h.id, h.started_at_ms as "startedAtMs", ${playedSeconds(sql)} as duration, h.artist, h.title, h.album,
       h.isrc, h.playlist, h.streamer, h.is_request, h.is_visible, h.listeners_start, h.listeners_end,
       h.listeners_end - h.listeners_start as delta_total, h.delta_positive, h.delta_negative, h.listeners_peak,
       h.unique_listeners
-    from song_history h where ${matches} order by h.started_at_ms desc, h.id desc limit ${csvRowsAtMost}`
+    from (${plays}) h`
   const parts = [Buffer.from(csvLine(['sh_id', 'played_at', ...columns]))]
-  for await (const some of read.batches<Row>(plays)) {
+  for await (const some of read.batches<Row>(columnsOfPlays)) {
     const lines = some.map(row =>
       csvLine([row.id, localTime(zone, row.startedAtMs), ...columns.map(name => row[name])])
     )

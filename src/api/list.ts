@@ -33,7 +33,11 @@ const parameters = {
   current: integer({ min: 1, max: 1_000_000_000, about: 'The same as page.' }),
   per_page: integer({ min: -1, max: 1_000_000_000, about: aboutSize }),
   rowCount: integer({ min: -1, max: 1_000_000_000, about: 'The same as per_page.' }),
-  searchPhrase: text({ max: 200, fallback: '', about: 'Text that a record must hold, in any case.' })
+  searchPhrase: text({
+    max: 200,
+    fallback: '',
+    about: `Text that a record must hold, in any case. Of records that grow in number, such as plays, the newest ${whole(reachMost)} are searched.`
+  })
 }
 
 /** The query parameters of every list; `sort` names the keys by which this one can be sorted. */
@@ -90,6 +94,8 @@ export function windowOf({ page }: ListQuery): { readonly limit: number; readonl
 export interface ListSource<Row extends object> {
   /** A statement for all records, in order, without a limit. */
   readonly select: Fragment
+  /** Makes records of the rows of a page of `select`, in the same order. What it joins and calculates is not done for the pages before. */
+  readonly expand?: (page: Fragment) => Fragment
   /** A statement with one row, of any columns, per record; it is only counted. */
   readonly matching: Fragment
   /** The records as they are sent. Called with a hundred rows at a time. */
@@ -125,7 +131,8 @@ export async function readList<Row extends object>(
       if (before >= reachMost) refuseDepth(request, limit)
       return { elements: [], total: before }
     }
-    const statement = windowed(sql, source.select, limit, offset)
+    const page = windowed(sql, source.select, limit, offset)
+    const statement = source.expand ? source.expand(page) : page
     const { elements, rows } = await readElements(read, statement, source, request)
     const total = before ?? (rows < limit ? rows : await count(read))
     return { elements, total }
@@ -167,6 +174,9 @@ function windowed(sql: Sql, select: Fragment, limit: number, offset: number): Fr
   const depth = depths.find(rows => rows >= limit + offset) ?? reachMost + allMost
   return sql`select * from (${select} limit ${sql.unsafe(String(depth))}) page limit ${limit} offset ${offset}`
 }
+
+/** The limit of the newest rows of a table that grows: pages, filters without an index and searches look no further. */
+export const newestRows = (sql: Sql): Fragment => sql.unsafe(`limit ${reachMost}`)
 
 /** Counts the rows of a statement; `reachMost` stands for that or more. */
 export async function countMatching(read: HeavyRead, sql: Sql, matching: Fragment): Promise<number> {

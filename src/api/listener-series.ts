@@ -12,6 +12,8 @@ import { instant, momentOf, momentSchema } from './moments.ts'
 import { type ApiRoute, json, stationOf, type StationRow } from './route.ts'
 
 const dayMs = 86_400_000
+/** Every minute of the span may have to be read. */
+const daysAtMost = 1_100
 
 const shape = filtersOf({
   step: integer({
@@ -31,7 +33,9 @@ const series: ApiRoute = {
     tag: 'Listeners',
     summary: 'How many listened when',
     query: {
-      start: momentSchema('Where the points begin; 24 hours before the end unless told.'),
+      start: momentSchema(
+        `Where the points begin, at most ${daysAtMost} days before the end; 24 hours before it unless told.`
+      ),
       end: momentSchema('Where they end; a day is meant whole. Now unless told, and never later.'),
       ...shape.schemas
     },
@@ -47,6 +51,10 @@ const series: ApiRoute = {
     }
     const { startMs, endMs, timezone } = await boundsOf(sql, station, request.query)
     const span = spanOf(startMs, endMs, step)
+    if (endMs - startMs > daysAtMost * dayMs) {
+      const message = `start must be at most ${daysAtMost} days before the end.`
+      throw ApiError.ofFields([{ field: 'start', code: 'out_of_range', message }])
+    }
     const points = await heavyReads.run(request, { isLight: false, rows: pointsAtMost }, read =>
       readPoints(sql, read, station.id, span)
     )

@@ -7,7 +7,7 @@ import { visibleSources } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { recordAudit } from './audit.ts'
 import { filtersOf } from './filters.ts'
-import { likePattern, listParameters, parseListQuery, readList } from './list.ts'
+import { likePattern, listParameters, newestRows, parseListQuery, readList } from './list.ts'
 import { parseBody } from './parse.ts'
 import type { ApiRequest, ApiRoute } from './route.ts'
 import { exactly, oneOf } from './schemas.ts'
@@ -68,6 +68,11 @@ function visible(sql: Sql | Tx, { caller }: ApiRequest): Fragment {
   return sources === null ? sql`true` : sql`source = any(${[...sources]}::text[])`
 }
 
+/** The newest notifications that the caller may see. */
+const newest = (sql: Sql, request: ApiRequest): Fragment => sql`
+  select * from notifications where ${visible(sql, request)}
+  order by notifications.created_at desc, notification_id ${newestRows(sql)}`
+
 /** The id a path names. Throws 404 for what can be none. */
 function idOf({ params }: ApiRequest): string {
   const id = params['notification_id'] ?? ''
@@ -92,15 +97,15 @@ const list: ApiRoute = {
     const { type: ofType, is_read: isRead, source } = filters.parse(request.query)
     const pattern = likePattern(query.search)
     const where = sql`
-      where ${visible(sql, request)} and (title ilike ${pattern} or body ilike ${pattern})
+      where ${query.search === '' ? sql`true` : sql`(title ilike ${pattern} or body ilike ${pattern})`}
         ${ofType === undefined ? sql`` : sql`and type = ${ofType}`}
         ${isRead === undefined ? sql`` : sql`and ${readOrNot(sql, isRead)}`}
         ${source === undefined ? sql`` : sql`and source = ${source}`}`
+    const found = sql`select * from (${newest(sql, request)}) n ${where}`
     const rows = await readList<NotificationRow>(request, services, query, {
-      select: sql`
-        select ${columns(sql)} from notifications ${where}
-        order by notifications.created_at desc, notification_id`,
-      matching: sql`select from notifications ${where}`
+      select: found,
+      expand: page => sql`select ${columns(sql)} from (${page}) n`,
+      matching: found
     })
     return succeededList('notifications', rows, query, request, config.BASE_URL)
   }
@@ -140,7 +145,7 @@ const stats: ApiRoute = {
   operation: {
     id: 'countNotifications',
     tag,
-    summary: 'How many notifications there are that the key may see',
+    summary: 'How many notifications there are that the key may see, among the newest 100,000',
     answer: successSchema({
       total: { type: 'integer' },
       unread: { type: 'integer' },
@@ -150,7 +155,7 @@ const stats: ApiRoute = {
   async handle(request, { reads: sql }) {
     const rows = await sql<{ type: string; total: number; unread: number }[]>`
       select type, count(*) as total, count(*) filter (where read_at is null) as unread
-      from notifications where ${visible(sql, request)} group by type`
+      from (${newest(sql, request)}) n group by type`
     const sum = (of: 'total' | 'unread') => rows.reduce((all, row) => all + row[of], 0)
     const totalOf = (name: string) => rows.find(row => row.type === name)?.total ?? 0
     const byType = Object.fromEntries(notificationTypes.map(name => [name, totalOf(name)]))

@@ -33,8 +33,8 @@ export const playedSeconds = (sql: Sql): Fragment => sql`
   (case when h.duration_ms = 0 and h.ended_at_ms is not null then h.ended_at_ms - h.started_at_ms
     else h.duration_ms end) / 1000`
 
-/** As on now playing: the text is that of the play, what else is known of the song is that of its media. */
-export const selectPlays = (sql: Sql): Fragment => sql`
+/** Plays, newest first, as on now playing: the text is that of the play, what else is known of the song is that of its media. */
+export const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as "shId", h.started_at_ms / 1000 as "playedAt", ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request as "isRequest",
     jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
@@ -45,7 +45,8 @@ export const selectPlays = (sql: Sql): Fragment => sql`
       'delta_total', h.listeners_end - h.listeners_start, 'delta_positive', h.delta_positive,
       'delta_negative', h.delta_negative, 'listeners_peak', h.listeners_peak,
       'unique_listeners', h.unique_listeners, 'is_visible', h.is_visible) as statistics
-  from song_history h left join media m on m.id = h.media_id`
+  from (${plays}) h left join media m on m.id = h.media_id
+  order by h.station_id desc, h.started_at_ms desc, h.id desc`
 
 /** A play as now playing shows it. */
 export function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {

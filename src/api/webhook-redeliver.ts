@@ -87,9 +87,10 @@ const redeliverRange: ApiRoute = {
       const locked = await lockListening(tx, request)
       const found = await tx<{ id: number }[]>`
         select id from webhook_deliveries
-        where webhook_id = ${locked.id} and state = any(${sentAgain}::text[])
-          and happened_at_ms >= ${since * 1000} and happened_at_ms < ${(until + 1) * 1000}
-        order by id limit ${mostAtOnce + 1} for update`
+        where (webhook_id, happened_at_ms) >= (${locked.id}, ${since * 1000}::bigint)
+          and (webhook_id, happened_at_ms) < (${locked.id}, ${(until + 1) * 1000}::bigint)
+          and state = any(${sentAgain}::text[])
+        order by webhook_id, happened_at_ms, id limit ${mostAtOnce + 1} for update`
       if (found.length > mostAtOnce)
         throw refusal('since', 'limit_reached', `spans more than ${mostAtOnce} deliveries.`)
       const ids = found.map(({ id }) => id)

@@ -1,6 +1,14 @@
+import type { Fragment, Sql } from './sql.ts'
+
 /** Rows that one statement removes: few enough that its locks and its WAL delay nobody. */
-export const rowsPerBatch = 5_000
+const rowsPerBatch = 5_000
 const batchesPerRun = 200
+
+/**
+ * The limit of a statement that removes a batch. The number is in its text: for a parameter Postgres expects a tenth of the table, and reads
+ * all of it.
+ */
+export const batchLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${rowsPerBatch}`)
 
 /** What a run of batches has done; what is too much for one run is left to the next. */
 export interface Removal {

@@ -76,8 +76,10 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
           'playlist', h.playlist, 'streamer', h.streamer, 'isRequest', h.is_request, 'song', ${song('h')})
           order by h.started_at_ms desc, h.id desc)
         from (
-          select * from song_history where station_id = s.id and is_visible
-          order by started_at_ms desc, id desc limit s.history_length + 1
+          select * from (
+            select * from song_history where station_id between s.id and s.id and is_visible
+            order by station_id desc, started_at_ms desc, id desc limit 51
+          ) newest limit s.history_length + 1
         ) h left join media m on m.id = h.media_id), '[]') as plays,
       (select jsonb_build_object('cuedAtMs', q.cued_at_ms, 'playsAtMs', q.plays_at_ms,
           'durationMs', q.duration_ms, 'playlist', coalesce(p.name, ''), 'isRequest', q.is_request,

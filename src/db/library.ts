@@ -109,10 +109,8 @@ export async function readPlays(
   from: { readonly ids: readonly number[] } | { readonly startsAtMs: readonly number[] }
 ): Promise<PastPlay[]> {
   const isById = 'ids' in from
-  // In the order of the index that finds them: Postgres would read a station's whole history otherwise.
-  const newest = isById
-    ? sql`h.id >= s.since order by h.id desc`
-    : sql`h.started_at_ms >= s.since order by h.started_at_ms desc`
+  // Bounds and order of an index that begins with the station: see "walks an index of all stations" in docs/gotchas.md.
+  const column = isById ? sql`id` : sql`started_at_ms`
   const rows = await sql<PlayRow[]>`
     select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
       h.media_id as "mediaId", h.pass, h.request_id as "requestId", h.occurrence_ms as "occurrenceMs",
@@ -120,7 +118,8 @@ export async function readPlays(
       h.is_visible as "isVisible", h.started_at_ms as "startsAtMs", h.duration_ms as "durationMs"
     from unnest(${[...stationIds]}::bigint[], ${[...(isById ? from.ids : from.startsAtMs)]}::bigint[]) as s (id, since)
     cross join lateral (
-      select * from song_history h where h.station_id = s.id and ${newest} limit ${playsAtMost}
+      select * from song_history h where (h.station_id, h.${column}) >= (s.id, s.since) and h.station_id <= s.id
+      order by h.station_id desc, h.${column} desc ${sql.unsafe(`limit ${playsAtMost}`)}
     ) h
     order by h.id`
   return rows.map(({ song, title, artists, ...row }) => ({
@@ -149,14 +148,17 @@ export async function readOlder(
     select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
       select count(*) from (
         select from song_history v
-        where v.station_id = p.station_id and v.id > h.id and v.is_visible and v.started_at_ms < s.before_ms
-        limit 32768
+        where (v.station_id, v.id) > (p.station_id, h.id) and v.station_id <= p.station_id
+          and v.is_visible and v.started_at_ms < s.before_ms
+        order by v.station_id, v.id limit 32768
       ) v)::integer as "visibleAfter"
     from unnest(${[...stationIds]}::bigint[], ${[...beforeMs]}::bigint[]) as s (id, before_ms)
     join playlists p on p.station_id = s.id and p.is_enabled and p.type in ('once_per_x_songs', 'once_per_x_minutes')
     cross join lateral (
       select h.id, h.started_at_ms from song_history h
-      where h.station_id = p.station_id and h.playlist_id = p.id order by h.id desc limit 1
+      where (h.station_id, h.playlist_id) >= (p.station_id, p.id) and (h.station_id, h.playlist_id) <= (p.station_id, p.id)
+        and h.playlist_id is not null
+      order by h.station_id, h.playlist_id, h.id desc limit 1
     ) h
     where h.started_at_ms < s.before_ms`
 }

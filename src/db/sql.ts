@@ -44,8 +44,8 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
       idle_in_transaction_session_timeout: 8_000,
       // Our statements are few and look up by key: planning them anew each time costs more than running them.
       plan_cache_mode: 'force_generic_plan',
-      // One statement must not take the cores that others need.
-      max_parallel_workers_per_gather: 0
+      // One statement must not take the cores that others need. As text, because the package leaves out a number 0.
+      max_parallel_workers_per_gather: '0'
     }
   })
 }

@@ -44,8 +44,8 @@ export async function readCommands(
 /** The play that now playing shows: during a jingle, the song before it. */
 async function shownPlay(tx: Tx, stationId: number): Promise<number | null> {
   const [play] = await tx<{ id: number }[]>`
-    select id from song_history where station_id = ${stationId} and is_visible
-    order by started_at_ms desc, id desc limit 1`
+    select id from song_history where station_id between ${stationId} and ${stationId} and is_visible
+    order by station_id desc, started_at_ms desc, id desc limit 1`
   return play?.id ?? null
 }
 

@@ -54,15 +54,18 @@ export const notAfterNow = (station: LockedStation, atMs: number) => Math.min(at
  */
 async function pullBack(tx: Tx, stationId: number, nowMs: number): Promise<boolean> {
   const fromMs = nowMs + aheadAtMostMs
+  // In the text: for a parameter Postgres expects a tenth of the table, and reads all of it.
+  const some = tx.unsafe(`limit ${most}`)
   // If one is ahead, so may be others by less, and would overlap with it.
   const plays = await tx`
     with near as (
       (select id, started_at_ms, ended_at_ms from song_history
-        where station_id = ${stationId} and started_at_ms > ${nowMs} order by started_at_ms limit ${most})
+        where (station_id, started_at_ms) > (${stationId}, ${nowMs}) and station_id <= ${stationId}
+        order by station_id, started_at_ms ${some})
       union all
       (select id, started_at_ms, ended_at_ms from song_history
-        where station_id = ${stationId} and started_at_ms <= ${nowMs}
-        order by started_at_ms desc limit ${begunAtMost})
+        where (station_id, started_at_ms) <= (${stationId}, ${nowMs}) and station_id >= ${stationId}
+        order by station_id desc, started_at_ms desc ${tx.unsafe(`limit ${begunAtMost}`)})
     )
     update song_history set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end,
       due_at_ms = due_at_ms - greatest(0, started_at_ms - ${nowMs})
@@ -70,7 +73,9 @@ async function pullBack(tx: Tx, stationId: number, nowMs: number): Promise<boole
       and exists (select from near where started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
   const broadcasts = await tx`
     update broadcasts set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end
-    where id in (select id from broadcasts where station_id = ${stationId} order by id desc limit ${most})
+    where id in (
+        select id from broadcasts where station_id between ${stationId} and ${stationId}
+        order by station_id, id desc ${some})
       and (ended_at_ms is null and started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
   if (plays.count + broadcasts.count === 0) return false
   // Copies of what was played know the wrong times.

@@ -14,7 +14,8 @@ export async function markMedia(tx: Tx, stationId: number, mediaId: number): Pro
       select
         exists (
           select from (
-            select media_id from song_history where station_id = ${stationId} and is_visible order by id desc
+            select media_id from song_history
+            where station_id between ${stationId} and ${stationId} and is_visible order by station_id desc, id desc
             limit (select history_length + 1 from stations where id = ${stationId})
           ) h where h.media_id = ${mediaId}) as is_played,
         coalesce((

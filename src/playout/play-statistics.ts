@@ -38,9 +38,12 @@ export async function keepStatistics(tx: Tx, play: OpenPlay, change: Change): Pr
   const [[row], seen] = await Promise.all([
     tx<{ peaks: Peaks }[]>`select unique_peaks as peaks from song_history where id = ${play.id}`,
     tx<{ source: string; count: number }[]>`
-      select source, count(*)::integer as count from listeners
-      where station_id = ${play.stationId} and (left_at_ms is null or left_at_ms > ${play.startedAtMs})
-      group by source`
+      select source, count(*)::integer as count from (
+        select source from listeners where station_id = ${play.stationId} and left_at_ms is null
+        union all
+        select source from listeners
+        where (station_id, left_at_ms) > (${play.stationId}, ${play.startedAtMs}) and station_id <= ${play.stationId}
+      ) l group by source`
   ])
   const peaks = peaksAfter(row?.peaks ?? {}, before, after)
   const unique = uniqueOf(peaks, after, new Map(seen.map(({ source, count }) => [source, count])))

@@ -19,8 +19,8 @@ export async function readNear(tx: Tx, stationId: number): Promise<NearPlay[]> {
     select h.id, h.started_at_ms as "startedAtMs", h.ended_at_ms as "endedAtMs", h.duration_ms as "durationMs",
       h.is_bridged as "isBridged", q.position, coalesce(q.is_interrupt, false) as "isInterrupt"
     from (
-      select * from song_history where station_id = ${stationId}
-      order by started_at_ms desc, id desc limit ${nearAtMost}
+      select * from song_history where station_id between ${stationId} and ${stationId}
+      order by station_id desc, started_at_ms desc, id desc limit ${nearAtMost}
     ) h left join queue q on q.station_id = ${stationId} and q.history_id = h.id`
   return plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
 }

@@ -87,7 +87,8 @@ const measuredOverlap = (tx: Tx) => tx`(
     else round(percentile_cont(0.5) within group (order by x.overlap))::integer end
   from (
     select h.duration_ms - (h.ended_at_ms - h.started_at_ms) as overlap from (
-      select * from song_history where station_id = s.id order by started_at_ms desc, id desc limit ${overlapsAmong}
+      select * from song_history where station_id between s.id and s.id
+      order by station_id desc, started_at_ms desc, id desc limit ${overlapsAmong}
     ) h
     where h.ended_at_ms is not null and not h.is_bridged
       and h.streamer = '' and h.duration_ms > 0

@@ -1,4 +1,4 @@
-import { removeInBatches, rowsPerBatch } from '../db/batches.ts'
+import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { buryStations } from './gone.ts'
 
@@ -51,29 +51,36 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
     const { rows, isComplete } = await removeInBatches(
       () => sql`
         delete from ${sql(table)} where (${key}) in (
-          select ${key} from ${sql(table)} where ${found} limit ${rowsPerBatch} for update skip locked)`
+          select ${key} from ${sql(table)} where ${found} ${batchLimit(sql)} for update skip locked)`
     )
     removed += rows
     if (!isComplete) return removed
   }
-  const { count } = await sql`delete from stations where id = ${stationId} and deleted_at is not null`
+  const count = await sql.begin(async tx => {
+    // The rows are gone, but Postgres still expects many, and would read whole tables for those that refer to the station.
+    await tx`set local plan_cache_mode = force_custom_plan`
+    await tx`set local enable_seqscan = off`
+    const deleted = await tx`delete from stations where id = ${stationId} and deleted_at is not null`
+    return deleted.count
+  })
   return removed + count
 }
 
+/** Tables with their keys, and conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md. */
 function rowsOf(sql: Sql, stationId: number): (readonly [table: string, key: Fragment, found: Fragment])[] {
   const id = sql`id`
-  const own = sql`station_id = ${stationId}`
-  const ofHooks = sql`webhook_id in (select id from webhooks where ${own})`
+  const own = (order: Fragment) =>
+    sql`station_id between ${stationId} and ${stationId} order by station_id${order}`
   return [
-    ['webhook_deliveries', id, ofHooks],
-    ['webhook_events', id, own],
-    ['queue', id, own],
-    ['requests', id, own],
-    ['song_history', id, own],
-    ['broadcasts', id, own],
-    ['listener_minutes', sql`station_id, minute`, own],
-    ['listeners', sql`station_id, source, identity`, own],
-    ['playlist_tracks', id, sql`playlist_id in (select id from playlists where ${own})`],
-    ['media', id, own]
+    // With their deliveries and attempts.
+    ['webhook_events', id, own(sql`, fact`)],
+    ['queue', id, own(sql`, seq`)],
+    ['requests', id, own(sql`, id desc`)],
+    ['song_history', id, own(sql`, id`)],
+    ['broadcasts', id, own(sql`, id desc`)],
+    ['listener_minutes', sql`station_id, minute`, own(sql`, minute`)],
+    ['listeners', sql`station_id, source, identity`, own(sql`, source, identity`)],
+    ['playlist_tracks', id, sql`playlist_id in (select id from playlists where station_id = ${stationId})`],
+    ['media', id, own(sql``)]
   ]
 }

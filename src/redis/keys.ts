@@ -7,6 +7,10 @@
  * - `cuewire:{TAG}:sequence`    number of the newest change in the shard; grows strictly
  * - `cuewire:{TAG}:changed`     sorted set: station id, scored with the sequence number of its newest change
  * - `cuewire:{TAG}:changes`     sharded channel: one `Change` per commit
+ *
+ * Nothing here grows with time. There is one hash, one position and one score for each station, and a state holds at most 50 plays; what is
+ * left of a deleted station goes after seven days (`clearTombstones`). BullMQ keeps a job for each play on air and for each delivery that is
+ * to be made, none that has ended, and about 10,000 entries in the event stream of each queue.
  */
 export const shardCount = 16
 

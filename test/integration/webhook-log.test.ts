@@ -272,7 +272,8 @@ test('what is older than 30 days is removed with its events and attempts, but wh
   await sql`
     update webhook_deliveries set state = 'delivered' where webhook_id = ${other.id}
       and event_id = (select event_id from webhook_deliveries where id = ${oldest?.id ?? 0})`
-  expect(await removeOldDeliveries(sql, Date.now(), parseConfig({}))).toBe(4)
+  // The event of the first, and the delivery of the second.
+  expect(await removeOldDeliveries(sql, Date.now(), parseConfig({}))).toBe(2)
   expect((await readDeliveries(sql, id)).map(row => row.id)).toEqual([recent?.id])
   expect(await readDeliveries(sql, other.id)).toHaveLength(2)
   const [left] = await sql`
