@@ -1,0 +1,182 @@
+import { expect } from 'vitest'
+
+import { readFacts } from '../../src/db/facts.ts'
+import { readOlder, readPlays } from '../../src/db/library.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { countListeners } from '../../src/playout/listeners.ts'
+import { expireRequests, forgetAddresses } from '../../src/playout/requests.ts'
+import { lockStations } from '../../src/playout/rows.ts'
+import { watchSilence } from '../../src/playout/silence.ts'
+import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
+import { sweep } from '../../src/playout/sweep.ts'
+import {
+  removeOldAudit,
+  removeOldDeliveries,
+  removeOldListenerMinutes,
+  removeOldListeners,
+  removeOldNotifications,
+  removeOldPlays,
+  removeOldQueueRows,
+  removeOldRequests
+} from '../../src/retention.ts'
+import { dueHooks, readPending, readTold } from '../../src/webhooks/deliveries.ts'
+import { serveApi } from '../support/api-server.ts'
+import { openExplained } from '../support/explained.ts'
+import { test } from '../support/fixtures.ts'
+import { manyRows, oldRows, openLargeDatabase, stations } from '../support/large-tables.ts'
+import { openPlayout } from '../support/playout.ts'
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+test('statements on tables of five million rows read a bounded number of them', async ({ redisUrl }) => {
+  const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs
+  await using database = await openLargeDatabase(nowMs)
+  await using explained = openExplained(database.url)
+  const { sql } = explained
+  const keptDays = Math.floor(((manyRows - oldRows) * minuteMs) / dayMs)
+  const retention = {
+    HISTORY_RETENTION_DAYS: keptDays,
+    REQUEST_RETENTION_DAYS: keptDays,
+    DELIVERY_RETENTION_DAYS: keptDays,
+    AUDIT_RETENTION_DAYS: keptDays,
+    LISTENER_RETENTION_DAYS: keptDays
+  }
+  const api = await serveApi(sql, redisUrl)
+  await using playout = await openPlayout(sql, redisUrl)
+  const key = await api.makeKey(['administer all'])
+  const get = async (path: string) => {
+    const answer = await fetch(api.base + path, { headers: { 'x-api-key': key } })
+    expect([path, answer.status, answer.ok ? '' : await answer.text()]).toEqual([path, 200, ''])
+    await answer.arrayBuffer()
+  }
+  const large = '/api/station/large'
+  const { silent, small } = stations
+  const lock = () => sql.begin(held => lockStations(held, [1]))
+  const asPlayout = async () => {
+    await sql`update stations set backend = 'liquidsoap', enable_auto_cue = true where id = 1`
+    await lock()
+    await sql`update stations set backend = 'clock' where id = 1`
+  }
+  const oldSeconds = Math.floor((nowMs - 4_900_000 * minuteMs) / 1_000)
+  /** Plays in memory, or as many rows as a page has. */
+  const few = 1_100
+  /** A list counts, and looks through, the newest 100,000. */
+  const counted = 100_100
+  /** Two reads of each row that is removed, and what refers to it. */
+  const batch = 20_000
+  const cases: readonly (readonly [name: string, rows: number, run: () => Promise<unknown>])[] = [
+    ['plays of a day', 1_500, () => readPlays(sql, [1], { startsAtMs: [nowMs - dayMs] })],
+    ['plays since one', 2_100, () => readPlays(sql, [1], { ids: [3 + manyRows - 1_000] })],
+    [
+      'plays of a small station since one',
+      2_100,
+      () => readPlays(sql, [small], { ids: [3 + manyRows + 19_000] })
+    ],
+    ['plays of a silent station', few, () => readPlays(sql, [silent], { ids: [1] })],
+    ['older plays', 35_000, () => readOlder(sql, [1], [nowMs - dayMs])],
+    ['settings', few, lock],
+    ['settings of a playout', few, asPlayout],
+    ['facts', few, () => readFacts(sql, [1, silent, small])],
+    ['silence', few, () => watchSilence(sql, nowMs)],
+    ['advance', few, () => advance(playout, { stationId: 1, endedShId: 0, cause: 'wake' })],
+    ['sweep', few, () => sweep(playout, new Set())],
+    [
+      'a report of listeners',
+      25_000,
+      () => countListeners(playout, 1, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
+    ],
+    ['expired requests', few, () => expireRequests(sql, nowMs)],
+    ['addresses of requests', few, () => forgetAddresses(sql, nowMs)],
+    ['due hooks', few, () => dueHooks(sql, nowMs, 100)],
+    ['pending deliveries', few, () => readPending(sql, 1)],
+    ['what a delivery tells', few, () => readTold(sql, 1_000_000)],
+    ['statistics', 20_000, () => get('/api/stats')],
+    ['web hooks', few, () => get(`${large}/webhooks`)],
+    ['history', counted, () => get(`${large}/history?per_page=25`)],
+    ['history of a small station', counted, () => get('/api/station/small/history?per_page=25')],
+    ['history of a silent station', few, () => get('/api/station/silent/history?per_page=25')],
+    ['deep history', counted, () => get(`${large}/history?per_page=500&page=200`)],
+    ['old history', counted, () => get(`${large}/history?per_page=25&end=${oldSeconds}`)],
+    ['search in the history', counted, () => get(`${large}/history?per_page=25&searchPhrase=nobody`)],
+    ['history as a file', counted, () => get(`${large}/history?format=csv`)],
+    ['history as a file, searched', counted, () => get(`${large}/history?format=csv&searchPhrase=nobody`)],
+    ['requests', counted, () => get(`${large}/reports/requests?type=history&per_page=25`)],
+    [
+      'search in the requests',
+      counted,
+      () => get(`${large}/reports/requests?type=history&per_page=25&searchPhrase=nobody`)
+    ],
+    ['pending requests', few, () => get(`${large}/reports/requests?per_page=25`)],
+    ['deliveries', counted, () => get(`${large}/webhook/1/deliveries?per_page=25`)],
+    ['failed deliveries', few, () => get(`${large}/webhook/1/deliveries?per_page=25&status=failed`)],
+    [
+      'search in the deliveries',
+      counted,
+      () => get(`${large}/webhook/1/deliveries?per_page=25&searchPhrase=nobody`)
+    ],
+    ['a delivery', few, () => get(`${large}/webhook/1/delivery/1000000`)],
+    ['broadcasts', counted, () => get(`${large}/streamers/broadcasts?per_page=25`)],
+    [
+      'search in the broadcasts',
+      counted,
+      () => get(`${large}/streamers/broadcasts?per_page=25&searchPhrase=nobody`)
+    ],
+    ['notifications', counted, () => get('/api/v1/main/notifications?per_page=25')],
+    [
+      'search in the notifications',
+      counted,
+      () => get('/api/v1/main/notifications?per_page=25&searchPhrase=nobody')
+    ],
+    ['unread notifications', counted, () => get('/api/v1/main/notifications?per_page=25&is_read=false')],
+    ['count of notifications', counted, () => get('/api/v1/main/notifications/stats')],
+    ['audit log', counted, () => get('/api/admin/auditlog?per_page=25')],
+    ['search in the audit log', counted, () => get('/api/admin/auditlog?per_page=25&searchPhrase=nobody')],
+    ['audit log of a kind of record', few, () => get('/api/admin/auditlog?per_page=25&record=Rare')],
+    ['audit log of a record', few, () => get('/api/admin/auditlog?per_page=25&record=Playlist&record_id=77')],
+    ['audit log of an id', counted, () => get('/api/admin/auditlog?per_page=25&record_id=77')],
+    ['audit log of a station', few, () => get('/api/admin/auditlog?per_page=25&station=2')],
+    [
+      'audit log of a rare record at a station',
+      counted,
+      () => get('/api/admin/auditlog?per_page=25&station=1&record=Rare')
+    ],
+    ['audit log of a key', counted, () => get('/api/admin/auditlog?per_page=25&key=2')],
+    ['old audit log', counted, () => get(`/api/admin/auditlog?per_page=25&until=${oldSeconds}`)],
+    ['series of a day', 3_000, () => get(`${large}/listeners/series`)],
+    [
+      'series of 1,099 days',
+      1_600_000,
+      () => get(`${large}/listeners/series?start=${Math.floor((nowMs - 1_099 * dayMs) / 1_000)}&step=86400`)
+    ],
+    ['removal of old plays', batch, () => removeOldPlays(sql, nowMs, retention)],
+    ['removal of old queue rows', batch, () => removeOldQueueRows(sql, nowMs)],
+    ['removal of old requests', batch, () => removeOldRequests(sql, nowMs, retention)],
+    ['removal of old deliveries', batch * 2, () => removeOldDeliveries(sql, nowMs, retention)],
+    ['removal of old audit entries', batch, () => removeOldAudit(sql, nowMs, retention)],
+    ['removal of old notifications', batch, () => removeOldNotifications(sql, nowMs)],
+    ['removal of old minutes', batch, () => removeOldListenerMinutes(sql, nowMs, retention)],
+    ['removal of old listeners', batch, () => removeOldListeners(sql, nowMs)],
+    ['deletion of a small station', few, () => sql.begin(tx => markStationDeleted(tx, small))],
+    ['removal of its rows', batch, () => removeDeletedStations(sql)]
+  ]
+  const excessive: object[] = []
+  const check = async (name: string, rows: number, run: () => Promise<unknown>) => {
+    const statements = await explained.explain(run)
+    expect([name, statements.length > 0]).toEqual([name, true])
+    for (const each of statements)
+      if (each.rows > rows || each.blocks > 200 + rows * 5) excessive.push({ name, ...each })
+  }
+  for (const [name, rows, run] of cases) await check(name, rows, run)
+  expect(excessive).toEqual([])
+
+  // Of the large station its plays alone, and of these one run.
+  await sql`truncate webhook_events, webhook_deliveries, webhook_attempts, queue, requests`
+  await check('deletion of the large station', few, () =>
+    sql.begin(tx => markStationDeleted(tx, stations.large))
+  )
+  let removed = 0
+  await check('removal of its plays', batch, async () => (removed = await removeDeletedStations(sql)))
+  expect(removed).toBe(1_000_000)
+  expect(excessive).toEqual([])
+})
