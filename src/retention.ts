@@ -27,9 +27,9 @@ export async function removeOldPlays(sql: Sql, nowMs: number, days: RetentionDay
   if (beforeMs === null) return 0
   return removed(
     () => sql`
-      delete from song_history where id in (
-        select id from song_history where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
-        order by started_at_ms ${batchLimit(sql)} for update skip locked)`
+      delete from song_history where ctid = any(array(
+        select ctid from song_history where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
+        order by started_at_ms ${batchLimit(sql)} for update skip locked))`
   )
 }
 
@@ -37,9 +37,9 @@ export async function removeOldPlays(sql: Sql, nowMs: number, days: RetentionDay
 export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`
-      delete from queue where id in (
-        select id from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
-        order by coalesce(played_at_ms, skipped_at_ms) ${batchLimit(sql)} for update skip locked)`
+      delete from queue where ctid = any(array(
+        select ctid from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
+        order by coalesce(played_at_ms, skipped_at_ms) ${batchLimit(sql)} for update skip locked))`
   )
 }
 
@@ -47,9 +47,9 @@ export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
 export function removeOldNotifications(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`
-      delete from notifications where notification_id in (
-        select notification_id from notifications where created_at < ${new Date(nowMs - notificationsMs)}
-        order by created_at ${batchLimit(sql)})`
+      delete from notifications where ctid = any(array(
+        select ctid from notifications where created_at < ${new Date(nowMs - notificationsMs)}
+        order by created_at ${batchLimit(sql)}))`
   )
 }
 
@@ -59,8 +59,8 @@ export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDay
   if (beforeMs === null) return 0
   return removed(
     () => sql`
-      delete from audit_log where id in (
-        select id from audit_log where at < ${new Date(beforeMs)} order by at ${batchLimit(sql)})`
+      delete from audit_log where ctid = any(array(
+        select ctid from audit_log where at < ${new Date(beforeMs)} order by at ${batchLimit(sql)}))`
   )
 }
 
@@ -70,8 +70,8 @@ export async function removeOldRequests(sql: Sql, nowMs: number, days: Retention
   if (beforeMs === null) return 0
   return removed(
     () => sql`
-      delete from requests where id in (
-        select id from requests where ended_at_ms < ${beforeMs} order by ended_at_ms ${batchLimit(sql)})`
+      delete from requests where ctid = any(array(
+        select ctid from requests where ended_at_ms < ${beforeMs} order by ended_at_ms ${batchLimit(sql)}))`
   )
 }
 
@@ -84,16 +84,16 @@ export async function removeOldDeliveries(sql: Sql, nowMs: number, days: Retenti
   if (beforeMs === null) return 0
   // Deliveries and attempts go with their event.
   const removeEvents = () => sql`
-    delete from webhook_events where id in (
-      select e.id from webhook_events e
+    delete from webhook_events where ctid = any(array(
+      select e.ctid from webhook_events e
       where e.happened_at_ms < ${beforeMs}
         and not exists (select from webhook_deliveries d where d.event_id = e.id and d.state = 'pending')
-      order by e.happened_at_ms ${batchLimit(sql)})`
+      order by e.happened_at_ms ${batchLimit(sql)}))`
   const removeDeliveries = () => sql`
-    delete from webhook_deliveries where state <> 'pending' and id in (
-      select d.id from webhook_events e join webhook_deliveries d on d.event_id = e.id
+    delete from webhook_deliveries where state <> 'pending' and ctid = any(array(
+      select d.ctid from webhook_events e join webhook_deliveries d on d.event_id = e.id
       where e.happened_at_ms < ${beforeMs} and d.state <> 'pending'
-      order by e.happened_at_ms ${batchLimit(sql)})`
+      order by e.happened_at_ms ${batchLimit(sql)}))`
   return (await removed(removeEvents)) + (await removed(removeDeliveries))
 }
 
@@ -109,9 +109,9 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
       and not exists (select from remotes x where x.station_id = l.station_id and l.source = 'remote:' || x.id)`
   // A row that is held is that of somebody who comes back.
   const removeLeft = () => sql`
-    delete from listeners where (station_id, source, identity) in (
-      select station_id, source, identity from listeners where left_at_ms < ${nowMs - listenersMs}
-      order by left_at_ms ${batchLimit(sql)} for update skip locked)`
+    delete from listeners where ctid = any(array(
+      select ctid from listeners where left_at_ms < ${nowMs - listenersMs}
+      order by left_at_ms ${batchLimit(sql)} for update skip locked))`
   return count + (await removed(removeLeft))
 }
 
@@ -129,17 +129,17 @@ export async function removeOldListenerMinutes(
   const firstMinute = Math.floor(beforeMs / 60_000)
   return removed(
     () => sql`
-      delete from listener_minutes where (station_id, minute) in (
-        select old.station_id, old.minute
+      delete from listener_minutes where ctid = any(array(
+        select old.ctid
         from stations s
           cross join lateral (
             select max(minute) as minute from listener_minutes
             where station_id = s.id and minute <= ${firstMinute}) last
           cross join lateral (
-            select m.station_id, m.minute from listener_minutes m
+            select m.ctid from listener_minutes m
             where m.station_id between s.id and s.id and m.minute < last.minute
             order by m.station_id, m.minute ${batchLimit(sql)}) old
-        ${batchLimit(sql)})`
+        ${batchLimit(sql)}))`
   )
 }
 
@@ -147,9 +147,9 @@ export async function removeOldListenerMinutes(
 export function removeOldCommands(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`
-      delete from playout_commands where id in (
-        select id from playout_commands where created_at_ms < ${nowMs - commandsMs}
-        order by created_at_ms ${batchLimit(sql)})`
+      delete from playout_commands where ctid = any(array(
+        select ctid from playout_commands where created_at_ms < ${nowMs - commandsMs}
+        order by created_at_ms ${batchLimit(sql)}))`
   )
 }
 

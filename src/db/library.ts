@@ -137,7 +137,7 @@ interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
 
 /**
  * The last play of each playlist that counts songs or minutes, where it began before a time, and how many visible plays
- * lie between it and that time.
+ * lie between it and that time, of the 32,768 plays after it.
  */
 export async function readOlder(
   sql: Sql | Tx,
@@ -146,10 +146,9 @@ export async function readOlder(
 ): Promise<{ stationId: number; playlistId: number; startsAtMs: number; visibleAfter: number }[]> {
   return sql`
     select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
-      select count(*) from (
-        select from song_history v
+      select count(*) filter (where v.is_visible and v.started_at_ms < s.before_ms) from (
+        select v.is_visible, v.started_at_ms from song_history v
         where (v.station_id, v.id) > (p.station_id, h.id) and v.station_id <= p.station_id
-          and v.is_visible and v.started_at_ms < s.before_ms
         order by v.station_id, v.id limit 32768
       ) v)::integer as "visibleAfter"
     from unnest(${[...stationIds]}::bigint[], ${[...beforeMs]}::bigint[]) as s (id, before_ms)

@@ -41,8 +41,10 @@ export async function keepStatistics(tx: Tx, play: OpenPlay, change: Change): Pr
       select source, count(*)::integer as count from (
         select source from listeners where station_id = ${play.stationId} and left_at_ms is null
         union all
+        -- With both ends of the range Postgres expects few rows, and takes the index.
         select source from listeners
-        where (station_id, left_at_ms) > (${play.stationId}, ${play.startedAtMs}) and station_id <= ${play.stationId}
+        where station_id = ${play.stationId}
+          and left_at_ms between ${play.startedAtMs + 1} and ${Number.MAX_SAFE_INTEGER}
       ) l group by source`
   ])
   const peaks = peaksAfter(row?.peaks ?? {}, before, after)

@@ -47,11 +47,11 @@ export async function removeDeletedStations(sql: Sql): Promise<number> {
 async function removeStation(sql: Sql, stationId: number): Promise<number> {
   let removed = 0
   // Referring rows come before those that they refer to, so that no deletion has to look for them.
-  for (const [table, key, found] of rowsOf(sql, stationId)) {
+  for (const [table, found] of rowsOf(sql, stationId)) {
     const { rows, isComplete } = await removeInBatches(
       () => sql`
-        delete from ${sql(table)} where (${key}) in (
-          select ${key} from ${sql(table)} where ${found} ${batchLimit(sql)} for update skip locked)`
+        delete from ${sql(table)} where ctid = any(array(
+          select ctid from ${sql(table)} where ${found} ${batchLimit(sql)} for update skip locked))`
     )
     removed += rows
     if (!isComplete) return removed
@@ -66,21 +66,20 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
   return removed + count
 }
 
-/** Tables with their keys, and conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md. */
-function rowsOf(sql: Sql, stationId: number): (readonly [table: string, key: Fragment, found: Fragment])[] {
-  const id = sql`id`
+/** Tables, and conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md. */
+function rowsOf(sql: Sql, stationId: number): (readonly [table: string, found: Fragment])[] {
   const own = (order: Fragment) =>
     sql`station_id between ${stationId} and ${stationId} order by station_id${order}`
   return [
     // With their deliveries and attempts.
-    ['webhook_events', id, own(sql`, fact`)],
-    ['queue', id, own(sql`, seq`)],
-    ['requests', id, own(sql`, id desc`)],
-    ['song_history', id, own(sql`, id`)],
-    ['broadcasts', id, own(sql`, id desc`)],
-    ['listener_minutes', sql`station_id, minute`, own(sql`, minute`)],
-    ['listeners', sql`station_id, source, identity`, own(sql`, source, identity`)],
-    ['playlist_tracks', id, sql`playlist_id in (select id from playlists where station_id = ${stationId})`],
-    ['media', id, own(sql``)]
+    ['webhook_events', own(sql`, fact`)],
+    ['queue', own(sql`, seq`)],
+    ['requests', own(sql`, id desc`)],
+    ['song_history', own(sql`, id`)],
+    ['broadcasts', own(sql`, id desc`)],
+    ['listener_minutes', own(sql`, minute`)],
+    ['listeners', own(sql`, source, identity`)],
+    ['playlist_tracks', sql`playlist_id in (select id from playlists where station_id = ${stationId})`],
+    ['media', own(sql``)]
   ]
 }
