@@ -1,8 +1,8 @@
 import type { Tx } from '../db/sql.ts'
-import { engineTimeMs } from '../runtime/engine-time.ts'
+import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
 import type { Libraries } from './libraries.ts'
 import { countLibraryChange } from './queue.ts'
-import { type LockedStation, lockStation, readOpenPlay } from './rows.ts'
+import { lockStation, readOpenPlay } from './rows.ts'
 import { type HeldStation, holdStation } from './situation.ts'
 
 /** What is ahead of the time by less is no fault: processes measure the time, and playouts report in their own. */
@@ -12,41 +12,59 @@ const most = 1_000
 /** Plays never overlap: of those that have begun only the last may end later, and a few more where something was wrong. */
 const begunAtMost = 5
 
-/**
- * Takes a station for a step, with no play that begins after now, as `holdStations` does. `isPulledBack`: it had one.
- */
-export async function holdInTime(
+/** A station that is taken for a step, with no play that begins after now. */
+export type InTime<Held> = Held & {
+  /** By how much this process's own time was behind, where that is no inaccuracy: what it noted has to be shifted by it. */
+  readonly behindMs: number
+  /** It had such a play. */
+  readonly isPulledBack: boolean
+}
+
+type Taken = Pick<HeldStation, 'station' | 'play'>
+
+/** Takes a station as `holdStation` does; null if it is unknown. */
+export function holdInTime(
   tx: Tx,
   stationId: number,
   libraries: Libraries
-): Promise<(HeldStation & { readonly isPulledBack: boolean }) | null> {
-  const held = await holdStation(tx, stationId, engineTimeMs(), libraries)
-  if (!held) return null
-  if (!(await pullBackWhereAhead(tx, held))) return { ...held, isPulledBack: false }
-  const again = await holdStation(tx, stationId, engineTimeMs(), null)
-  return again && { ...again, isPulledBack: true }
+): Promise<InTime<HeldStation> | null> {
+  return takeInTime(tx, known => holdStation(tx, stationId, engineTimeMs(), known ? libraries : null))
 }
-
-/** A station and its play on air. */
-export type InTime = Pick<HeldStation, 'station' | 'play'>
 
 /** The same where no more than the play on air is needed. */
-export async function lockInTime(tx: Tx, stationId: number): Promise<InTime | null> {
-  const station = await lockStation(tx, stationId)
-  if (!station) return null
-  const play = await readOpenPlay(tx, stationId)
-  const isPulledBack = await pullBackWhereAhead(tx, { station, play })
-  return { station, play: isPulledBack ? await readOpenPlay(tx, stationId) : play }
+export function lockInTime(tx: Tx, stationId: number): Promise<InTime<Taken> | null> {
+  return takeInTime(tx, async () => {
+    const station = await lockStation(tx, stationId)
+    return station && { station, play: await readOpenPlay(tx, stationId) }
+  })
 }
 
+/** `take` is called again without what is `known` where plays have changed. */
+async function takeInTime<Held extends Taken>(
+  tx: Tx,
+  take: (known: boolean) => Promise<Held | null>
+): Promise<InTime<Held> | null> {
+  const sentAtMs = performance.now()
+  const held = await take(true)
+  if (!held) return null
+  const answeredAtMs = performance.now()
+  const offMs = engineTime.note({ sentAtMs, answeredAtMs, timeMs: held.station.readAtMs })
+  const isOff = Math.abs(offMs) > aheadAtMostMs + (answeredAtMs - sentAtMs) / 2
+  const behindMs = isOff ? Math.round(offMs) : 0
+  if (!(await pullBackWhereAhead(tx, held))) return { ...held, behindMs, isPulledBack: false }
+  const again = await take(false)
+  return again && { ...again, behindMs, isPulledBack: true }
+}
+
+/** When something happened, by the time of the step, that this process noted by its own: it cannot be after now. */
+export const momentIn = ({ station, behindMs }: InTime<Taken>, atMs: number) =>
+  Math.min(atMs + behindMs, station.readAtMs)
+
 /** A silent station may have had a play that ended after now. */
-async function pullBackWhereAhead(tx: Tx, { station, play }: InTime): Promise<boolean> {
+async function pullBackWhereAhead(tx: Tx, { station, play }: Taken): Promise<boolean> {
   const isAhead = play === null || play.startedAtMs > station.readAtMs + aheadAtMostMs
   return isAhead && pullBack(tx, station.id, station.readAtMs)
 }
-
-/** When something happened that nobody can know before it does: a process may go by a wrong time for a moment. */
-export const notAfterNow = (station: LockedStation, atMs: number) => Math.min(atMs, station.readAtMs)
 
 /**
  * Lets plays and broadcasts that begin or end after now do so now: the time went back, or whoever noted them had a wrong one. Without this a station

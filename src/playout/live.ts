@@ -2,13 +2,14 @@ import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { advance } from './advance.ts'
 import { bridgeAfterMs } from './bridge.ts'
-import { type InTime, lockInTime, notAfterNow } from './future.ts'
+import { lockInTime, momentIn } from './future.ts'
 import { startTold } from './hearsay.ts'
 import { endPlay } from './plays.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import type { HeldStation } from './situation.ts'
 import { tellHooks } from './tell-hooks.ts'
 
 /** Somebody who goes live. `streamerId` null: the user `source`. */
@@ -44,7 +45,7 @@ export async function goLive(
     if (!held) throw new ApiError('not-found')
     const { station, play } = held
     if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
-    const atMs = notAfterNow(station, saidMs)
+    const atMs = momentIn(held, saidMs)
     const current = await readBroadcast(tx, stationId)
     if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return null
     if (current && current.startedAtMs > atMs) {
@@ -76,7 +77,7 @@ export async function endLive(
   const ended = await services.sql.begin(async tx => {
     const held = await lockInTime(tx, stationId)
     if (!held) throw new ApiError('not-found')
-    const atMs = notAfterNow(held.station, saidMs)
+    const atMs = momentIn(held, saidMs)
     const current = await readBroadcast(tx, stationId)
     if (!current || current.startedAtMs > atMs) return null
     if (username !== null && username !== current.username) return null
@@ -96,7 +97,12 @@ export async function dropLive(tx: Tx, stationId: number, atMs: number): Promise
   await markLive(tx, stationId)
 }
 
-async function closeLive(tx: Tx, { station, play }: InTime, current: Broadcast, atMs: number) {
+async function closeLive(
+  tx: Tx,
+  { station, play }: Pick<HeldStation, 'station' | 'play'>,
+  current: Broadcast,
+  atMs: number
+) {
   await endBroadcast(tx, current, atMs)
   await markLive(tx, station.id)
   if (play?.streamer) await letGo(tx, station, play, atMs)

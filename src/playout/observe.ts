@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { lockInTime, notAfterNow } from './future.ts'
+import { lockInTime, momentIn } from './future.ts'
 import { endLive } from './live.ts'
 import { endPlay, goSilent } from './plays.ts'
 import { publishEventually } from './publish.ts'
@@ -83,7 +83,7 @@ async function fallSilent(services: PlayoutServices, stationId: number, atMs: nu
     const held = await lockInTime(tx, stationId)
     if (!held?.play) return null
     const { station, play } = held
-    const endMs = Math.max(notAfterNow(station, atMs), play.startedAtMs)
+    const endMs = Math.max(momentIn(held, atMs), play.startedAtMs)
     if (station.driver !== 'none' || station.liveSinceMs !== null) return null
     await endPlay(tx, station, play, endMs)
     await goSilent(tx, station, null)

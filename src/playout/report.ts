@@ -2,7 +2,7 @@ import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
-import { holdInTime, notAfterNow } from './future.ts'
+import { holdInTime, momentIn } from './future.ts'
 import { startTold } from './hearsay.ts'
 import { librariesOf } from './libraries.ts'
 import { dropLive } from './live.ts'
@@ -47,7 +47,7 @@ export async function reportTrack(
     if (!held) throw new ApiError('not-found')
     refuseUnasked(held.station)
     const before = observedBefore(held.station, held.play)
-    const startedAtMs = notAfterNow(held.station, report.startedAtMs)
+    const startedAtMs = momentIn(held, report.startedAtMs)
     if (!(await record(tx, held, { ...report, startedAtMs }))) return null
     await refillHeld(tx, stationId, engineTimeMs(), librariesOf(services.sql))
     return raiseTriggers(tx, held.station, before, startedAtMs)

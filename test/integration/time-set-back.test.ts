@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Sql } from '../../src/db/sql.ts'
 import { endLive, goLive } from '../../src/playout/live.ts'
 import { reportTrack } from '../../src/playout/report.ts'
+import { engineTime, engineTimeMs } from '../../src/runtime/engine-time.ts'
 import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { test } from '../support/fixtures.ts'
@@ -62,6 +63,21 @@ test('a report that comes after plays of the future is the one on air', async ({
   await expectInTime(sql, stationId)
   expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
 })
+
+test.for([-hourMs, hourMs])(
+  'a process whose time is off by %s ms reports a song in the right time, and has it right from then on',
+  async (offMs, { sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const stationId = await seedReported(sql, [-5_000])
+    const nowMs = performance.now()
+    engineTime.note({ sentAtMs: nowMs, answeredAtMs: nowMs, timeMs: Date.now() + offMs })
+    const agoMs = 2_000
+    await reportTrack(playout, stationId, told('New', engineTimeMs() - agoMs))
+    const play = (await readHistory(sql, stationId)).at(-1)
+    expect(Math.abs((play?.startedAtMs ?? 0) - (Date.now() - agoMs))).toBeLessThan(1_500)
+    expect(Math.abs(engineTimeMs() - Date.now())).toBeLessThan(1_000)
+  }
+)
 
 test('a streamer begins and ends now, whatever time it is for the process that says so', async ({
   sql,
