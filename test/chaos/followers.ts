@@ -102,6 +102,7 @@ async function connect(
   const { transport, stationId, judge, random } = following
   const known = judge.positionOf(name, stationId)
   const isWithPosition = random() < 0.8
+  if (!isWithPosition) judge.forget(name, stationId)
   const options = {
     recover: true,
     ...(known === null || !isWithPosition ? {} : known),

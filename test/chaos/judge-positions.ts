@@ -16,6 +16,8 @@ export interface PositionJudge {
   readonly see: (sighting: Sighting) => Violation[]
   /** Says that all servers show this epoch, so that no client may see an earlier one from now on. */
   readonly retireOthers: (stationId: number, epoch: string) => void
+  /** A client comes without its position: it may be shown an older one than it has seen. */
+  readonly forget: (client: string, stationId: number) => void
   /** The newest position that a client saw of a station; null before the first. */
   readonly positionOf: (
     client: string,
@@ -90,6 +92,7 @@ export function openPositionJudge(): PositionJudge {
       const { epochs, retired } = sightingsOf(stationId)
       for (const each of epochs) if (each !== epoch) retired.add(each)
     },
+    forget: (client, stationId) => void newest.delete(`${client} ${stationId}`),
     positionOf: (client, stationId) => newest.get(`${client} ${stationId}`) ?? null,
     compared: () => comparedCount,
     epochs: () => [...stations.values()].reduce((sum, { epochs }) => sum + epochs.size, 0)

@@ -200,7 +200,8 @@ async function send(
         method,
         headers: { 'Content-Type': 'application/json', 'X-API-Key': adminKey },
         body: body === undefined ? undefined : JSON.stringify(body),
-        signal: AbortSignal.timeout(answerMs)
+        signal: AbortSignal.timeout(answerMs),
+        isSentOnce: method !== 'GET'
       })
       const isJson = answer.headers['content-type']?.startsWith('application/json') === true
       return { status: answer.status, body: isJson ? JSON.parse(answer.body.toString()) : null }
