@@ -59,8 +59,8 @@ export const heavyReadConnections = {
 const rowsPerBatch = 500
 /** Of these so many are rendered before other requests may run. */
 const rowsPerSlice = 100
-/** An estimate that only has to tell large reads from small ones. */
-const msPerRow = 0.05
+/** Estimates that only have to tell large reads from small ones. One that is not light also reads what it does not return. */
+const expected = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
 const retryAfterSeconds = 2
 
 const openLimits = (options: { light: FairSemaphoreOptions; heavy: FairSemaphoreOptions }) => ({
@@ -76,13 +76,20 @@ export function openHeavyReads({ visitors, keys }: HeavyReadPools): HeavyReads {
   return {
     run: (request, { isLight, rows }, work) => {
       const weight = isLight ? 'light' : 'heavy'
+      const expectedMs = (isLight ? expected.lightMs : expected.heavyMs) + rows * expected.msPerRow
       const key = request.caller?.key ?? null
       return key === null
         ? run(
-            { request, pool: visitors, limit: visitorLimits[weight], rows, owner: ownerOf(request.address) },
+            {
+              request,
+              pool: visitors,
+              limit: visitorLimits[weight],
+              expectedMs,
+              owner: ownerOf(request.address)
+            },
             work
           )
-        : run({ request, pool: keys, limit: keyLimits[weight], rows, owner: String(key.id) }, work)
+        : run({ request, pool: keys, limit: keyLimits[weight], expectedMs, owner: String(key.id) }, work)
     }
   }
 }
@@ -91,15 +98,15 @@ interface Run {
   readonly request: ApiRequest
   readonly pool: Sql
   readonly limit: FairSemaphore
-  readonly rows: number
+  readonly expectedMs: number
   readonly owner: string
 }
 
 async function run<Result>(
-  { request, pool, limit, rows, owner }: Run,
+  { request, pool, limit, expectedMs, owner }: Run,
   work: (read: HeavyRead) => Promise<Result>
 ): Promise<Result> {
-  const { permit, drop } = limit.acquire(owner, rows * msPerRow)
+  const { permit, drop } = limit.acquire(owner, expectedMs)
   request.onSettled(drop)
   const granted = await permit
   if (typeof granted === 'string') throw errorOf(granted)

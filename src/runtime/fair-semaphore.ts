@@ -47,6 +47,8 @@ interface Owner {
   usedMs: number
   usedAtMs: number
   readonly waiting: Waiting[]
+  /** How long all that waits is expected to take. */
+  waitingMs: number
 }
 
 const halfLifeMs = 10_000
@@ -54,8 +56,8 @@ const halfLifeMs = 10_000
 const ownersAtMost = 10_000
 
 /**
- * Limits how much goes on at once. Of those who wait, the owner whose recent use and next piece of work add up to the least time runs
- * next: an owner with much to do, or many such owners, hardly delay one with little.
+ * Limits how much goes on at once. Of those who wait, the owner whose recent use and all waiting work add up to the least time runs
+ * next: an owner with much to do, or many such owners that come at once, hardly delay one with little.
  */
 export function openFairSemaphore(
   options: FairSemaphoreOptions,
@@ -68,7 +70,7 @@ export function openFairSemaphore(
   let waiting = 0
 
   function ownerNamed(name: string): Owner {
-    const owner = owners.get(name) ?? { held: 0, usedMs: 0, usedAtMs: now(), waiting: [] }
+    const owner = owners.get(name) ?? { held: 0, usedMs: 0, usedAtMs: now(), waiting: [], waitingMs: 0 }
     owners.delete(name)
     owners.set(name, owner)
     if (owners.size > ownersAtMost) forgetOne()
@@ -84,7 +86,7 @@ export function openFairSemaphore(
     return usedMs * 2 ** ((usedAtMs - now()) / halfLifeMs)
   }
 
-  const costOf = (owner: Owner) => usedOf(owner) + (owner.waiting[0]?.expectedMs ?? 0)
+  const costOf = (owner: Owner) => usedOf(owner) + owner.waitingMs
 
   function next(): Owner | null {
     let best: Owner | null = null
@@ -111,6 +113,7 @@ export function openFairSemaphore(
     if (index < 0) return false
     clearTimeout(entry.timer)
     owner.waiting.splice(index, 1)
+    owner.waitingMs -= entry.expectedMs
     if (owner.waiting.length === 0) waitingOwners.delete(owner)
     waiting--
     return true
@@ -165,6 +168,7 @@ export function openFairSemaphore(
         if (leaveQueue(owner, entry)) start(refusal)
       }
       owner.waiting.push(entry)
+      owner.waitingMs += expectedMs
       waitingOwners.add(owner)
       waiting++
       startWaiting()

@@ -67,6 +67,17 @@ test('a small piece of work runs before large ones of owners that used as much',
   await vi.waitFor(() => expect(order).toEqual(['small']))
 })
 
+test('an owner with one piece of work runs before many that come at once with several', async () => {
+  const semaphore = openFairSemaphore({ ...options, total: 1, waiting: 100 })
+  const first = permitIn(await semaphore.acquire('a', 100).permit)
+  const order: string[] = []
+  const queue = (name: string) => void semaphore.acquire(name, 100).permit.then(() => order.push(name))
+  for (let n = 0; n < 20; n++) for (let piece = 0; piece < 3; piece++) queue(`attacker ${n}`)
+  queue('visitor')
+  first.release()
+  await vi.waitFor(() => expect(order).toEqual(['visitor']))
+})
+
 test('what waits is bounded per owner, in all, and in time', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1, waitMs: 20 })
   permitIn(await semaphore.acquire('a', 100).permit)
@@ -84,8 +95,8 @@ test('an owner whose queue is long makes room for one with a shorter queue', asy
   const modest = semaphore.acquire('c', 100)
   expect(await last?.permit).toBe('full')
   first.release()
-  if (next) permitIn(await next.permit).release()
   permitIn(await modest.permit).release()
+  if (next) permitIn(await next.permit).release()
 })
 
 test('work that is dropped makes room for other work', async () => {
