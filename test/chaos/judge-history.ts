@@ -77,7 +77,8 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     if (play.endedAtMs > next.startedAtMs)
       report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
     const gapMs = next.startedAtMs - play.endedAtMs
-    const isAcrossJump = isJump(play.startedAtMs, next.startedAtMs)
+    // A playout may be heard of again a while after the fault.
+    const isAcrossJump = [0, silenceMs].some(ms => isJump(play.startedAtMs, next.startedAtMs - ms))
     if (gapMs > 0 && !isAcrossJump && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
       report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
   }

@@ -96,3 +96,18 @@ test('an hour passes between two moments of a jump of the clock', () => {
   expect(rules(plays, { disturbed: jumps })).toEqual(['no drift'])
   expect(rules(plays, { disturbed: jumps, jumps })).toEqual([])
 })
+
+test('a playout may be heard of again a while after the time of Postgres has gone back to what it was', () => {
+  const hourMs = 3_600_000
+  const plays = [
+    { id: 1, startedAtMs: 1_000, endedAtMs: 8_000, dueAtMs: null },
+    { id: 2, startedAtMs: hourMs + 16_000, endedAtMs: null, dueAtMs: null }
+  ]
+  const jumps = [
+    { fromMs: 0, toMs: 9_000 },
+    { fromMs: hourMs, toMs: hourMs + 9_000 }
+  ]
+  const parts = { backend: 'liquidsoap', nowMs: hourMs + 17_000, disturbed: jumps } as const
+  expect(rules(plays, parts)).toEqual(['no gap'])
+  expect(rules(plays, { ...parts, jumps })).toEqual([])
+})
