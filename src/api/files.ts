@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { artId } from '../db/facts.ts'
 import type { Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
-import { custom, given, integer, listOf, problem, text } from '../fields/field.ts'
+import { custom, given, integer, listOf, privateAddress, problem, text } from '../fields/field.ts'
 import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../playout/media.ts'
 import { refillQueue } from '../playout/queue.ts'
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
@@ -59,12 +59,14 @@ export const files = resource({
     unique_id: made('Names the song in the address of its cover.'),
     song_id: made('32 hexadecimal digits, the same for the same artist and title.'),
     art: given<string>({ schema: { type: 'string', format: 'uri' }, about: 'Its cover.' }),
-    path: custom(path, {
-      schema: { type: 'string', minLength: 1, maxLength: maxPathBytes },
-      about:
-        'An address, or a path below the media folder; unique in the station. No file needs to be there.',
-      example: 'Kimiko Ishizaka/Aria.mp3'
-    }),
+    path: privateAddress(
+      custom(path, {
+        schema: { type: 'string', minLength: 1, maxLength: maxPathBytes },
+        about:
+          'An address, or a path below the media folder; unique in the station. No file needs to be there.',
+        example: 'Kimiko Ishizaka/Aria.mp3'
+      })
+    ),
     title: text({
       max: longest.title,
       fallback: '',

@@ -7,6 +7,8 @@ import { startNewPass } from '../playout/passes.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { refillQueue } from '../playout/queue.ts'
 import { lockStation } from '../playout/rows.ts'
+import { redactedLocation } from '../webhooks/without-secrets.ts'
+import { maySeeWholeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody, parseId } from './parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, json, stationOf } from './route.ts'
@@ -127,14 +129,14 @@ const readOrder: ApiRoute = {
     const id = parseId(request.params['id'])
     const [playlist] = await sql`select from playlists where id = ${id} and station_id = ${station.id}`
     if (!playlist) throw new ApiError('not-found')
-    return json(
-      await sql`
+    const songs = await sql<{ path: string }[]>`
         select m.id as media_id, row_number() over (order by t.position, t.id)::integer as position, m.path, m.artist,
           m.title, m.duration_ms / 1000 as length
         from playlist_tracks t join media m on m.id = t.media_id
         where t.playlist_id = ${id} and m.remote_playlist_id is null
         order by t.position, t.id limit ${tracksAtMost}`
-    )
+    const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
+    return json(isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) })))
   }
 }
 

@@ -14,6 +14,8 @@ import {
 } from '../songs/playlist-text.ts'
 import { remoteSong } from '../songs/remote-song.ts'
 import type { Song } from '../songs/song.ts'
+import { redactedLocation } from '../webhooks/without-secrets.ts'
+import { maySeeWholeAddresses } from './access.ts'
 import { attachment } from './attachment.ts'
 import { recordAudit } from './audit.ts'
 import { mediaFolderOf } from './media-folder.ts'
@@ -150,8 +152,13 @@ const exportList: ApiRoute = {
     const [playlist] = await sql<{ name: string }[]>`
       select name from playlists where id = ${playlistId} and station_id = ${station.id}`
     if (!playlist) throw new ApiError('not-found')
+    const songs = await tracksOf(sql, playlistId)
+    const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
     return {
-      body: renderPlaylist(format, await tracksOf(sql, playlistId)),
+      body: renderPlaylist(
+        format,
+        isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
+      ),
       headers: {
         'Content-Type': playlistTypes[format],
         'Content-Disposition': attachment(`${playlist.name}.${format}`)

@@ -7,13 +7,13 @@ import type { Field, Fields, ValuesOf } from '../fields/field.ts'
 import { changesOf, formOf } from '../fields/form.ts'
 import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
 import { publishEventually } from '../playout/publish.ts'
-import { redactedAddress } from '../webhooks/without-secrets.ts'
+import { addressPattern, redactedLocation } from '../webhooks/without-secrets.ts'
 import { acceptBody, allProblems, problemsIn } from './accept.ts'
 import { maySeeWholeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
 import { likePattern, type ListQuery, type ListResult, readList } from './list.ts'
 import { type RenderContext, type Resource, type Rules, type Stored, storedFields } from './resource.ts'
-import type { ApiRequest, StationRow } from './route.ts'
+import type { ApiRequest, Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** What a write has done, and whether a now-playing surface shows it. */
@@ -50,10 +50,12 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function render(rows: readonly Stored<F>[], context: RenderContext) {
     const shown = (await rules.shown?.(rows, context)) ?? []
-    const { caller, station } = context
-    const isWhole = maySeeWholeAddresses(caller?.key ?? null, resource.access.write, station?.id ?? null)
+    const isWhole = isWholeFor(context.caller, context.station)
     return rows.map((row, index) => renderRecord(fields, row, shown[index] ?? {}, isWhole))
   }
+
+  const isWholeFor = (caller: Caller | null, station: StationRow | null) =>
+    maySeeWholeAddresses(caller?.key ?? null, resource.access.write, station?.id ?? null)
 
   async function list(
     services: ApiServices,
@@ -66,7 +68,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const conditions = [
       scope(sql, station),
       ...Object.entries(filter).map(([name, value]) => sql`${sql(columnOf(name))} = ${value}`),
-      ...(query.search === '' ? [] : [searched(sql, query.search)])
+      ...(query.search === '' ? [] : [searched(sql, query.search, isWholeFor(request.caller, station))])
     ]
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
     const sort = sql(columnOf(query.sort ?? resource.order))
@@ -79,10 +81,16 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     })
   }
 
-  function searched(sql: Sql, search: string): Fragment {
+  /** What a caller may not see is not searched for him: he would find it out piece by piece. */
+  function searched(sql: Sql, search: string, isWhole: boolean): Fragment {
     const pattern = likePattern(search)
     const any = resource.search
-      .map(name => sql`${sql(columnOf(name))} ilike ${pattern}`)
+      .map(name => {
+        const column = sql(columnOf(name))
+        return isWhole || fields[name]?.kind !== 'private address'
+          ? sql`${column} ilike ${pattern}`
+          : sql`${column} ilike ${pattern} and ${column} !~ ${addressPattern}`
+      })
       .reduce((all, condition) => sql`${all} or ${condition}`)
     return sql`(${any})`
   }
@@ -293,8 +301,7 @@ function renderRecord(
 
 function renderStored(kind: Field<unknown>['kind'], value: unknown, isWhole: boolean): unknown {
   if (kind === 'secret') return ''
-  const isRedacted = kind === 'private address' && value !== '' && !isWhole
-  return isRedacted ? redactedAddress(String(value), false) : value
+  return kind === 'private address' && !isWhole ? redactedLocation(String(value)) : value
 }
 
 function toColumn(tx: Tx, value: unknown) {

@@ -65,6 +65,15 @@ export function redactedAddress(address: string, showsPath: boolean): string {
   return hasTail ? `${origin}${pathname}?${mark}` : origin + pathname
 }
 
+const beginsAsAddress = /^[a-z][a-z\d+.-]*:\/\//i
+/** The same for Postgres. */
+export const addressPattern = '^[A-Za-z][A-Za-z0-9+.-]*://'
+
+/** Where something is: an address as callers see it who may not set it, and a path as it is. */
+export function redactedLocation(location: string): string {
+  return beginsAsAddress.test(location) ? redactedAddress(location, false) : location
+}
+
 /** The parts of an address that may be tokens, as texts that an answer may repeat. */
 export function tokensIn(address: string): string[] {
   const url = parsedUrl(address)

@@ -15,6 +15,7 @@ test('addresses that may hold a token are shown whole only to keys that may set 
     await tx`update playlists set source = 'remote_url', remote_url = ${address} where id = ${station.playlistId}`
     await tx`update hls_streams set relay_url = ${address} where station_id = ${station.id}`
     await tx`update stations set frontend = 'icecast', frontend_url = ${address} where id = ${station.id}`
+    await tx`update media set path = ${address} where id = (select min(id) from media where station_id = ${station.id})`
     await tx`insert into polls (station_id) values (${station.id})`
     return station
   })
@@ -30,6 +31,9 @@ test('addresses that may hold a token are shown whole only to keys that may set 
   for (const [path, setter] of [
     [`${station}/playlists`, 'manage station media'],
     [`${station}/playlist/${playlistId}`, 'manage station media'],
+    [`${station}/files`, 'manage station media'],
+    [`${station}/playlist/${playlistId}/order`, 'manage station media'],
+    [`${station}/playlist/${playlistId}/export/m3u`, 'manage station media'],
     [`${station}/hls_streams`, 'manage station mounts'],
     [`/api/admin/station/${id}`, 'administer stations']
   ] as const) {
@@ -39,5 +43,9 @@ test('addresses that may hold a token are shown whole only to keys that may set 
     expect(await read(path, [setter, 'view station management'])).toContain(address)
   }
   expect(await read(`${station}/polls`, ['view all'])).toContain('"url":"http://192.0.2.10:8000/"')
-  expect(await read(`${station}/polls?searchPhrase=T0KEN`, ['view all'])).toBe('[]')
+  for (const list of ['polls', 'files'])
+    expect(await read(`${station}/${list}?searchPhrase=T0KEN`, ['view all'])).toBe('[]')
+  expect(
+    await read(`${station}/files?searchPhrase=T0KEN`, ['manage station media', 'view station management'])
+  ).toContain(address)
 })
