@@ -9,3 +9,10 @@ export function parsedUrl(text: string, base?: string): URL | null {
     return null
   }
 }
+
+/**
+ * Whether the host of an address is one of the names and numbers that hosts have. The URL standard also takes `a;b` and `a'b`, which mean
+ * something else in a header.
+ */
+export const hasPlainHost = ({ hostname }: URL): boolean =>
+  /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname)

@@ -10,6 +10,9 @@ import type { ApiRequest, Caller, Route, StationRow } from './route.ts'
 import type { LiveView } from './services.ts'
 import { openAddressBuckets, openTokenBuckets } from './token-buckets.ts'
 
+/** Playouts whose right key is remembered. */
+const rememberedPlayouts = 10_000
+
 export interface AuthoriserParts {
   readonly keys: Pick<Keys, 'findFrom'>
   readonly live: Pick<LiveView, 'get'>
@@ -25,6 +28,8 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
   const writes = openTokenBuckets(100, 500)
   /** Wrong keys of playouts, by address: so many at once, and one more a second. One whose key was replaced asks on and on. */
   const wrongPlayoutKeys = openAddressBuckets(1, 60)
+  /** The hash of the key that was right last, by the station as the request names it: it is looked at although others that share the address have none left. */
+  const rightPlayoutKeys = new Map<string, string>()
 
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
     const { access } = route
@@ -64,15 +69,21 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
 
   /** An unknown station and a wrong key are refused alike: callers without the key must not learn which stations exist. */
   async function playoutOf({ apiKey, params, address }: ApiRequest): Promise<Caller> {
-    const wait = wrongPlayoutKeys.peek(address)
+    const name = params['station_id'] ?? ''
+    const hash = playoutKeyHash(apiKey)
+    const wait = rightPlayoutKeys.get(name) === hash ? 0 : wrongPlayoutKeys.peek(address)
     if (wait > 0) throw new TooManyRequests(wait)
-    const station = await findStation(sql, params['station_id'] ?? '')
+    const station = await findStation(sql, name)
     const [row] = await sql<{ hash: string }[]>`
       select playout_key as hash from stations where id = ${station?.id ?? null}`
-    const sent = Buffer.from(playoutKeyHash(apiKey))
+    const sent = Buffer.from(hash)
     const kept = Buffer.from(row?.hash ?? '')
-    if (station !== null && kept.length === sent.length && timingSafeEqual(kept, sent))
+    if (station !== null && kept.length === sent.length && timingSafeEqual(kept, sent)) {
+      if (rightPlayoutKeys.size >= rememberedPlayouts) rightPlayoutKeys.clear()
+      rightPlayoutKeys.set(name, hash)
       return { key: null, station }
+    }
+    if (rightPlayoutKeys.get(name) === hash) rightPlayoutKeys.delete(name)
     wrongPlayoutKeys.take(address)
     throw new ApiError('forbidden')
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { parsedUrl } from '../parsed-url.ts'
+import { hasPlainHost, parsedUrl } from '../parsed-url.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -195,8 +195,8 @@ export function choice<const Option extends string>(
 export function isWebAddress(value: string): boolean {
   const url = parsedUrl(value)
   if (!url || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
-  const { protocol, hostname, username, password } = url
-  return ['http:', 'https:'].includes(protocol) && hostname !== '' && username === '' && password === ''
+  const { protocol, username, password } = url
+  return ['http:', 'https:'].includes(protocol) && hasPlainHost(url) && username === '' && password === ''
 }
 
 /** An http or https address, or nothing. */

@@ -1,5 +1,5 @@
 import type { Reply } from '../api/route.ts'
-import { parsedUrl } from '../parsed-url.ts'
+import { hasPlainHost, parsedUrl } from '../parsed-url.ts'
 
 /** What a page may do beside loading files of its own server and talking to it. */
 export interface Freedoms {
@@ -55,5 +55,5 @@ export function pageHeaders({
 /** The origin of an address, as an element of a policy; none of what is no address of the web. */
 function originOf(address: string): string[] {
   const url = parsedUrl(address)
-  return url && ['http:', 'https:'].includes(url.protocol) ? [url.origin] : []
+  return url && hasPlainHost(url) && ['http:', 'https:'].includes(url.protocol) ? [url.origin] : []
 }

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { openAuthoriser } from '../../src/api/authorise.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
+import { playoutKeyHash } from '../../src/api/playout-key.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { TooManyRequests } from '../../src/errors.ts'
 import { test } from '../support/fixtures.ts'
@@ -387,11 +388,15 @@ function openGate(sql: Sql) {
     address: string,
     {
       method = 'GET',
-      access = 'any key'
-    }: { method?: 'GET' | 'POST'; access?: 'any key' | 'playout key' } = {}
+      access = 'any key',
+      station = ''
+    }: { method?: 'GET' | 'POST'; access?: 'any key' | 'playout key'; station?: string } = {}
   ) => {
     const route = { method, path: '/', access, handle: () => ({}) } as const
-    return authorise({ ...asked, method, apiKey, address }, route)
+    return authorise(
+      { ...asked, method, apiKey, address, params: station === '' ? {} : { station_id: station } },
+      route
+    )
   }
 }
 
@@ -454,3 +459,20 @@ test.for(['any key', 'playout key'] as const)(
     expect(await refusalFrom('2001:db8:0:2::1')).toMatchObject({ status: 403 })
   }
 )
+
+test('a playout whose key was right is let through whatever others send from its address', async ({
+  sql
+}) => {
+  const id = await seedStation(sql)
+  await sql`update stations set playout_key = ${playoutKeyHash('right')} where id = ${id}`
+  const ask = openGate(sql)
+  const address = '192.0.2.77'
+  const of = { access: 'playout key', station: String(id) } as const
+  await ask('right', address, of)
+  for (let n = 0; n < 150; n++) await ask('wrong', address, of).catch(() => {})
+  await expect(ask('wrong', address, of)).rejects.toBeInstanceOf(TooManyRequests)
+  await ask('right', address, of)
+  await sql`update stations set playout_key = ${playoutKeyHash('other')} where id = ${id}`
+  await expect(ask('right', address, of)).rejects.toMatchObject({ status: 403 })
+  await expect(ask('right', address, of)).rejects.toBeInstanceOf(TooManyRequests)
+})
