@@ -85,7 +85,7 @@ const rules: Rules<typeof remotes.fields> = {
   async deleted({ tx, station, before }) {
     // Its listeners go with it.
     await tx`
-      update stations set revision = revision + 1, listeners_revision = revision + 1,
+      update stations set revision = next_revision(revision), listeners_revision = next_revision(revision),
         listeners_total = greatest(0, listeners_total - ${before.listeners_total ?? 0}),
         listeners_unique = greatest(0, listeners_unique - ${before.listeners_unique ?? 0})
       where id = ${station?.id ?? null} and ${before.listeners_total ?? 0} > 0`

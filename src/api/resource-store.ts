@@ -252,7 +252,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     if (!resource.shows || resource.shows === 'by rules') return
     if (!station) return countEverywhere(tx)
     const part = tx(`${resource.shows}_revision`)
-    await tx`update stations set revision = revision + 1, ${part} = revision + 1 where id = ${station.id}`
+    await tx`update stations set revision = next_revision(revision), ${part} = next_revision(revision) where id = ${station.id}`
   }
 
   async function committed(services: ApiServices, station: StationRow | null, done: Done): Promise<void> {

@@ -219,8 +219,8 @@ const rules: Rules<StationFields> = {
   },
   async wrote({ tx, before, values }, id) {
     const isHistoryMeant = before !== null && before.history_length !== values.history_length
-    await tx`update stations set revision = revision + 1, station_revision = revision + 1,
-      playback_revision = case when ${isHistoryMeant} then revision + 1 else playback_revision end
+    await tx`update stations set revision = next_revision(revision), station_revision = next_revision(revision),
+      playback_revision = case when ${isHistoryMeant} then next_revision(revision) else playback_revision end
       where id = ${id}`
     if (!before) {
       await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`

@@ -108,7 +108,12 @@ function messageOf({ live, secrets, config }: ApiServices, request: ApiRequest, 
   if (!state) throw new ApiError('unavailable', 'The state of the station is not known yet: try again later.')
   const nowMs = engineTimeMs()
   const event = {
-    id: messageId(station.id, `test:${randomUUID()}`, hook.id),
+    id: messageId({
+      stationId: station.id,
+      fact: `test:${randomUUID()}`,
+      happenedAtMs: nowMs,
+      webhookId: hook.id
+    }),
     happenedAt: Math.floor(nowMs / 1000),
     nowPlaying: nowPlayingAt(state, nowMs, config.BASE_URL)
   }

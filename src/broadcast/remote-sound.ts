@@ -16,7 +16,7 @@ export async function learnSound(
       where id = ${remote.remoteId} and ((bitrate = 0 and ${bitrate} > 0) or (format = '' and ${format} <> ''))`
     if (count === 0) return false
     await tx`
-      update stations set revision = revision + 1, station_revision = revision + 1 where id = ${remote.stationId}`
+      update stations set revision = next_revision(revision), station_revision = next_revision(revision) where id = ${remote.stationId}`
     return true
   })
   if (isLearned) await publishEventually(services, remote.stationId)

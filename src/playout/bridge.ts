@@ -68,7 +68,7 @@ async function isThere(tx: Tx, stationId: number, endMs: number): Promise<boolea
 
 async function postpone(tx: Tx, stationId: number, play: OpenPlay, dueAtMs: number): Promise<void> {
   await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
-  await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${stationId}`
+  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** What follows from a play that nobody reported, once it counts as heard. */

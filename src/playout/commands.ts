@@ -20,7 +20,7 @@ const atOnce = 50
 export async function addCommand(tx: Tx, stationId: number, command: Command): Promise<void> {
   await tx`insert into playout_commands (station_id, command, created_at_ms)
     values (${stationId}, ${tx.json({ ...command })}, ${engineTimeMs()})`
-  await tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
+  await tx`update stations set revision = next_revision(revision), queue_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** The commands behind one that was seen, in order; with null only the number of the newest. */

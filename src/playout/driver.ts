@@ -25,5 +25,5 @@ export async function giveToClock(tx: Tx, stationId: number): Promise<void> {
     where station_id = ${stationId} and ended_at_ms is null and due_at_ms is null and not exists (
       select from broadcasts b where b.station_id = ${stationId} and b.ended_at_ms is null)`
   if (count > 0)
-    await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${stationId}`
+    await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${stationId}`
 }

@@ -33,7 +33,7 @@ export async function markEverywhere(sql: Sql): Promise<number[]> {
       select s.id from stations s, newest where s.everywhere < newest.number and s.deleted_at is null
       limit ${chunk} for no key update of s skip locked
     )
-    update stations s set revision = revision + 1, station_revision = revision + 1, everywhere = newest.number
+    update stations s set revision = next_revision(revision), station_revision = next_revision(revision), everywhere = newest.number
     from newest, behind where s.id = behind.id returning s.id`
   return rows.map(({ id }) => id)
 }

@@ -98,7 +98,7 @@ async function pullBack(tx: Tx, stationId: number, nowMs: number): Promise<boole
   if (plays.count + broadcasts.count === 0) return false
   // Copies of what was played know the wrong times.
   await countLibraryChange(tx, stationId)
-  await tx`update stations set revision = revision + 1, playback_revision = revision + 1, live_revision = revision + 1
+  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision), live_revision = next_revision(revision)
     where id = ${stationId}`
   return true
 }

@@ -58,7 +58,7 @@ export async function handOut(
 /** Says that a row is on its way. */
 export async function markSent(tx: Tx, stationId: number, queueId: number, nowMs: number): Promise<void> {
   await tx`update queue set is_sent = true, cued_at_ms = ${nowMs} where id = ${queueId}`
-  await tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
+  await tx`update stations set revision = next_revision(revision), queue_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** The song of a row of the queue. */

@@ -43,6 +43,6 @@ export function startTold(tx: Tx, station: LockedStation, song: ToldSong, airtim
       from (select) as one left join m on true
         left join playlists p on p.id = ${playlistId} and p.station_id = ${station.id}
     )
-    update stations set revision = revision + 1, playback_revision = revision + 1, wake_at_ms = null
+    update stations set revision = next_revision(revision), playback_revision = next_revision(revision), wake_at_ms = null
     where id = ${station.id}`
 }

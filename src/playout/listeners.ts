@@ -117,7 +117,7 @@ async function recordIn(
   if (!change.isShown) return 'unchanged'
   const { was, now } = change
   if (change.isNewTotal) await noteMinute(tx, stationId, was, now, nowMs)
-  await tx`update stations set revision = revision + 1, listeners_revision = revision + 1,
+  await tx`update stations set revision = next_revision(revision), listeners_revision = next_revision(revision),
     listeners_total = ${now.total}, listeners_unique = ${now.unique} where id = ${stationId}`
   return raiseTriggers(tx, station, observedBefore(station, play), nowMs)
 }

@@ -114,7 +114,7 @@ async function closeLive(
 async function letGo(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number): Promise<void> {
   const dueAtMs = Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : bridgeAfterMs)
   await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
-  await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${station.id}`
+  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${station.id}`
 }
 
 async function readBroadcast(tx: Tx, stationId: number): Promise<Broadcast | undefined> {
@@ -144,7 +144,7 @@ async function endBroadcast(tx: Tx, { id, startedAtMs }: Broadcast, atMs: number
 }
 
 function markLive(tx: Tx, stationId: number) {
-  return tx`update stations set revision = revision + 1, live_revision = revision + 1 where id = ${stationId}`
+  return tx`update stations set revision = next_revision(revision), live_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** What a streamer plays who has told no title. */

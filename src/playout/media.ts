@@ -7,9 +7,9 @@ import { markQueue } from './plan-statements.ts'
  */
 export async function markMedia(tx: Tx, stationId: number, mediaId: number): Promise<void> {
   await tx`
-    update stations s set revision = revision + 1,
-      playback_revision = case when x.is_played then revision + 1 else playback_revision end,
-      queue_revision = case when x.is_next then revision + 1 else queue_revision end
+    update stations s set revision = next_revision(revision),
+      playback_revision = case when x.is_played then next_revision(revision) else playback_revision end,
+      queue_revision = case when x.is_next then next_revision(revision) else queue_revision end
     from (
       select
         exists (

@@ -74,5 +74,5 @@ export const isEmptyPlan = ({ insert, move, withdraw }: Plan) =>
 
 /** Says that the queue is another one, so that the next publication shows it. */
 export function markQueue(tx: Tx | Sql, stationId: number) {
-  return tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${stationId}`
+  return tx`update stations set revision = next_revision(revision), queue_revision = next_revision(revision) where id = ${stationId}`
 }

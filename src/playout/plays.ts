@@ -63,7 +63,7 @@ export function startQueued(
     ), asked as (
       update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isBridged}
     )
-    update stations set revision = revision + 1, playback_revision = revision + 1, queue_revision = revision + 1,
+    update stations set revision = next_revision(revision), playback_revision = next_revision(revision), queue_revision = next_revision(revision),
       next_seq = next_seq + ${inserted ?? 0}, wake_at_ms = null,
       filled_version = ${inserted === null ? station.filledVersion : station.libraryVersion}
     where id = ${station.id}`
@@ -71,6 +71,6 @@ export function startQueued(
 
 /** Marks that nothing plays any more, until something may at a time (null: until the library changes). */
 export function goSilent(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
-  return tx`update stations set revision = revision + 1, playback_revision = revision + 1,
+  return tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision),
     wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
 }

@@ -205,10 +205,26 @@ async function applyOne(
 /** Whether a station's state has to begin a new epoch: Redis lost it, or went back to an old backup, or Postgres did. */
 function isEpochOver({ stored, facts }: Publishing): boolean {
   const { epoch, revision } = parsePosition(stored.position)
-  return epoch === '' || epoch !== facts.epoch || revision > newestFact(facts)
+  return (
+    epoch === '' || epoch !== facts.epoch || revision > newestFact(facts) || isPartAhead({ stored, facts })
+  )
 }
 
 const newestFact = ({ revisions }: StationFacts) => Math.max(...Object.values(revisions))
+
+/** Where Postgres went back and on from there, the parts that have not changed since are of another past. */
+function isPartAhead({ stored: { state }, facts: { revisions } }: Publishing): boolean {
+  if (state === null) return false
+  const { station, playback, queue, listeners, live } = state.revisions
+  return (
+    station > revisions.station ||
+    playback > revisions.playback ||
+    // What plays speaks of the queue as well.
+    queue > Math.max(revisions.queue, revisions.playback) ||
+    listeners > revisions.listeners ||
+    live > revisions.live
+  )
+}
 
 /**
  * Gives stations new epochs, unless they have others than what was read. One that another process has just begun is left to that

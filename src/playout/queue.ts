@@ -99,7 +99,7 @@ export async function clearQueue(tx: Tx, stationId: number): Promise<void> {
 /** Says that the next song is shown otherwise, where it comes from this playlist. */
 export async function markPlaylist(tx: Tx, stationId: number, playlistId: number): Promise<void> {
   await tx`
-    update stations set revision = revision + 1, queue_revision = revision + 1
+    update stations set revision = next_revision(revision), queue_revision = next_revision(revision)
     where id = ${stationId} and ${playlistId} = (
       select playlist_id from queue
       where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
@@ -156,7 +156,7 @@ async function topUp(
   const cut = changed.filter(({ held, plan }) => isMoved(held, plan))
   await Promise.all([
     ...planStatements(tx, changed),
-    tx`update stations s set revision = revision + 1, queue_revision = revision + 1,
+    tx`update stations s set revision = next_revision(revision), queue_revision = next_revision(revision),
         next_seq = next_seq + x.inserted
       from unnest(${ids}::bigint[], ${inserted}::int[]) as x (id, inserted) where s.id = x.id`,
     ...(cut.length > 0 ? [moveEnds(tx, cut)] : [])

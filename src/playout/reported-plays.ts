@@ -63,5 +63,5 @@ export async function moveStart(
   await tx`update song_history set started_at_ms = ${startMs}, due_at_ms = ${dueAtMs} where id = ${play.id}`
   await tx`update queue set played_at_ms = ${startMs}, plays_at_ms = ${startMs}
     where station_id = ${stationId} and history_id = ${play.id}`
-  await tx`update stations set revision = revision + 1, playback_revision = revision + 1 where id = ${stationId}`
+  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${stationId}`
 }

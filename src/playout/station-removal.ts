@@ -19,7 +19,7 @@ const removedAtOnce = [
  */
 export async function markStationDeleted(tx: Tx, stationId: number): Promise<void> {
   await tx`
-    update stations set deleted_at = now(), revision = revision + 1,
+    update stations set deleted_at = now(), revision = next_revision(revision),
       -- No station can be given a name like this.
       short_name = '!' || id, is_enabled = false, is_public = false, backend = 'none', frontend_url = '', playout_key = '',
       wake_at_ms = null, turned_online = null, turned_at_ms = null, media_storage_location_id = null,

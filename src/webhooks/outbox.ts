@@ -57,7 +57,7 @@ export async function writeEvent(
   const rows = told.map(({ id, triggers: asked }) => ({
     webhook_id: id,
     event_id: event.id,
-    message_id: messageId(stationId, fact, id),
+    message_id: messageId({ stationId, fact, happenedAtMs, webhookId: id }),
     triggers: asked,
     happened_at_ms: happenedAtMs,
     next_attempt_ms: happenedAtMs

@@ -475,6 +475,51 @@ test('facts restored from a backup win over a live state that knows more', async
   expect(rebuilt?.epoch).not.toBe(state?.epoch)
 })
 
+test.for([
+  { by: 'the same step', isRenamed: false },
+  { by: 'another', isRenamed: true }
+])(
+  'facts restored from a backup win also where they went on at once by $by',
+  async ({ isRenamed }, { sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const stationId = await seedStation(sql)
+    const { state: backedUp } = await advance(playout, wake(stationId))
+    const putBack = await backUp(sql)
+    const { state: lost } = await advance(playout, skip(stationId))
+    if (isRenamed)
+      await sql`update stations set name = 'Lost', revision = next_revision(revision),
+      station_revision = next_revision(revision) where id = ${stationId}`
+    expect((await publish(playout, stationId))?.profile.name === 'Lost').toBe(isRenamed)
+    await putBack()
+    // No sweep has been there yet.
+    const { state } = await advance(playout, skip(stationId))
+    expect(state?.current?.shId).toBe(lost?.current?.shId)
+    expect(state?.shown?.startedAtMs).toBe((await readHistory(sql, stationId)).at(-1)?.startedAtMs)
+    expect(state?.profile.name).toBe(backedUp?.profile.name)
+    expect(state?.offset).toBeGreaterThan(lost?.offset ?? Infinity)
+  }
+)
+
+/** Keeps what a step writes, and gives what puts it back as it was. */
+async function backUp(sql: Sql): Promise<() => Promise<void>> {
+  const tables = ['stations', 'song_history', 'queue']
+  for (const table of tables) await sql`create table ${sql(`kept_${table}`)} as table ${sql(table)}`
+  return async () => {
+    await sql.begin(async tx => {
+      await tx`set local session_replication_role = replica`
+      for (const table of tables) {
+        const [{ names } = { names: [] }] = await tx<{ names: string[] }[]>`
+          select array_agg(column_name::text) as names from information_schema.columns
+          where table_name = ${table} and is_generated = 'NEVER'`
+        await tx`delete from ${tx(table)}`
+        await tx`insert into ${tx(table)} (${tx(names)}) overriding system value
+          select ${tx(names)} from ${tx(`kept_${table}`)}`
+        await tx`select setval(pg_get_serial_sequence(${table}, 'id'), max(id)) from ${tx(table)}`
+      }
+    })
+  }
+}
+
 test('a station that is gone from Postgres is forgotten by the next sweep, and stays forgotten', async ({
   sql,
   redisUrl
