@@ -1,3 +1,4 @@
+import { airtimeMs } from '../autodj/estimate.ts'
 import type { Tx } from '../db/sql.ts'
 import { endPlay, goSilent, startQueued } from './plays.ts'
 import { type LiveRow, followedAtMs, type OpenPlay } from './rows.ts'
@@ -19,8 +20,8 @@ export function bridgeDueMs(startedAtMs: number, durationMs: number): number | n
 
 /**
  * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there and has the next
- * song, the song is taken as begun until a report says otherwise; else the station falls silent, after a while: until then the end is
- * postponed.
+ * song, the song is taken as begun until a report says otherwise, unless it would be over by now, since nobody heard of it for so long or the time
+ * went on at once. Else the station falls silent, after a while: until then the end is postponed.
  */
 export async function bridge(
   tx: Tx,
@@ -30,7 +31,7 @@ export async function bridge(
   const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.driver === 'liquidsoap') {
-    if (row && (await isThere(tx, station.id, endMs))) {
+    if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isThere(tx, station.id, endMs))) {
       await markHeard(tx, play)
       await endPlay(tx, station, play, endMs)
       await startQueued(tx, station, row, bridged(row, endMs), null)

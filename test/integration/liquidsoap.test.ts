@@ -191,6 +191,26 @@ describe('reports', () => {
     expect(Number(moved?.[1])).toBeGreaterThan(62)
   })
 
+  test('are not bridged by a song that would be over by now: the time went on by an hour at once', async ({
+    program
+  }) => {
+    const playout = await openPlayoutClient(program)
+    const first = await play(playout, '', '5')
+    const second = await playout.next(first['sq_id'])
+    await program.sql`
+      update song_history set started_at_ms = started_at_ms - 3600000, due_at_ms = due_at_ms - 3600000
+      where station_id = ${playout.id}`
+    await waitFor(async () => !(await playout.shown()).is_online, { deadlineMs: 10_000, what: 'the end' })
+    await playout.call('feedback', report(second, '2'))
+    await expect
+      .poll(async () => (await playout.shown()).now_playing.song.title, promptly)
+      .toBe(second['title'])
+    expect((await plays(program, playout)).map(([title, , endedAt]) => [title, endedAt === null])).toEqual([
+      [first['title'], false],
+      [second['title'], true]
+    ])
+  })
+
   test('that tell of another song than the clock thought take its place', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     const first = await play(playout, '', '61')
