@@ -178,9 +178,9 @@ const writeOrder: ApiRoute = {
   handle(request, services) {
     const { order: wanted } = parseBody(order, request.body)
     return change(request, services, ['tracks'], async (tx, { id: playlistId }) => {
-      const known = await tx<{ mediaId: number }[]>`
-        select media_id as "mediaId" from playlist_tracks where playlist_id = ${playlistId}`
-      const ids = new Set(known.map(({ mediaId }) => mediaId))
+      const tracks = await tx<{ id: number; mediaId: number }[]>`
+        select id, media_id as "mediaId" from playlist_tracks where playlist_id = ${playlistId} order by position, id`
+      const ids = new Set(tracks.map(({ mediaId }) => mediaId))
       const [first, ...others] = wanted.flatMap((each, index) => {
         const field = `order.${index}`
         return ids.has(each)
@@ -188,14 +188,12 @@ const writeOrder: ApiRoute = {
           : [{ field, code: 'not_found', message: `${field} is no song of the playlist.` }]
       })
       if (first) throw ApiError.ofFields([first, ...others])
+      const places = new Map(wanted.map((mediaId, place) => [mediaId, place]))
+      const placeOf = ({ mediaId }: { mediaId: number }) => places.get(mediaId) ?? wanted.length
+      const inOrder = tracks.toSorted((a, b) => placeOf(a) - placeOf(b)).map(each => each.id)
       await tx`
         update playlist_tracks t set position = x.position
-        from (
-          select t.id, row_number() over (order by w.place nulls last, t.position, t.id) as position
-          from playlist_tracks t
-          left join unnest(${wanted}::bigint[]) with ordinality as w (media_id, place) on w.media_id = t.media_id
-          where t.playlist_id = ${playlistId}
-        ) x
+        from unnest(${inOrder}::bigint[]) with ordinality as x (id, position)
         where x.id = t.id and t.position <> x.position`
       return 'Changes saved successfully.'
     })

@@ -45,11 +45,11 @@ async function mediaByName(
 ): Promise<Map<string, number>> {
   if (names.length === 0) return new Map()
   const rows = await tx<{ id: number; name: string }[]>`
-    select min(m.id) as id, m.name
+    select min(id) as id, name
     from (
       select id, regexp_replace(path, '^.*/', '') as name from media
       where station_id = ${stationId} and remote_playlist_id is null and path !~* '^https?://'
-    ) m join unnest(${[...names]}::text[]) as wanted (name) on wanted.name = m.name
-    group by m.name having count(*) = 1`
+    ) m
+    group by name having count(*) = 1 and name = any(${[...names]}::text[])`
   return new Map(rows.map(({ id, name }) => [name, id]))
 }

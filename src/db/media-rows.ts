@@ -95,8 +95,11 @@ export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: stri
 /** The ids of the songs of these paths, in this order; paths that are not in the library are left out. */
 export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Promise<number[]> {
   const songs = await tx<{ id: number }[]>`
-    select media.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
-    join media on media.station_id = ${stationId} and media.path = wanted.path and media.remote_playlist_id is null
+    select m.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
+    cross join lateral (
+      -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
+      select id from media where station_id = ${stationId} and path = wanted.path and remote_playlist_id is null limit 1
+    ) m
     order by wanted.place`
   return songs.map(song => song.id)
 }

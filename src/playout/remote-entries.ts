@@ -137,7 +137,10 @@ export async function placeEntries(
       select ${playlist.id}::bigint, m.id, new.position
       from unnest(${added.map(({ song }) => addressSongId(song.path))}::text[],
         ${added.map(({ position }) => position)}::int[]) as new (song_id, position)
-      join media m on m.remote_playlist_id = ${playlist.id} and m.song_id = new.song_id
+      cross join lateral (
+        -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
+        select id from media where remote_playlist_id = ${playlist.id} and song_id = new.song_id limit 1
+      ) m
       on conflict (playlist_id, media_id) do nothing`,
     tx`
       update playlist_tracks t set position = other.position
