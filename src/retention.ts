@@ -33,6 +33,28 @@ export async function removeOldPlays(sql: Sql, nowMs: number, days: RetentionDay
   )
 }
 
+/** Broadcasts that ended are kept as long as plays. Returns how many were removed. */
+export async function removeOldBroadcasts(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
+  const beforeMs = endOf(days.HISTORY_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
+  return removed(
+    () => sql`
+      delete from broadcasts where ctid = any(array(
+        select ctid from broadcasts where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
+        order by started_at_ms ${batchLimit(sql)} for update skip locked))`
+  )
+}
+
+/** Covers that no song has any more. Returns how many were removed. */
+export function removeUnusedArtwork(sql: Sql): Promise<number> {
+  return removed(
+    () => sql`
+      delete from artwork where ctid = any(array(
+        select ctid from artwork a where not exists (select from media m where m.artwork_hash = a.hash)
+        ${batchLimit(sql)} for update skip locked))`
+  )
+}
+
 /** Played and removed rows of the queue can be read for a week. Returns how many were removed. */
 export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
   return removed(

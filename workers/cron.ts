@@ -13,6 +13,7 @@ import { removeDeletedStations } from '../src/playout/station-removal.ts'
 import { removeFormerStates } from '../src/redis/former-states.ts'
 import {
   removeOldAudit,
+  removeOldBroadcasts,
   removeOldCommands,
   removeOldDeliveries,
   removeOldListenerMinutes,
@@ -21,9 +22,11 @@ import {
   removeOldPlays,
   removeOldQueueRows,
   removeOldRequests,
+  removeUnusedArtwork,
   type RetentionDays
 } from '../src/retention.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import { removeDeletedDeliveries } from '../src/webhooks/removal.ts'
 
 /** What runs by the clock, in UTC; gives how many records it touched. */
 interface Task {
@@ -54,10 +57,28 @@ const tasks: readonly Task[] = [
     run: ({ sql }) => removeDeletedStations(sql)
   },
   {
+    name: 'deliveries of deleted web hooks',
+    at: '*/5 * * * * *',
+    maxRandomDelay: 1_000,
+    run: ({ sql }) => removeDeletedDeliveries(sql)
+  },
+  {
     name: 'notification retention',
     at: '23 * * * *',
     maxRandomDelay: 60_000,
     run: ({ sql }) => removeOldNotifications(sql, engineTimeMs())
+  },
+  {
+    name: 'broadcast retention',
+    at: '13 * * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }, days) => removeOldBroadcasts(sql, engineTimeMs(), days)
+  },
+  {
+    name: 'covers of no song',
+    at: '31 3 * * *',
+    maxRandomDelay: 60_000,
+    run: ({ sql }) => removeUnusedArtwork(sql)
   },
   {
     name: 'audit retention',

@@ -24,7 +24,9 @@ export async function findMedia(sql: Sql, stationId: number, paths: string[]): P
 /** Stores covers of distinct keys; those that are there already stay as they are and are not sent again. */
 export async function insertArtwork(tx: Tx, covers: Artwork[]): Promise<void> {
   const hashes = covers.map(cover => cover.hash)
-  const known = await tx<{ hash: string }[]>`select hash from artwork where hash = any(${hashes}::text[])`
+  // Held until songs have them: covers of no song are removed.
+  const known = await tx<{ hash: string }[]>`
+    select hash from artwork where hash = any(${hashes}::text[]) for key share`
   const knownHashes = new Set(known.map(row => row.hash))
   const rows = covers
     .filter(cover => !knownHashes.has(cover.hash))

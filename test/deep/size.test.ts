@@ -11,6 +11,7 @@ import { markStationDeleted, removeDeletedStations } from '../../src/playout/sta
 import { sweep } from '../../src/playout/sweep.ts'
 import {
   removeOldAudit,
+  removeOldBroadcasts,
   removeOldDeliveries,
   removeOldListenerMinutes,
   removeOldListeners,
@@ -20,6 +21,7 @@ import {
   removeOldRequests
 } from '../../src/retention.ts'
 import { dueHooks, readPending, readTold } from '../../src/webhooks/deliveries.ts'
+import { removeDeletedDeliveries } from '../../src/webhooks/removal.ts'
 import { serveApi } from '../support/api-server.ts'
 import { openExplained } from '../support/explained.ts'
 import { test } from '../support/fixtures.ts'
@@ -157,6 +159,9 @@ test('statements on tables of five million rows read a bounded number of them', 
     ['removal of old notifications', batch, () => removeOldNotifications(sql, nowMs)],
     ['removal of old minutes', batch, () => removeOldListenerMinutes(sql, nowMs, retention)],
     ['removal of old listeners', batch, () => removeOldListeners(sql, nowMs)],
+    ['removal of old broadcasts', batch, () => removeOldBroadcasts(sql, nowMs, retention)],
+    ['deletion of a web hook', few, () => sql`delete from webhooks where id = 1`],
+    ['removal of its deliveries', batch * 2, () => removeDeletedDeliveries(sql)],
     ['deletion of a small station', few, () => sql.begin(tx => markStationDeleted(tx, small))],
     ['removal of its rows', batch, () => removeDeletedStations(sql)]
   ]

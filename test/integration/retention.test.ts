@@ -1,10 +1,15 @@
 import { expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
+import { insertArtwork } from '../../src/db/media-rows.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
-import { removeOldPlays } from '../../src/retention.ts'
+import { removeOldBroadcasts, removeOldPlays, removeUnusedArtwork } from '../../src/retention.ts'
+import { dueHooks } from '../../src/webhooks/deliveries.ts'
+import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { removeDeletedDeliveries } from '../../src/webhooks/removal.ts'
 import { test } from '../support/fixtures.ts'
+import { seedHook, stateOf } from '../support/hooks.ts'
 
 const dayMs = 86_400_000
 
@@ -67,4 +72,56 @@ test('a deleted station frees its short name at once, and its row goes last', as
   expect(await sql`select id from stations where id = ${deleted}`).toEqual([])
   expect(await playsOf(sql, other)).toBe(3)
   expect(await removeDeletedStations(sql)).toBe(0)
+})
+
+test('broadcasts are kept as long as plays', async ({ sql }) => {
+  const nowMs = Date.now()
+  const id = await addStation(sql, 'live', nowMs, [])
+  const days = [400, 31, 29]
+  await sql`
+    insert into broadcasts (station_id, username, streamer_name, started_at_ms, ended_at_ms)
+    select ${id}, 'dj', 'DJ', ${nowMs} - days * ${dayMs}, ${nowMs} - days * ${dayMs} + 1000 from unnest(${days}::bigint[]) days`
+  await sql`
+    insert into broadcasts (station_id, username, streamer_name, started_at_ms)
+    values (${id}, 'dj', 'On air', ${nowMs - 500 * dayMs})`
+  expect(await removeOldBroadcasts(sql, nowMs, parseConfig({}))).toBe(0)
+  expect(await removeOldBroadcasts(sql, nowMs, parseConfig({ HISTORY_RETENTION_DAYS: '30' }))).toBe(2)
+  expect(await sql`select streamer_name from broadcasts order by started_at_ms`).toEqual([
+    { streamer_name: 'On air' },
+    { streamer_name: 'DJ' }
+  ])
+})
+
+test('a cover goes with the last song that has it, unless an import is about to use it', async ({ sql }) => {
+  const id = await addStation(sql, 'covers', Date.now(), [])
+  const cover = (hash: string) => ({ hash, contentType: 'image/png', bytes: Buffer.from(hash) })
+  await sql.begin(tx => insertArtwork(tx, ['used', 'unused', 'wanted'].map(cover)))
+  await sql`update media set artwork_hash = 'used' where id = (select min(id) from media where station_id = ${id})`
+  await sql.begin(async tx => {
+    await insertArtwork(tx, [cover('wanted')])
+    expect(await removeUnusedArtwork(sql)).toBe(1)
+    await tx`update media set artwork_hash = 'wanted' where id = (select max(id) from media where station_id = ${id})`
+  })
+  expect(await removeUnusedArtwork(sql)).toBe(0)
+  expect(await sql`select hash from artwork order by hash`).toEqual([{ hash: 'used' }, { hash: 'wanted' }])
+})
+
+test('deliveries of a deleted web hook are removed afterwards, and no others', async ({ sql }) => {
+  const stationId = await addStation(sql, 'hooks', Date.now(), [])
+  const deleted = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
+  const kept = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
+  for (const shId of [1, 2])
+    await sql.begin(tx =>
+      writeEvent(tx, stateOf(stationId, shId), {
+        fact: `song:${shId}`,
+        happenedAtMs: Date.now(),
+        triggers: ['song_changed']
+      })
+    )
+  expect(await removeDeletedDeliveries(sql)).toBe(0)
+  await sql`delete from webhooks where id = ${deleted}`
+  expect(await dueHooks(sql, Date.now() + 10_000, 10)).toEqual([kept])
+  expect(await removeDeletedDeliveries(sql)).toBe(2)
+  expect(await sql`select distinct webhook_id as id from webhook_deliveries`).toEqual([{ id: kept }])
+  expect(await sql`select from deleted_webhooks`).toHaveLength(0)
 })
