@@ -40,8 +40,7 @@ const about = {
 
 /** Query, form or JSON; a body comes before the query. */
 function sentMetadata({ query, body }: ApiRequest) {
-  const form = typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body)) : body
-  const sent: unknown = typeof form === 'object' && form !== null ? form : Object.fromEntries(query)
+  const sent: unknown = typeof body === 'object' && body !== null ? body : Object.fromEntries(query)
   const { title, artist, song } = parseBody(metadata, sent)
   return streamedTitle({ title, artist, text: song })
 }
@@ -73,7 +72,7 @@ const byPost: ApiRoute = {
   method: 'POST',
   path,
   access,
-  textTypes: ['application/x-www-form-urlencoded'],
+  takesForm: true,
   operation: {
     ...about,
     id: 'updateNowPlaying',

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../fields/field.ts'
 import { version } from '../version.ts'
-import type { ApiRoute } from './route.ts'
+import { type ApiRoute, formType } from './route.ts'
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The body or the query is not valid; every problem is listed.',
@@ -187,10 +187,14 @@ function describeRoute(route: ApiRoute) {
   }
 }
 
-function contentOf(body: JsonSchema, { textTypes = [], byteTypes }: ApiRoute) {
+function contentOf(body: JsonSchema, { textTypes = [], takesForm = false, byteTypes }: ApiRoute) {
   if (byteTypes) return Object.fromEntries(byteTypes.map(type => [type, { schema: body }]))
   const texts = textTypes.map(type => [type, { schema: { type: 'string' } }])
-  return { 'application/json': { schema: body }, ...Object.fromEntries(texts) }
+  return {
+    'application/json': { schema: body },
+    ...(takesForm ? { [formType]: { schema: body } } : {}),
+    ...Object.fromEntries(texts)
+  }
 }
 
 /** A parameter's description stands beside its schema. */

@@ -129,6 +129,8 @@ export interface Route<Services> {
   readonly access: 'public' | 'any key' | 'playout key' | Permission
   /** Content types of text bodies that are welcome beside JSON; the handler gets them as a string. */
   readonly textTypes?: readonly string[]
+  /** True where the body of an HTML form is welcome beside JSON; the handler gets its fields. */
+  readonly takesForm?: boolean
   /** True where a GET changes something: a right to read is not enough. */
   readonly changes?: boolean
   /** Content types of which one must be said of the body; the handler gets its bytes, and JSON is not welcome. */
@@ -144,6 +146,9 @@ export interface Route<Services> {
 export interface ApiRoute extends Route<ApiServices> {
   readonly operation: Operation
 }
+
+/** The content type of an HTML form. */
+export const formType = 'application/x-www-form-urlencoded'
 
 /** The headers that tell a position. */
 export function positionHeaders({ epoch, offset }: Position) {

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import type { ApiRequest, Caller, Reply, Route } from '../api/route.ts'
+import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/route.ts'
 import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -191,7 +191,7 @@ interface Body {
 
 async function readBody<Services>(
   { contentType, incoming }: Body,
-  { textTypes = [], byteTypes }: Route<Services>
+  { textTypes = [], takesForm = false, byteTypes }: Route<Services>
 ): Promise<unknown> {
   const [named = ''] = contentType.toLowerCase().split(';')
   const type = named.trim()
@@ -201,6 +201,8 @@ async function readBody<Services>(
   }
   if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
   if (textTypes.includes(type)) return decodeText(await incoming.bytes)
+  if (takesForm && type === formType)
+    return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
   throw new ApiError('wrong-media-type')
 }
 
