@@ -44,14 +44,17 @@ const columns = (sql: Sql | Tx) => sql`
   floor(extract(epoch from updated_at))::bigint as updated_at`
 
 const seconds = { type: 'integer', format: 'int64', description: 'Unix seconds' }
-export const articleSchema = exactly({
+const readOnly = {
   article_id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$', examples: ['we-are-moving'] },
+  created_at: seconds,
+  updated_at: seconds
+}
+export const articleSchema = exactly({
+  ...readOnly,
   title: fields.title.schema,
   body: { type: 'string' },
   type: { type: 'string', enum: types },
-  is_published: { type: 'boolean' },
-  created_at: seconds,
-  updated_at: seconds
+  is_published: { type: 'boolean' }
 })
 const record = { $ref: '#/components/schemas/Article' }
 const oneArticle = successSchema({ article: record })
@@ -104,7 +107,7 @@ const create: ApiRoute = {
     id: 'createArticle',
     tag,
     summary: 'Write an article; its id is made from the title',
-    body: bodySchema(fields),
+    body: bodySchema(fields, { readOnly }),
     answer: oneArticle
   },
   async handle(request, { sql }) {
@@ -139,7 +142,7 @@ const write: ApiRoute = {
     id: 'editArticle',
     tag,
     summary: 'Change an article, or write it; what the body leaves out stays, or is the default',
-    body: bodySchema(fields, { isPartial: true }),
+    body: bodySchema(fields, { isPartial: true, readOnly }),
     answer: oneArticle
   },
   async handle(request, { sql }) {

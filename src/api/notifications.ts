@@ -49,15 +49,18 @@ const columns = (sql: Sql | Tx) => sql`
 const word = { type: 'string' }
 const type = { type: 'string', enum: notificationTypes }
 const seconds = { type: 'integer', format: 'int64', description: 'Unix seconds' }
-export const notificationSchema = exactly({
+const readOnly = {
   notification_id: word,
+  source: { ...word, description: 'operator, or the part of the system that raised it.' },
+  created_at: seconds,
+  read_at: { ...seconds, description: 'Unix seconds; 0: not read.' }
+}
+export const notificationSchema = exactly({
+  ...readOnly,
   title: word,
   body: word,
   type,
-  source: { ...word, description: 'operator, or the part of the system that raised it.' },
-  is_read: { type: 'boolean' },
-  created_at: seconds,
-  read_at: { ...seconds, description: 'Unix seconds; 0: not read.' }
+  is_read: { type: 'boolean' }
 })
 const record = { $ref: '#/components/schemas/Notification' }
 const oneNotification = successSchema({ notification: record })
@@ -122,7 +125,7 @@ const create: ApiRoute = {
     id: 'createNotification',
     tag,
     summary: 'Notify the operators',
-    body: bodySchema(fields),
+    body: bodySchema(fields, { readOnly }),
     answer: oneNotification
   },
   async handle(request, { sql }) {
@@ -185,7 +188,7 @@ const mark: ApiRoute = {
     id: 'markNotification',
     tag,
     summary: 'Mark a notification as read, or as not read',
-    body: bodySchema(reading),
+    body: bodySchema(reading, { readOnly }),
     answer: oneNotification
   },
   async handle(request, { sql }) {

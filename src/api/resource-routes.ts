@@ -47,7 +47,7 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
         id: `create${name}`,
         tag,
         summary: `Create a ${title}`,
-        body: bodySchema(fields),
+        body: bodySchema(fields, { readOnly: { id: idSchema } }),
         answer: record,
         errors: conflicts
       },
@@ -69,7 +69,7 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
         id: `edit${name}`,
         tag,
         summary: `Change a ${title}; what the body leaves out stays`,
-        body: bodySchema(fields, { isPartial: true }),
+        body: bodySchema(fields, { isPartial: true, readOnly: { id: idSchema } }),
         answer: done,
         errors: conflicts
       },
@@ -94,14 +94,15 @@ export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: R
 const onlyThese = 'Only records with this value.'
 const stationNamed = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
 
+const idSchema = { type: 'integer', format: 'int64', readOnly: true, examples: [1] }
+
 /** The JSON Schema of a record: exactly its keys, all of them there. */
 export function recordSchema({ fields, title }: DeclaredResource): JsonSchema {
   const shown = Object.entries(fields).map(([name, { schema, kind }]) => [name, shownSchema(schema, kind)])
-  const id = { type: 'integer', format: 'int64', readOnly: true, examples: [1] }
   return {
     type: 'object',
     title,
-    properties: { id, ...Object.fromEntries(shown) },
+    properties: { id: idSchema, ...Object.fromEntries(shown) },
     required: ['id', ...Object.keys(fields)],
     additionalProperties: false,
     examples: [{ id: 1, ...Object.fromEntries(Object.entries(fields).map(exampleEntry)) }]

@@ -52,13 +52,24 @@ export function exampleOf({ schema }: Field<unknown>): unknown {
   return empty[String(type)] ?? ''
 }
 
+export interface BodyOptions {
+  readonly isPartial?: boolean
+  /** What else the record has: a body may repeat it, without effect. */
+  readonly readOnly?: Readonly<Record<string, JsonSchema>>
+}
+
 /** The JSON Schema of a body of these fields. */
-export function bodySchema(fields: Fields, { isPartial = false } = {}): JsonSchema {
+export function bodySchema(
+  fields: Fields,
+  { isPartial = false, readOnly = {} }: BodyOptions = {}
+): JsonSchema {
   const accepted = Object.entries(fields).filter(([, { kind }]) => kind !== 'given')
   const required = accepted.filter(([, { fallback }]) => fallback === undefined).map(([name]) => name)
+  const repeated = Object.entries(readOnly).map(([name, schema]) => [name, { ...schema, readOnly: true }])
+  const described = Object.entries(fields).map(([name, { schema, accepts }]) => [name, accepts ?? schema])
   return {
     type: 'object',
-    properties: Object.fromEntries(accepted.map(([name, { schema, accepts }]) => [name, accepts ?? schema])),
+    properties: Object.fromEntries([...repeated, ...described]),
     ...(isPartial || required.length === 0 ? {} : { required }),
     examples: [Object.fromEntries(accepted.map(([name, field]) => [name, exampleOf(field)]))]
   }
