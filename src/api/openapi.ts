@@ -98,6 +98,9 @@ export function describeApi(
         Epoch: header('Names one lifetime of the state of the station.'),
         Offset: header('The version of the state of the station, within the epoch.', 'integer'),
         TotalCount: header('How many records match, on all pages.', 'integer'),
+        IgnoredFields: header(
+          'Fields of the body that are not known and have no effect, as dotted paths; at most 20, then `...`. Errors have it as well.'
+        ),
         RetryAfter: header('Seconds until there is room again.', 'integer')
       },
       securitySchemes: {
@@ -149,6 +152,7 @@ function describeRoute(route: ApiRoute) {
     }))
   ]
   const isList = 'page' in query
+  const hasFields = (method === 'POST' || method === 'PUT') && !route.byteTypes
   const position = isPositioned ? positionOfAnswer : {}
   const entityTag = unchanged === undefined ? {} : { ETag: { $ref: '#/components/headers/EntityTag' } }
   const right = requirementOf(access)
@@ -170,6 +174,7 @@ function describeRoute(route: ApiRoute) {
                 ...everyAnswer,
                 ...entityTag,
                 ...position,
+                ...(hasFields ? { 'X-Ignored-Fields': { $ref: '#/components/headers/IgnoredFields' } } : {}),
                 ...(isList ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' } } : {})
               },
               content: {

@@ -95,6 +95,7 @@ export interface Operation {
   readonly tag: string
   readonly summary: string
   readonly query?: Readonly<Record<string, JsonSchema>>
+  /** Refers to no other schema. Answers name the fields of a body that it does not describe. */
   readonly body?: JsonSchema
   /** True where there may be no body. */
   readonly isBodyOptional?: boolean
@@ -139,6 +140,7 @@ export interface Route<Services> {
   readonly maxBodyBytes?: number
   /** True where the client's address is needed although the route is public. */
   readonly needsAddress?: boolean
+  readonly operation?: Operation
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>
 }
 

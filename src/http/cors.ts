@@ -2,7 +2,7 @@ import { type Headers, renderLines } from './headers.ts'
 
 const exposed = [
   'Access-Control-Expose-Headers',
-  'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset'
+  'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset, X-Ignored-Fields'
 ] as const
 
 /** What a preflight is told beside the origin; it may remember that for a day. */

@@ -43,6 +43,8 @@ export interface Exchange {
   readonly underWay: UnderWay
   isOpen: boolean
   isDeferred: boolean
+  /** The fields of the body that have no effect, for the header of that name; empty if there are none. */
+  ignoredFields: string
   /** What there is to do if the client goes away before it got an answer. */
   onGone: (() => void) | null
   /** Called once the answer is sent or the client left; null as long as nothing has to be. */
@@ -167,8 +169,10 @@ function write(exchange: Exchange, answer: Answer): void {
 function writeCorked(exchange: Exchange, { status, headers, body, file, close = false }: Answer): void {
   const { res, asked } = exchange
   const mustClose = close || exchange.isDraining()
+  const named: Headers =
+    exchange.ignoredFields === '' ? headers : [...headers, ['X-Ignored-Fields', exchange.ignoredFields]]
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
-  res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(withVary(headers, asked.vary)))
+  res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(withVary(named, asked.vary)))
   const bytesOfAnswer = file?.size ?? Buffer.byteLength(body ?? '')
   const isBare = asked.method === 'HEAD' || status === 204 || status === 304
   if (!isBare) {

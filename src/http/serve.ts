@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
+import { ignoredFieldsFor } from '../api/ignored-fields.ts'
 import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/route.ts'
 import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
@@ -51,6 +52,11 @@ export function serveRoutes<Services>(
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
   const cors = openCors(options.corsOrigins)
+  const ignoredFields = new Map(
+    routes
+      .filter(({ method, byteTypes }) => (method === 'POST' || method === 'PUT') && !byteTypes)
+      .map(route => [route, ignoredFieldsFor(route.operation?.body)])
+  )
 
   app.any('/*', (res, req) => {
     if (cutAmbiguous(res, req)) return
@@ -73,6 +79,7 @@ export function serveRoutes<Services>(
       underWay,
       isOpen: true,
       isDeferred: false,
+      ignoredFields: '',
       onGone: null,
       onSettled: null
     }
@@ -129,6 +136,7 @@ export function serveRoutes<Services>(
     void finish(exchange, body, isKeyed, async () => {
       const caller = (await allowed) ?? null
       const parsed = body === null ? undefined : await readBody(body, route)
+      exchange.ignoredFields = ignoredFields.get(route)?.(parsed) ?? ''
       // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
       if (!exchange.isOpen) throw givenUp()
       return route.handle({ ...request, caller, body: parsed }, services)

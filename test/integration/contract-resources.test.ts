@@ -94,17 +94,22 @@ describe('life of a record', () => {
         expect([status, differences(body, resource.record)]).toEqual([200, []])
         return body
       }
-      const put = async (body: Body) => expectStatus(await call('PUT', path, { body }), 200)
+      const put = async (body: Body) => {
+        const answer = await call('PUT', path, { body })
+        expectStatus(answer, 200)
+        return answer.headers.get('x-ignored-fields')
+      }
       const original = await read()
       expect(original).toMatchObject(shown({ ...full, ...fill(resource.shows, n) }))
       const list = await call('GET', pathOf(resource.collection, station.shortName))
       expect(list.body).toContainEqual(original)
 
       for (const same of [original, {}, resource.ignored]) {
-        await put(same)
+        const unknown = Object.keys(same).filter(field => !(field in original))
+        expect(await put(same)).toBe(unknown.join(', ') || null)
         expect(await read()).toEqual(original)
       }
-      await put(full)
+      expect(await put(full)).toBeNull()
       expect(await read()).toEqual({ ...original, ...shownItems(original) })
       let changed = await read()
       for (const [sent, shows = sent] of resource.changes) {

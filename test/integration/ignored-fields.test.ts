@@ -1,0 +1,74 @@
+import { expect } from 'vitest'
+
+import { ignoredFieldsFor } from '../../src/api/ignored-fields.ts'
+import { recordSchema } from '../../src/api/resource-routes.ts'
+import { apiRoutes, resources } from '../../src/api/routes.ts'
+import { type AnyRoute, everyRoute, nameOf, pathOf, uncalled } from '../support/access-matrix.ts'
+import { test } from '../support/fixtures.ts'
+import { askPlainly } from '../support/plain-http.ts'
+import { openPlayoutClient } from '../support/playout-client.ts'
+import { adminKey } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+
+const writes = everyRoute.filter(
+  route => ['POST', 'PUT'].includes(route.method) && !route.byteTypes && !(nameOf(route) in uncalled)
+)
+const takesList = ({ operation }: AnyRoute) => operation?.body?.['type'] === 'array'
+
+test('every write names a field that it does not know, whatever it answers', async ({ program }) => {
+  const playout = await openPlayoutClient(program)
+  const station = await seedStation(program.sql)
+  const field = { 'no such field': 1 }
+  const answers: unknown[] = []
+  for (const route of writes) {
+    const isOfPlayout = route.access === 'playout key'
+    const { status, headers } = await program.ask(
+      route.method,
+      pathOf(route, isOfPlayout ? playout.id : station),
+      { key: isOfPlayout ? playout.key : adminKey, body: takesList(route) ? [field] : field }
+    )
+    answers.push([nameOf(route), status === 403, headers.get('x-ignored-fields')])
+  }
+  const name = 'no%20such%20field'
+  expect(answers).toEqual(writes.map(route => [nameOf(route), false, takesList(route) ? `0.${name}` : name]))
+})
+
+test('the description of a body refers to no other', () => {
+  const bodies = writes.map(({ operation }) => JSON.stringify(operation?.body ?? {}))
+  expect(bodies.filter(body => body.includes('$ref'))).toEqual([])
+})
+
+test('every record may be sent back as it was read', () => {
+  for (const resource of resources) {
+    const { examples } = recordSchema(resource)
+    const record: unknown = Array.isArray(examples) ? examples[0] : undefined
+    const routes = apiRoutes.filter(
+      ({ method, path }) =>
+        (method === 'POST' && path === resource.paths.list) ||
+        (method === 'PUT' && path === resource.paths.one)
+    )
+    const ignored = routes.map(route => ignoredFieldsFor(route.operation?.body)(record))
+    expect([resource.name, ignored]).toEqual([resource.name, ['', '']])
+  }
+})
+
+test('a body that is known, or that is not read, brings no such header', async ({ program }) => {
+  const station = await seedStation(program.sql)
+  const path = `/api/station/${station}/playlists`
+  const made = await program.ask('POST', path, { body: { name: 'Known' } })
+  const read = await program.ask('GET', `${path}?unknown=1`)
+  const refused = await program.ask('POST', path, { body: { unknown: 1 }, key: '' })
+  expect([made.status, read.status, refused.status]).toEqual([200, 200, 403])
+  for (const { headers } of [made, read, refused]) expect(headers.get('x-ignored-fields')).toBeNull()
+})
+
+test('fields of a form are named, and browsers may read the header', async ({ program }) => {
+  const { id } = await openPlayoutClient(program)
+  const answer = await askPlainly(`${program.baseUrl}/api/station/${id}/nowplaying/update`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'X-API-Key': adminKey },
+    body: 'title=Aria&artist=Ishizaka&mount=%2Fradio.mp3&charset=utf-8'
+  })
+  expect([answer.status, answer.headers['x-ignored-fields']]).toEqual([200, 'mount, charset'])
+  expect(answer.headers['access-control-expose-headers']).toContain('X-Ignored-Fields')
+})
