@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { streamedTitle } from '../broadcast/streamed-title.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { addCommand } from '../playout/commands.ts'
 import { publishEventually } from '../playout/publish.ts'
@@ -54,7 +55,7 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
   const told = sentMetadata(request)
   if (told.artist === '' && told.title === '')
     throw ApiError.ofFields([{ field: 'title', code: 'required', message: 'title is required.' }])
-  const isPutIntoStream = await services.sql.begin(async tx => {
+  const isPutIntoStream = await beginForStation(services.sql, stationId, async tx => {
     const [station] = await readStations(tx, [stationId])
     if (station?.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
     await addCommand(tx, stationId, { type: 'metadata', ...told })

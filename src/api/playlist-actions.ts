@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { integer, problem } from '../fields/field.ts'
 import { startNewPass } from '../playout/passes.ts'
@@ -32,7 +33,7 @@ async function change(
 ) {
   const station = stationOf(request)
   const id = parseId(request.params['id'])
-  const message = await services.sql.begin(async tx => {
+  const message = await beginForStation(services.sql, station.id, async tx => {
     await lockStation(tx, station.id)
     const [playlist] = await tx<Playlist[]>`
       select id, is_enabled as "isEnabled", "order" from playlists

@@ -1,6 +1,7 @@
 import { matchMedia } from '../db/media-matches.ts'
 import { appendTracks, lockImports, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { refillQueue } from '../playout/queue.ts'
@@ -81,7 +82,7 @@ const importList: ApiRoute = {
 /** The import is done, and committed; a queue that cannot be filled up now is filled up at the next step. */
 async function refillEventually(services: ApiServices, stationId: number): Promise<void> {
   try {
-    await services.sql.begin(tx => refillQueue(tx, stationId))
+    await beginForStation(services.sql, stationId, tx => refillQueue(tx, stationId))
     await publishEventually(services, stationId)
   } catch (error) {
     services.log.warn({ err: error, station: stationId }, 'queue not filled up yet')

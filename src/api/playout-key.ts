@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 
+import { beginForStation } from '../db/station-transaction.ts'
 import { recordAudit } from './audit.ts'
 import { type ApiRoute, json, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -32,7 +33,7 @@ const replace: ApiRoute = {
   async handle(request, { sql }) {
     const { id } = stationOf(request)
     const key = randomBytes(24).toString('hex')
-    await sql.begin(async tx => {
+    await beginForStation(sql, id, async tx => {
       await tx`update stations set playout_key = ${playoutKeyHash(key)} where id = ${id}`
       await recordAudit(tx, request, { record: 'Station', id, fields: ['playout_key'] })
     })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import type { FieldError } from '../errors.ts'
 import { integer, type JsonSchema, problem } from '../fields/field.ts'
 import { addToQueue, moveInQueue } from '../playout/hand-queue.ts'
@@ -98,7 +99,7 @@ const add: ApiRoute = {
     const station = stationOf(request)
     const { media_id: single, media_ids: several, position } = parseBody(songs, request.body)
     const wanted = several ?? [single ?? 0]
-    const ids = await services.sql.begin(async tx => {
+    const ids = await beginForStation(services.sql, station.id, async tx => {
       await lockStation(tx, station.id)
       refuse(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
       const added = await addToQueue(tx, station.id, wanted, position ?? null)
@@ -147,7 +148,7 @@ const clear: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    await services.sql.begin(async tx => {
+    await beginForStation(services.sql, station.id, async tx => {
       await clearQueue(tx, station.id)
       await recordAudit(tx, request, { record: 'Queue', id: station.id })
     })
@@ -177,7 +178,7 @@ const move: ApiRoute = {
     const station = stationOf(request)
     const queueId = parseId(request.params['id'])
     const { position: wanted } = parseBody(movement, request.body)
-    await services.sql.begin(async tx => {
+    await beginForStation(services.sql, station.id, async tx => {
       await moveInQueue(tx, station.id, queueId, wanted)
       await recordAudit(tx, request, { record: 'QueueItem', id: queueId, fields: ['position'] })
     })

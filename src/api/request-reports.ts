@@ -1,4 +1,5 @@
 import { definedFields, songOf } from '../db/facts.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { choice } from '../fields/field.ts'
 import { publishEventually } from '../playout/publish.ts'
 import { cancelRequest, cancelRequests } from '../playout/requests.ts'
@@ -117,7 +118,7 @@ const cancel: ApiRoute = {
   async handle(request, services) {
     const station = stationOf(request)
     const id = parseId(request.params['id'])
-    await services.sql.begin(async tx => {
+    await beginForStation(services.sql, station.id, async tx => {
       await cancelRequest(tx, station.id, id, engineTimeMs())
       await recordAudit(tx, request, { record: 'SongRequest', id })
     })
@@ -138,7 +139,7 @@ const clear: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    await services.sql.begin(async tx => {
+    await beginForStation(services.sql, station.id, async tx => {
       await cancelRequests(tx, station.id, engineTimeMs())
       await recordAudit(tx, request, { record: 'SongRequest', id: '*' })
     })

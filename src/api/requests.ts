@@ -1,3 +1,4 @@
+import { beginForStation } from '../db/station-transaction.ts'
 import { TooManyRequests } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
 import { publishEventually } from '../playout/publish.ts'
@@ -64,7 +65,7 @@ const submit: ApiRoute = {
     const media = mediaNamed(request.params['media_id'] ?? '')
     const wait = submissions.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
-    await services.sql.begin(tx =>
+    await beginForStation(services.sql, stationId, tx =>
       submitRequest(tx, {
         stationId,
         media,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import { columnOf, sealingPurpose } from '../fields/column.ts'
 import type { Field, Fields, ValuesOf } from '../fields/field.ts'
@@ -20,6 +21,12 @@ import type { ApiServices } from './services.ts'
 interface Done {
   id: number
   isShown: boolean
+}
+
+/** `problems` are those of the body: with any, nothing is written, and whatever else goes wrong matters less. */
+interface WriteOptions {
+  readonly stationId: number | null
+  readonly problems: readonly FieldError[]
 }
 
 /** Reads and writes the records of one resource. Everything is looked up together with its station. */
@@ -109,7 +116,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
     const done: Done = { id: 0, isShown: false }
-    await transact(services, request, problems, async tx => {
+    await transact(services, request, { stationId: stationOf(station, null), problems }, async tx => {
       const revision = await lockStation(tx, station)
       const write = { tx, services, station, before: null, values, sent, reveal }
       refuse(allProblems(problems, [...early, ...((await rules.prepare?.(write)) ?? [])]))
@@ -138,36 +145,44 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const early = (await rules.ahead?.({ services, station, query, id, values: accepted.values })) ?? []
     const asked = await sealed(services, accepted.values)
     const done: Done = { id, isShown: false }
-    const isChanged = await transact(services, request, accepted.problems, async tx => {
-      // Records that refer to this one may be added meanwhile.
-      const locked = tx`for no key update`
-      const [revision, stored] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
-      const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
-      const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
-      const applied = Object.entries(asked).filter(([name]) => sent.has(name))
-      const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
-      const write = { tx, services, station, before, values, sent, reveal: {} }
-      const ofRules = [...early, ...((await rules.prepare?.(write)) ?? [])]
-      refuse(allProblems(accepted.problems, [...fixedProblems(values, before), ...ofRules]))
-      const changed = changedFields(values, before)
-      if (changed.length === 0) return false
-      const row = toColumns(tx, values)
-      await Promise.all([
-        // Sent now, so before whatever follows from it.
-        tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
-        rules.wrote?.(write, id),
-        show(tx, station),
-        recordAudit(tx, request, { record: resource.name, id, fields: changed })
-      ])
-      done.isShown = await isMarked(tx, station, revision)
-      return true
-    })
+    const isChanged = await transact(
+      services,
+      request,
+      { stationId: stationOf(station, id), problems: accepted.problems },
+      async tx => {
+        // Records that refer to this one may be added meanwhile.
+        const locked = tx`for no key update`
+        const [revision, stored] = await Promise.all([
+          lockStation(tx, station),
+          find(tx, station, id, locked)
+        ])
+        const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
+        const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
+        const applied = Object.entries(asked).filter(([name]) => sent.has(name))
+        const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
+        const write = { tx, services, station, before, values, sent, reveal: {} }
+        const ofRules = [...early, ...((await rules.prepare?.(write)) ?? [])]
+        refuse(allProblems(accepted.problems, [...fixedProblems(values, before), ...ofRules]))
+        const changed = changedFields(values, before)
+        if (changed.length === 0) return false
+        const row = toColumns(tx, values)
+        await Promise.all([
+          // Sent now, so before whatever follows from it.
+          tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
+          rules.wrote?.(write, id),
+          show(tx, station),
+          recordAudit(tx, request, { record: resource.name, id, fields: changed })
+        ])
+        done.isShown = await isMarked(tx, station, revision)
+        return true
+      }
+    )
     if (isChanged) await committed(services, station, done)
   }
 
   async function remove(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
     const done: Done = { id, isShown: false }
-    await transact(services, request, [], async tx => {
+    await transact(services, request, { stationId: stationOf(station, id), problems: [] }, async tx => {
       const locked = tx`for update`
       const [revision, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
       const write = { tx, services, station, before }
@@ -262,20 +277,26 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     else await showEverywhere(services)
   }
 
-  /** `problems` are those of the body: with any, nothing is written, and whatever else goes wrong matters less. */
+  /** The station whose rows a write of a record locks; null if there is none. */
+  const stationOf = (station: StationRow | null, id: number | null) =>
+    station?.id ?? (table === 'stations' ? id : null)
+
   async function transact<Result extends boolean | void>(
-    services: ApiServices,
+    { sql }: ApiServices,
     request: ApiRequest,
-    problems: readonly FieldError[],
+    { stationId, problems }: WriteOptions,
     work: (tx: Tx) => Promise<Result>
   ) {
+    const writeWhileOpen = async (tx: Tx) => {
+      const result = await work(tx)
+      // Who was told of a failure, or has gone, must not find it done.
+      if (!request.isOpen()) throw new Error('the request was given up')
+      return result
+    }
     try {
-      return await services.sql.begin(async tx => {
-        const result = await work(tx)
-        // Who was told of a failure, or has gone, must not find it done.
-        if (!request.isOpen()) throw new Error('the request was given up')
-        return result
-      })
+      return await (stationId === null
+        ? sql.begin(writeWhileOpen)
+        : beginForStation(sql, stationId, writeWhileOpen))
     } catch (error) {
       if (problems.length > 0 && problemsIn(error).length === 0) refuse(problems)
       throw refusalOf(error, resource.unique ?? {}, isOfStation)

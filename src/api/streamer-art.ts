@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { Sql } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { type ImageType, imageType, imageTypes } from '../songs/image-type.ts'
 import { answerPicture, type Picture, pictureAnswer } from './art.ts'
@@ -83,7 +84,7 @@ async function keepPicture(
 ): Promise<void> {
   const id = parseId(request.params['id'])
   const hash = picture && createHash('sha256').update(picture.bytes).digest('hex')
-  await sql.begin(async tx => {
+  await beginForStation(sql, stationOf(request).id, async tx => {
     const { count } = await tx`
       update streamers set artwork = ${picture?.bytes ?? null}, artwork_type = ${picture?.type ?? null},
         artwork_hash = ${hash}

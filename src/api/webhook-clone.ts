@@ -1,3 +1,4 @@
+import { beginForStation } from '../db/station-transaction.ts'
 import { isSecret, shownConfig, withMade } from '../webhooks/config.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { recordAudit } from './audit.ts'
@@ -26,7 +27,7 @@ const clone: ApiRoute = {
   async handle(request, services) {
     const { sql, secrets } = services
     const station = stationOf(request)
-    const copy = await sql.begin(async tx => {
+    const copy = await beginForStation(sql, station.id, async tx => {
       const hook = await readHook(tx, request)
       const type = hookTypeOf(hook.type)
       const kept = hook.config.filter(({ key }) => !isSecret(type, key))

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { integer } from '../fields/field.ts'
 import { bodySchema, formOf } from '../fields/form.ts'
@@ -6,7 +7,7 @@ import { tellHooks } from '../playout/tell-hooks.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody, parseId } from './parse.ts'
-import { actionResult, type ApiRequest, type ApiRoute, json } from './route.ts'
+import { actionResult, type ApiRequest, type ApiRoute, json, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
 import { type HookRow, lockHook, refuseIdle } from './webhook-row.ts'
 
@@ -29,7 +30,7 @@ const redeliver: ApiRoute = {
   },
   async handle(request, services) {
     const id = parseId(request.params['delivery_id'])
-    const hook = await services.sql.begin(async tx => {
+    const hook = await beginForStation(services.sql, stationOf(request).id, async tx => {
       const locked = await lockListening(tx, request)
       const [found] = await tx<{ state: string }[]>`
         select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
@@ -83,7 +84,7 @@ const redeliverRange: ApiRoute = {
   async handle(request, services) {
     const { since, until } = parseBody(form, request.body)
     if (until < since) throw refusal('until', 'out_of_range', 'must not be before since.')
-    const { hook, count } = await services.sql.begin(async tx => {
+    const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
       const locked = await lockListening(tx, request)
       const found = await tx<{ id: number }[]>`
         select id from webhook_deliveries

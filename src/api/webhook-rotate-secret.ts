@@ -1,10 +1,11 @@
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { withMade } from '../webhooks/config.ts'
 import { keepFormerSecret } from '../webhooks/former-secret.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { recordAudit } from './audit.ts'
-import { type ApiRoute, json } from './route.ts'
+import { type ApiRoute, json, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
 import { lockHook } from './webhook-row.ts'
 
@@ -37,7 +38,7 @@ const rotate: ApiRoute = {
     answer: { $ref: '#/components/schemas/RotatedSecret' }
   },
   async handle(request, { sql, secrets }) {
-    return sql.begin(async tx => {
+    return beginForStation(sql, stationOf(request).id, async tx => {
       const hook = await lockHook(tx, request)
       const { id } = hook
       const type = hookTypeOf(hook.type)

@@ -1,10 +1,11 @@
+import { beginForStation } from '../db/station-transaction.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { incompleteConfig } from '../webhooks/config.ts'
 import { cancelDeliveries } from '../webhooks/deliveries.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { recordAudit } from './audit.ts'
 import { refuse } from './resource-store.ts'
-import { actionResult, type ApiRoute } from './route.ts'
+import { actionResult, type ApiRoute, stationOf } from './route.ts'
 import { lockHook } from './webhook-row.ts'
 import { forgetFailures } from './webhook-switch.ts'
 
@@ -20,7 +21,7 @@ const toggle: ApiRoute = {
     answer: { $ref: '#/components/schemas/ActionResult' }
   },
   async handle(request, { sql }) {
-    const wasEnabled = await sql.begin(async tx => {
+    const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
       if (!isEnabled) refuse(incompleteConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`

@@ -1,3 +1,4 @@
+import { beginForStation } from '../db/station-transaction.ts'
 import { publishEventually } from '../playout/publish.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { Stream } from './stream.ts'
@@ -8,7 +9,7 @@ export async function learnSound(
   remote: { readonly stationId: number; readonly remoteId: number },
   { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
 ): Promise<void> {
-  const isLearned = await services.sql.begin(async tx => {
+  const isLearned = await beginForStation(services.sql, remote.stationId, async tx => {
     await tx`select from stations where id = ${remote.stationId} for no key update`
     const { count } = await tx`
       update remotes set bitrate = case bitrate when 0 then ${bitrate} else bitrate end,

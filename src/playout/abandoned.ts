@@ -1,9 +1,10 @@
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { dropLive } from './live.ts'
 import { endPlay, goSilent } from './plays.ts'
 import { publishEventually } from './publish.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
-import { lockStation, readOpenPlay } from './rows.ts'
+import { lockStation, readOpenPlay, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { tellHooks } from './tell-hooks.ts'
 
@@ -29,9 +30,9 @@ export async function endAbandoned(
     join song_history h on h.station_id = s.id and h.ended_at_ms is null
     where s.backend = 'liquidsoap' and (o.left_at_ms < ${nowMs - backWithinMs}
       or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
-    order by o.station_id limit 200`
+    order by o.station_id limit 200 ${skipLocked(services.sql)}`
   for (const { stationId, atMs } of rows) {
-    const told = await services.sql.begin(tx => abandon(tx, stationId, atMs))
+    const told = await beginForStation(services.sql, stationId, tx => abandon(tx, stationId, atMs))
     services.log.warn({ station: stationId }, 'the playout has gone, so the station is silent')
     await publishEventually(services, stationId)
     await tellHooks(services, told)

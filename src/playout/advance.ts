@@ -1,5 +1,6 @@
 import { refill } from '../autodj/refill.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import type { StationState } from '../station/state.ts'
 import { bridge } from './bridge.ts'
 import { holdInTime } from './future.ts'
@@ -68,7 +69,7 @@ export interface Advanced {
 
 function step(sql: Sql, request: AdvanceRequest, note: (tx: Tx) => Promise<void>): Promise<Stepped> {
   const { stationId, endedShId, cause } = request
-  return sql.begin<Stepped>(async tx => {
+  return beginForStation(sql, stationId, async tx => {
     const held = await holdInTime(tx, stationId, librariesOf(sql))
     if (!held) return unmoved('gone')
     const { station, play, queue, library, isPulledBack } = held

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance } from './advance.ts'
@@ -60,7 +61,7 @@ export async function skipSong(
   meantShId: number | null,
   note: (tx: Tx) => Promise<void>
 ): Promise<void> {
-  const shId = await services.sql.begin(async tx => {
+  const shId = await beginForStation(services.sql, stationId, async tx => {
     const station = await lockStation(tx, stationId)
     if (!station) throw new ApiError('not-found')
     const play = await readOpenPlay(tx, stationId)

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { librariesOf } from './libraries.ts'
@@ -36,7 +37,7 @@ export async function handOut(
   lastId: number | null
 ): Promise<SentSong | null> {
   const nowMs = engineTimeMs()
-  const { song, isNew } = await services.sql.begin(async tx => {
+  const { song, isNew } = await beginForStation(services.sql, stationId, async tx => {
     const station = await lockStation(tx, stationId)
     if (!station) throw new ApiError('not-found')
     if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')

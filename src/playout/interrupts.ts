@@ -1,8 +1,9 @@
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { addCommand } from './commands.ts'
 import { markSent } from './hand-out.ts'
 import { publishMany } from './publish.ts'
-import { lockStation, readQueues } from './rows.ts'
+import { lockStation, readQueues, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** A playout is told so long before: it waits for the exact moment. Longer than the time between two looks. */
@@ -15,15 +16,18 @@ const stationsAtOnce = 200
  */
 export async function sendInterrupts(services: PlayoutServices, nowMs: number): Promise<void> {
   const rows = await services.sql<{ stationId: number }[]>`
-    select distinct q.station_id as "stationId"
-    from queue q join stations s on s.id = q.station_id join playouts o on o.station_id = s.id
-    where q.played_at_ms is null and q.skipped_at_ms is null and q.is_interrupt and not q.is_sent
-      and q.plays_at_ms < ${nowMs + aheadMs} and s.is_enabled and s.backend = 'liquidsoap'
-      and o.takes_commands and o.left_at_ms is null
-    limit ${stationsAtOnce}`
+    select s.id as "stationId" from stations s
+    where s.is_enabled and s.backend = 'liquidsoap'
+      and s.id in (
+        select q.station_id from queue q
+        where q.played_at_ms is null and q.skipped_at_ms is null and q.is_interrupt and not q.is_sent
+          and q.plays_at_ms < ${nowMs + aheadMs})
+      and exists (select from playouts o where o.station_id = s.id and o.takes_commands and o.left_at_ms is null)
+    limit ${stationsAtOnce} ${skipLocked(services.sql)}`
   const sent: number[] = []
   for (const { stationId } of rows)
-    if (await services.sql.begin(tx => sendInterrupt(tx, stationId, nowMs))) sent.push(stationId)
+    if (await beginForStation(services.sql, stationId, tx => sendInterrupt(tx, stationId, nowMs)))
+      sent.push(stationId)
   if (sent.length > 0) await publishMany(services, sent)
 }
 

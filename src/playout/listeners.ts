@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Count } from '../station/state.ts'
@@ -67,7 +68,9 @@ async function record(
   const known = await compare(services.sql, stationId, report, salts, judge)
   if (known === null) return false
   if (!known.isNews) return true
-  const told = await services.sql.begin(tx => recordIn(tx, stationId, report, salts, judge))
+  const told = await beginForStation(services.sql, stationId, tx =>
+    recordIn(tx, stationId, report, salts, judge)
+  )
   if (told === 'gone') return false
   if (told === 'unchanged') return true
   await publishEventually(services, stationId)

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { advance } from './advance.ts'
 import { bridgeAfterMs } from './bridge.ts'
@@ -40,7 +41,7 @@ export async function goLive(
   who: Broadcaster,
   saidMs: number
 ): Promise<void> {
-  const told = await services.sql.begin(async tx => {
+  const told = await beginForStation(services.sql, stationId, async tx => {
     const held = await lockInTime(tx, stationId)
     if (!held) throw new ApiError('not-found')
     const { station, play } = held
@@ -74,7 +75,7 @@ export async function endLive(
   stationId: number,
   { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
 ): Promise<void> {
-  const ended = await services.sql.begin(async tx => {
+  const ended = await beginForStation(services.sql, stationId, async tx => {
     const held = await lockInTime(tx, stationId)
     if (!held) throw new ApiError('not-found')
     const atMs = momentIn(held, saidMs)

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { lockInTime, momentIn } from './future.ts'
 import { endLive } from './live.ts'
@@ -79,7 +80,7 @@ async function readShown(sql: Sql, stationId: number): Promise<Shown | undefined
 }
 
 async function fallSilent(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
-  const told = await services.sql.begin(async tx => {
+  const told = await beginForStation(services.sql, stationId, async tx => {
     const held = await lockInTime(tx, stationId)
     if (!held?.play) return null
     const { station, play } = held

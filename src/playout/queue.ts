@@ -2,6 +2,7 @@ import type { Playlist } from '../autodj/library.ts'
 import { type Plan, refill } from '../autodj/refill.ts'
 import { indexOf, markAired } from '../autodj/tracks.ts'
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type Libraries, librariesOf } from './libraries.ts'
@@ -23,7 +24,7 @@ export async function removeFromQueue(
   nowMs: number,
   note: (tx: Tx) => Promise<void> = async () => {}
 ): Promise<void> {
-  await services.sql.begin(async tx => {
+  await beginForStation(services.sql, stationId, async tx => {
     const held = await holdStation(tx, stationId, nowMs, null)
     const row = held?.queue.find(({ id }) => id === queueId)
     if (!held || !row) throw await missingRow(tx, stationId, queueId)

@@ -1,11 +1,12 @@
 import { readFacts } from '../db/facts.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { reduce } from '../station/reduce.ts'
 import { emptyState, isOnline, type StationState } from '../station/state.ts'
 import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
 import { writeEvent } from '../webhooks/outbox.ts'
 import { eventsOf } from './publish.ts'
-import type { LockedStation, OpenPlay } from './rows.ts'
+import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
 
 const turns: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
 
@@ -64,9 +65,10 @@ async function noteTurn(tx: Tx, stationId: number, isOn: boolean, atMs: number):
 /** Raises the triggers of stations that have been on or off the air for a while; gives the hooks that have to be told. */
 export async function raiseTurns(sql: Sql, nowMs: number): Promise<number[]> {
   const due = await sql<{ id: number }[]>`
-    select id from stations where turned_at_ms <= ${nowMs - lastingMs} order by turned_at_ms limit 500`
+    select s.id from stations s where s.turned_at_ms <= ${nowMs - lastingMs} order by s.turned_at_ms limit 500
+    ${skipLocked(sql)}`
   const hooks: number[] = []
-  for (const { id } of due) hooks.push(...(await sql.begin(tx => raiseTurn(tx, id, nowMs))))
+  for (const { id } of due) hooks.push(...(await beginForStation(sql, id, tx => raiseTurn(tx, id, nowMs))))
   return hooks
 }
 

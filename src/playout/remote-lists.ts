@@ -1,6 +1,7 @@
 import { type BlockList } from 'node:net'
 
 import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { networkList } from '../networks.ts'
 import { raiseNotification, settleNotification } from '../notifications.ts'
 import { readRemoteList, type RemoteList } from '../songs/remote-list.ts'
@@ -127,7 +128,7 @@ async function keep(sql: Sql, list: ClaimedList, songs: readonly Song[], nowMs: 
     await noteSuccess(sql, list, nowMs)
     return false
   }
-  return sql.begin(async tx => {
+  return beginForStation(sql, list.stationId, async tx => {
     await writeEntries(tx, list, changes)
     if (!(await lockStation(tx, list.stationId)) || !(await noteSuccess(tx, list, nowMs))) return false
     await placeEntries(tx, list, changes)
@@ -181,7 +182,7 @@ async function noteFailure(
 /** The list is kept, and committed; a queue that cannot be filled up now is filled up at the next step. */
 async function show(services: RemoteListServices, stationId: number): Promise<void> {
   try {
-    await services.sql.begin(tx => refillQueue(tx, stationId))
+    await beginForStation(services.sql, stationId, tx => refillQueue(tx, stationId))
     await publishEventually(services, stationId)
   } catch (error) {
     services.log.warn({ err: error, station: stationId }, 'queue not filled up yet')

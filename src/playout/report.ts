@@ -1,4 +1,5 @@
 import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
@@ -42,7 +43,7 @@ export async function reportTrack(
   stationId: number,
   report: TrackReport
 ): Promise<void> {
-  const told = await services.sql.begin(async tx => {
+  const told = await beginForStation(services.sql, stationId, async tx => {
     const held = await holdInTime(tx, stationId, librariesOf(services.sql))
     if (!held) throw new ApiError('not-found')
     refuseUnasked(held.station)

@@ -1,9 +1,10 @@
 import { patienceMs } from '../autodj/patience.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
 import { markQueue } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
-import { lockStation } from './rows.ts'
+import { lockStation, skipLocked } from './rows.ts'
 
 const minuteMs = 60_000
 /** So many stations are gone through in one go; the others follow in the next. */
@@ -140,11 +141,12 @@ const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_
 export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
   const latestMs = nowMs - patienceMs
   const stations = await sql<{ id: number }[]>`
-    select distinct station_id as id from requests where state = 'pending' and due_at_ms <= ${latestMs}
-    order by station_id limit ${stationsAtOnce}`
+    select s.id from stations s
+    where s.id in (select station_id from requests where state = 'pending' and due_at_ms <= ${latestMs})
+    order by s.id limit ${stationsAtOnce} ${skipLocked(sql)}`
   let expired = 0
   for (const { id } of stations) {
-    expired += await sql.begin(async tx => {
+    expired += await beginForStation(sql, id, async tx => {
       // Not while the AutoDJ gives one of them a place.
       await lockStation(tx, id)
       const { count } = await tx`

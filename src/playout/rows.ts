@@ -2,7 +2,7 @@ import { airtimeMs, nextStartMs } from '../autodj/estimate.ts'
 import type { PendingRequest, Refused, Rules } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/refill.ts'
 import { openZone } from '../autodj/zone.ts'
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 
 /** The settings a step needs. */
 export interface LockedStation {
@@ -48,6 +48,12 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
   const [, stations] = await Promise.all([locked, read])
   return stations
 }
+
+/**
+ * Ends a query for stations `s` that are to be changed one after another: leaves out those whose row somebody else holds, because waiting for
+ * one would delay the others. The next run finds them.
+ */
+export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
 
 /** The settings of stations that are only looked at. */
 export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {

@@ -9,6 +9,7 @@ import { forgetGone } from './gone.ts'
 import { sendInterrupts } from './interrupts.ts'
 import { publishMany } from './publish.ts'
 import { refillQueues } from './queue.ts'
+import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** A play is overdue when its job should long have ended it. */
@@ -46,8 +47,9 @@ export async function sweep(
 
 async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
-    select station_id as "stationId", id as "shId" from song_history
-    where ended_at_ms is null and due_at_ms < ${engineTimeMs() - graceMs} order by due_at_ms limit ${chunk}`
+    select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
+    where h.ended_at_ms is null and h.due_at_ms < ${engineTimeMs() - graceMs}
+    order by h.due_at_ms limit ${chunk} ${skipLocked(services.sql)}`
   await advanceAll(
     services,
     rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
@@ -59,8 +61,9 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
 /** A play that begins after now is let begin now: the time has gone back, or who noted it had a wrong one. */
 async function pullEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
-    select station_id as "stationId", id as "shId" from song_history
-    where ended_at_ms is null and started_at_ms > ${engineTimeMs() + aheadAtMostMs} limit ${chunk}`
+    select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
+    where h.ended_at_ms is null and h.started_at_ms > ${engineTimeMs() + aheadAtMostMs}
+    limit ${chunk} ${skipLocked(services.sql)}`
   await advanceAll(
     services,
     rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
@@ -75,7 +78,7 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
       and (s.wake_at_ms <= ${engineTimeMs()} or s.wake_version <> coalesce(l.version, 0)
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
-    limit ${chunk}`
+    limit ${chunk} ${skipLocked(services.sql)}`
   await advanceAll(
     services,
     rows.map(({ id }) => ({ stationId: id, endedShId: 0, cause: 'wake' })),
@@ -90,7 +93,8 @@ const stationsAtOnce = 25
 async function refillStale(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const rows = await services.sql<{ id: number }[]>`
     select s.id from stations s join libraries l on l.station_id = s.id
-    where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' order by s.id limit ${chunk}`
+    where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' order by s.id limit ${chunk}
+    ${skipLocked(services.sql)}`
   const batches = Array.from({ length: Math.ceil(rows.length / stationsAtOnce) }, (_, index) =>
     rows.slice(index * stationsAtOnce, (index + 1) * stationsAtOnce).map(({ id }) => id)
   )

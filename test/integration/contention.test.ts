@@ -31,40 +31,63 @@ async function holdStation({ sql }: Pick<Program, 'sql'>, stationId: number): Pr
   }
 }
 
+/** How many connections of the program's server wait for a lock. */
+async function lockWaits({ sql }: Pick<Program, 'sql'>): Promise<number> {
+  const [waiting] = await sql<{ rows: number }[]>`
+    select count(*) as rows from pg_stat_activity
+    where datname = current_database() and application_name = 'cuewire server' and wait_event_type = 'Lock'`
+  return waiting?.rows ?? 0
+}
+
 describe('a write that loses against another one', () => {
-  test(
-    'is answered 409 and leaves nothing behind, whatever it is',
-    { timeout: 30_000 },
-    async ({ program }) => {
-      const id = await seedStation(program.sql)
-      const station = `/api/station/${id}`
-      await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
-      const [file] = (await program.ask('GET', `${station}/files`)).body
-      const [row] = (await program.ask('GET', `${station}/queue`)).body
-      const audited = async () => {
-        const [counted] = await program.sql<{ rows: number }[]>`
+  test('is refused and leaves nothing behind, whatever it is', { timeout: 30_000 }, async ({ program }) => {
+    const id = await seedStation(program.sql)
+    const station = `/api/station/${id}`
+    await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
+    const [file] = (await program.ask('GET', `${station}/files`)).body
+    const [row] = (await program.ask('GET', `${station}/queue`)).body
+    const audited = async () => {
+      const [counted] = await program.sql<{ rows: number }[]>`
         select count(*) as rows from audit_log where station_id = ${id}`
-        return counted?.rows
-      }
-      const before = await audited()
-      await using _ = await holdStation(program, id)
-      const writes: [string, string, object?][] = [
-        ['POST', `${station}/queue`, { media_id: file.id }],
-        ['POST', `${station}/queue/clear`],
-        ['DELETE', new URL(row.links.self).pathname],
-        ['POST', `${station}/backend/skip`],
-        ['PUT', `${station}/listeners`, { total: 3 }],
-        ['POST', `${station}/playlists`, { name: 'late' }],
-        ['PUT', `/api/admin/station/${id}`, { name: 'late' }]
-      ]
-      const answers = await Promise.all(
-        writes.map(([method, path, body]) => program.ask(method, path, { body }))
-      )
-      expect(answers.map(({ status }) => status)).toEqual(writes.map(() => 409))
-      expect(await audited()).toBe(before)
-      expect((await program.ask('GET', `${station}/playlists`)).body).toHaveLength(1)
+      return counted?.rows
     }
-  )
+    const before = await audited()
+    await using _ = await holdStation(program, id)
+    const writes: [string, string, object?][] = [
+      ['POST', `${station}/queue`, { media_id: file.id }],
+      ['POST', `${station}/queue/clear`],
+      ['DELETE', new URL(row.links.self).pathname],
+      ['POST', `${station}/backend/skip`],
+      ['PUT', `${station}/listeners`, { total: 3 }],
+      ['POST', `${station}/playlists`, { name: 'late' }],
+      ['PUT', `/api/admin/station/${id}`, { name: 'late' }]
+    ]
+    const answers = await Promise.all(
+      writes.map(([method, path, body]) => program.ask(method, path, { body }))
+    )
+    // Two wait in Postgres at a time, and the others in the server.
+    expect(answers.filter(({ status }) => status !== 409 && status !== 503)).toEqual([])
+    expect(await audited()).toBe(before)
+    expect((await program.ask('GET', `${station}/playlists`)).body).toHaveLength(1)
+  })
+
+  test('leaves connections to writes of other stations', { timeout: 30_000 }, async ({ program }) => {
+    const [locked, other] = await seedStations(program.sql, { stations: 2 })
+    if (!locked || !other) throw new Error('no stations were made')
+    const held = await holdStation(program, locked.id)
+    const write = (id: number) => program.ask('PUT', `/api/admin/station/${id}`, { body: { name: 'New' } })
+    const waiting = Array.from({ length: 40 }, () => write(locked.id))
+    await waitFor(async () => (await lockWaits(program)) >= 2, { deadlineMs: 4_000, what: 'writes to wait' })
+    const startedAtMs = performance.now()
+    expect((await write(other.id)).status).toBe(200)
+    expect(performance.now() - startedAtMs).toBeLessThan(1_500)
+    const answers = await Promise.all(waiting)
+    await held[Symbol.asyncDispose]()
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([409, 503]))
+    const [refused] = answers.filter(({ status }) => status === 503)
+    expect(refused?.headers.get('retry-after')).toBe('5')
+    expect((await write(locked.id)).status).toBe(200)
+  })
 
   test('is not made after all for somebody who has left', async ({ program }) => {
     const id = await seedStation(program.sql)
@@ -77,13 +100,10 @@ describe('a write that loses against another one', () => {
       body: JSON.stringify({ name }),
       signal: leaving.signal
     })
-    const isWaiting = async () => {
-      const [waiting] = await program.sql<{ rows: number }[]>`
-        select count(*) as rows from pg_stat_activity
-        where application_name = 'cuewire server' and wait_event_type = 'Lock'`
-      return (waiting?.rows ?? 0) > 0
-    }
-    await waitFor(isWaiting, { deadlineMs: 4_000, what: 'the write to wait' })
+    await waitFor(async () => (await lockWaits(program)) > 0, {
+      deadlineMs: 4_000,
+      what: 'the write to wait'
+    })
     leaving.abort()
     await expect(asked).rejects.toThrow('aborted')
     await held[Symbol.asyncDispose]()

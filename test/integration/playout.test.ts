@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { readFacts } from '../../src/db/facts.ts'
-import type { Sql } from '../../src/db/sql.ts'
+import { openSql, type Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { clearTombstones } from '../../src/playout/gone.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
@@ -133,6 +133,28 @@ test('a station whose last track is gone goes offline, and comes back by itself'
   await sweep(playout, new Set())
   const [back] = await readStates(playout.redis, [stationId])
   expect(back?.current).not.toBeNull()
+})
+
+test('a station whose row is locked does not delay the sweep of others', async ({
+  sql,
+  databaseUrl,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stations = await seedStations(sql, { stations: 3 })
+  const [locked, ...others] = stations.map(({ id }) => id)
+  const holder = openSql(databaseUrl, { max: 1, name: 'holder' })
+  const startedAtMs = performance.now()
+  await holder.begin(async tx => {
+    await tx`select from stations where id = ${locked ?? 0} for update`
+    await sweep(playout, new Set())
+  })
+  await holder.end({ timeout: 5 })
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000)
+  const shown = await readStates(playout.redis, others)
+  expect(shown.map(state => state?.current !== null)).toEqual([true, true])
+  await sweep(playout, new Set())
+  expect((await readStates(playout.redis, [locked ?? 0]))[0]?.current).not.toBeNull()
 })
 
 test('a deleted queue row is replaced, gives its track back and moves the rest forward', async ({
