@@ -12,7 +12,7 @@ import { inOneLine } from './embedded/guard.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
 import type { EmbeddedService, ServiceOptions } from './embedded/service.ts'
-import { supervise } from './embedded/supervise.ts'
+import { type ServiceOutage, supervise } from './embedded/supervise.ts'
 import { assertPortIsFree } from './http/port.ts'
 import type { Logger } from './log.ts'
 import { runService } from './shutdown.ts'
@@ -20,7 +20,7 @@ import { checkPostgres, checkRedis } from './store-checks.ts'
 
 const childStopMs = 2_500
 
-await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
+await runService('cuewire', async ({ config, log, opened, signal }) => {
   if (config.MEDIA_DIR) await checkMediaDir(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
@@ -34,12 +34,12 @@ await runService('cuewire', async ({ config, log, opened, signal, stop }) => {
   ) => {
     if (given !== undefined) return given
     signal.throwIfAborted()
-    const onEnd = (output: string, isFinal: boolean) => {
-      const what = isFinal ? 'cannot be started again; stopping' : 'has ended; starting it again'
-      log.error({ output: inOneLine(output) }, `embedded ${name} ${what}`)
-      if (isFinal) stop(1)
+    const onOutage = ({ cause, output, retryMs }: ServiceOutage) => {
+      const what = cause === 'ended' ? 'has ended' : 'could not be started'
+      const when = retryMs === 0 ? '' : ` in ${(retryMs / 1_000).toFixed(1)} s`
+      log.error({ output: inOneLine(output) }, `embedded ${name} ${what}; starting it again${when}`)
     }
-    const service = await supervise(start, onEnd, signal)
+    const service = await supervise(start, onOutage, signal)
     opened.defer(name, () => service.stop())
     return service.url
   }

@@ -36,8 +36,6 @@ export interface Life {
   readonly opened: Releasers
   /** Aborted when the process is told to stop; a start that is under way gives up then. */
   readonly signal: AbortSignal
-  /** Stops the process in good order, with this exit code. */
-  readonly stop: (exitCode: number) => void
 }
 
 /** Ctrl-C reaches a whole group of processes, and some of them pass it on: signals this close together are one. */
@@ -88,7 +86,7 @@ export async function runService(name: string, start: (life: Life) => Promise<vo
     // Whoever started this process may have ended while it was loading.
     if ('connected' in process && !process.connected) return stop(0)
 
-    starting = start({ config, log, opened, signal: stopping.signal, stop })
+    starting = start({ config, log, opened, signal: stopping.signal })
     try {
       await starting
     } catch (error) {

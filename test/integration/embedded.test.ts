@@ -12,6 +12,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startOf } from '../../src/embedded/process-identity.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import type { EmbeddedService, ServiceOptions } from '../../src/embedded/service.ts'
+import { type ServiceOutage, supervise } from '../../src/embedded/supervise.ts'
 import { OperatorError } from '../../src/errors.ts'
 import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from '../support/temp-folder.ts'
@@ -135,6 +136,32 @@ for (const [name, { start, count }] of Object.entries(services)) {
     }
   })
 }
+
+test('a service that cannot be started again is tried until it can', async () => {
+  await using folder = await openTempFolder()
+  const life = new AbortController()
+  const outages: ServiceOutage[] = []
+  let service: EmbeddedService | undefined
+  const start = async (options: ServiceOptions) => (service = await startRedis(folder.path, options))
+  const supervised = await supervise(start, outage => outages.push(outage), life.signal)
+  const first = service
+  if (!first) throw new Error('redis was not started')
+  const blocker = createServer()
+  await first.stop()
+  await new Promise<void>(resolve => blocker.listen(first.port, '127.0.0.1', resolve))
+  await waitFor(() => outages.length > 2, { deadlineMs: 15_000, what: 'several attempts' })
+  await new Promise(resolve => blocker.close(resolve))
+  await waitFor(() => service !== first, { deadlineMs: 15_000, what: 'a start' })
+  const redis = new Redis(supervised.url)
+  expect(await redis.ping()).toBe('PONG')
+  redis.disconnect()
+  expect(outages.map(({ cause }) => cause).slice(0, 3)).toEqual(['ended', 'not-started', 'not-started'])
+  expect(outages[1]?.output).toBe(`port ${first.port} for Redis is in use by another program`)
+  const pauses = outages.slice(0, 3).map(({ retryMs }) => retryMs)
+  expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses)
+  await supervised.stop()
+  expect(await startOf(service?.pid ?? 0)).toBeUndefined()
+})
 
 test('both services disappear when their parent is killed', async ({ folder }) => {
   using script = runScript('embedded-child.ts', [folder.path])
