@@ -30,7 +30,7 @@ export interface LiveView {
   /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   /**
-   * `isCurrent`: Redis is there, and was looked at within the last 5 seconds. `checkedAtMs`: since then every station
+   * `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds. `checkedAtMs`: since then every station
    * is known to have been what Redis had, in Unix milliseconds.
    */
   readonly health: () => {

@@ -1,4 +1,4 @@
-import { probeShards } from '../redis/station-store.ts'
+import { probeShards, probeWrites } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
@@ -63,18 +63,22 @@ const health: ApiRoute = {
     answer: exactly({
       status: { type: 'string', enum: ['success', 'error'] },
       postgres: { type: 'string', enum: ['up', 'down'] },
-      redis: { type: 'string', enum: ['up', 'down'] },
+      redis: { type: 'string', enum: ['up', 'read-only', 'down'] },
       live_state: { type: 'string', enum: ['current', 'stale'] },
       stations: { type: 'integer' }
     })
   },
   async handle(_, { sql, redis, live }) {
-    const [postgres, store] = await Promise.all([answers(sql`select 1`), answers(probeShards(redis))])
+    const [postgres, isRead, isWritten] = await Promise.all([
+      answers(sql`select 1`),
+      answers(probeShards(redis)),
+      answers(probeWrites(redis))
+    ])
     const { isCurrent, stations } = live.health()
     return json({
-      status: postgres && store && isCurrent ? 'success' : 'error',
+      status: postgres && isRead && isWritten && isCurrent ? 'success' : 'error',
       postgres: postgres ? 'up' : 'down',
-      redis: store ? 'up' : 'down',
+      redis: isWritten ? 'up' : isRead ? 'read-only' : 'down',
       live_state: isCurrent ? 'current' : 'stale',
       stations
     })

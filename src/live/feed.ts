@@ -1,7 +1,8 @@
 import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../redis/keys.ts'
-import { type Change, parseChange } from '../redis/station-store.ts'
+import { type Change, parseChange, probeWrites } from '../redis/station-store.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { StationState } from '../station/state.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
@@ -14,7 +15,7 @@ export type GoneListener = (idOrName: string) => void
 
 /**
  * `lastCheckMs`: when a part of Redis was last compared with what is in memory, by `performance.now()`. `checkedAtMs`: when the newest
- * comparison of everything began, in Unix milliseconds.
+ * comparison of everything began, or Redis was asked last before it refused writes, in Unix milliseconds.
  */
 export interface FeedHealth {
   readonly connected: boolean
@@ -39,7 +40,7 @@ export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicLi
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
-  /** Whether Redis is there, and was looked at within the last 5 seconds. */
+  /** Whether Redis takes writes, and was looked at within the last 5 seconds. */
   readonly isCurrent: () => boolean
   readonly close: () => Promise<void>
 }
@@ -70,6 +71,9 @@ const backEvents = ['ready', 'subscribersReady'] as const
 /** How often the connection for messages is probed. */
 const probeMs = 4_000
 
+/** How often Redis is asked whether it takes writes. */
+const writeProbeMs = 1_000
+
 /** A comparison that is older tells nothing of now. */
 const currentForMs = 5_000
 
@@ -85,6 +89,8 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   )
   let isAway = false
   let isOutdated = false
+  let isRefusing = false
+  let writableAtMs = 0
   let lastCheckMs = -Infinity
   let nextShard = 0
 
@@ -111,6 +117,23 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     if (isOutdated)
       log.warn('live states of a newer release cannot be read; the newest known ones are served')
     else log.info('the live states can be read again')
+  }
+
+  /** A full Redis answers reads, but nobody can store what changes. One line when it begins to refuse writes, and one when that is over. */
+  async function checkWrites(): Promise<void> {
+    const startedMs = engineTimeMs()
+    const fault = await probeWrites(redis).then(
+      () => null,
+      (error: unknown) => error
+    )
+    // No answer shows in the comparisons.
+    const isRefused = fault instanceof Error && fault.name === 'ReplyError'
+    if (fault === null) writableAtMs = startedMs
+    if (isRefused === isRefusing) return
+    isRefusing = isRefused
+    if (isRefusing)
+      log.warn({ reason: String(fault) }, 'redis refuses writes; the newest known states are served')
+    else log.info('redis takes writes again')
   }
 
   function onSetBack(shown: Shown): void {
@@ -187,8 +210,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   for (const event of backEvents) subscriber.on(event, checkAll)
   // What changed between the first look and the subscription.
   await compareAll()
+  await checkWrites()
   lastCheckMs = performance.now()
   const timer = setInterval(checkNext, checkIntervalMs)
+  const writeProber = setInterval(() => void checkWrites(), writeProbeMs)
   // Changes nothing but that something is sent: where no answer comes, the connection is replaced.
   const prober = setInterval(() => {
     for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(nothing)
@@ -212,13 +237,15 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     health: () => ({
       connected: isConnected(),
       lastCheckMs,
-      checkedAtMs: Math.min(...followers.map(follower => follower.checkedAtMs())),
+      checkedAtMs: Math.min(writableAtMs, ...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
-    isCurrent: () => isConnected() && !isOutdated && performance.now() - lastCheckMs < currentForMs,
+    isCurrent: () =>
+      isConnected() && !isOutdated && !isRefusing && performance.now() - lastCheckMs < currentForMs,
     close: async () => {
       clearInterval(timer)
       clearInterval(prober)
+      clearInterval(writeProber)
       listeners.clear()
       goneListeners.clear()
       subscriber.off('smessage', onMessage)

@@ -16,7 +16,7 @@ export interface FeedView {
   readonly list: (stationIds: readonly number[]) => HeldDocument
   readonly onChange: (listener: (state: StationState) => void) => () => void
   readonly catchUp: (stationId: number) => Promise<void>
-  /** `isCurrent`: Redis is there, and was looked at within the last 5 seconds; `checkedAtMs`: wholly. */
+  /** `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds; `checkedAtMs`: wholly. */
   readonly health: () => {
     readonly isCurrent: boolean
     readonly checkedAtMs: number

@@ -11,6 +11,12 @@ import { limitWaiting } from './waiting-limit.ts'
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
 
+const scripts = [
+  ['commitStation', 5],
+  ['forgetStation', 5],
+  ['probeWrites', 1]
+] as const
+
 const commandTimeout = 5_000
 /** A connection on which nothing comes for so long after a command is replaced: its server has gone without a word. */
 const socketTimeout = 6_000
@@ -22,9 +28,9 @@ export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, { commandTimeout, socketTimeout, maxRetriesPerRequest: 2 })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
   probe(redis)
-  for (const command of ['commitStation', 'forgetStation']) {
-    const lua = readFileSync(programFile(`src/redis/lua/${command}-5.lua`), 'utf8')
-    redis.defineCommand(command, { numberOfKeys: 5, lua })
+  for (const [command, numberOfKeys] of scripts) {
+    const lua = readFileSync(programFile(`src/redis/lua/${command}-${numberOfKeys}.lua`), 'utf8')
+    redis.defineCommand(command, { numberOfKeys, lua })
   }
   return redis
 }
@@ -152,5 +158,7 @@ declare module 'ioredis' {
       stationId: number,
       message: string
     ): Result<null, Context>
+    /** See `lua/probeWrites-1.lua`. */
+    probeWrites(key: string): Result<number, Context>
   }
 }

@@ -172,6 +172,11 @@ export async function probeShards(redis: RedisClient): Promise<void> {
   await Promise.all(shards.map(shard => redis.exists(positionsKey(shard))))
 }
 
+/** Throws if a node that has a shard takes no writes, because it is away, full or read-only. */
+export async function probeWrites(redis: RedisClient): Promise<void> {
+  await Promise.all(shards.map(shard => redis.probeWrites(positionsKey(shard))))
+}
+
 /** Parses a message of a changes channel. Throws if it is none. */
 export function parseChange(message: string): Change {
   const { stationId, position, triggers, state } = JSON.parse(message)

@@ -38,6 +38,7 @@ export function troublesOf({ health: parts, queues: all, silence }: Standing): s
   if (silence !== '') return [`${silence} What is shown may be old.`]
   const said: string[] = []
   if (parts?.redis === 'down') said.push(`Redis does not answer: ${isOld}.`)
+  if (parts?.redis === 'read-only') said.push(`Redis takes no writes: ${isOld}.`)
   if (parts?.postgres === 'down') said.push(`Postgres does not answer: ${isOld}, and nothing can be done.`)
   if (parts?.live_state === 'stale' && parts.redis === 'up')
     said.push(`The server hears nothing of the stations: ${isOld}.`)

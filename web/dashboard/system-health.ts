@@ -41,7 +41,8 @@ export class SystemHealth extends LightElement {
     if (this.health === null) return ''
     const { postgres, redis, live_state: live } = this.health
     return html`<p class="chips">
-      ${partView('Postgres', postgres === 'up', 'is down')} ${partView('Redis', redis === 'up', 'is down')}
+      ${partView('Postgres', postgres === 'up', 'is down')}
+      ${partView('Redis', redis === 'up', redis === 'down' ? 'is down' : 'takes no writes')}
       ${partView('Live state', live === 'current', 'is old')}
     </p>`
   }
