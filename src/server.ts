@@ -10,7 +10,7 @@ import type { ApiServices } from './api/services.ts'
 import { openWaiters } from './api/waiters.ts'
 import { openWebhookTestParts } from './api/webhook-test-parts.ts'
 import { tellReady } from './children.ts'
-import { readEpochs } from './db/epochs.ts'
+import { readIdentities } from './db/identities.ts'
 import { openSql } from './db/sql.ts'
 import { openAddresses } from './http/client-address.ts'
 import { serveHotGets } from './http/hot-gets.ts'
@@ -46,7 +46,7 @@ await runService('server', async ({ config, log, opened }) => {
     baseUrl: config.BASE_URL,
     log,
     renew: shown => renewState(stores, shown),
-    readEpochs: stationIds => readEpochs(stores.sql, stationIds)
+    readIdentities: stationIds => readIdentities(stores.sql, stationIds)
   })
   opened.defer('feed', () => feed.close())
 

@@ -7,7 +7,7 @@ import type { StationState } from '../station/state.ts'
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
-import { followShard, type ReadEpochs } from './shard-follower.ts'
+import { followShard, type ReadIdentities } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 /** Told an id or a short name under which no station is any more, or another one. */
@@ -27,8 +27,8 @@ export interface FeedHealth {
 /**
  * Every station's newest state, in memory. It follows Redis by the changes channels, and because a message can be
  * lost it also asks what has changed: every shard within 2 seconds, and after a reconnect it compares everything. While Redis is
- * away or empty the newest known states stay. A new epoch counts once Postgres has it: a restored backup of Redis may hold
- * one that has ended.
+ * away or empty the newest known states stay. A new station or epoch counts once Postgres agrees with its epoch, name and
+ * privacy: a restored backup of Redis may hold what has ended.
  *
  * A station whose position is the empty text has been deleted, and is forgotten.
  */
@@ -57,7 +57,7 @@ export interface FeedOptions {
    * behind took over, or a backup was restored. Nobody may be shown a lower offset of the same epoch.
    */
   readonly renew: (shown: Shown) => Promise<void>
-  readonly readEpochs: ReadEpochs
+  readonly readIdentities: ReadIdentities
   /** How often a part of the shards is compared; four times make a whole round. */
   readonly checkIntervalMs?: number
 }
@@ -79,13 +79,13 @@ const currentForMs = 5_000
 
 /** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
-  const { redis, subscriber, baseUrl, log, renew, readEpochs, checkIntervalMs = 450 } = options
+  const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
   const listeners = new Set<ChangeListener>()
   const goneListeners = new Set<GoneListener>()
   const catalogue = openCatalogue(baseUrl, tellGone)
   const renewing = new Set<number>()
   const followers = shards.map(shard =>
-    followShard({ shard, redis, catalogue, readEpochs, tell, onOutcome, onSetBack, onUnknownEpochs })
+    followShard({ shard, redis, catalogue, readIdentities, tell, onOutcome, onSetBack, onUnknownIdentities })
   )
   let isAway = false
   let isOutdated = false
@@ -105,8 +105,11 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     else log.info('redis is back')
   }
 
-  function onUnknownEpochs(error: unknown): void {
-    log.warn({ err: error }, 'the epochs of stations could not be read, the newest known states are served')
+  function onUnknownIdentities(error: unknown): void {
+    log.warn(
+      { err: error },
+      'the identities of stations could not be read; the newest known states are served'
+    )
   }
 
   /** One line when a newer release begins to write what this one cannot read, and one when that is over. */

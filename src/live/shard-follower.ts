@@ -10,27 +10,28 @@ import {
   readStates
 } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
+import { isOutlived, type StationIdentity } from '../station/identity.ts'
 import type { StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
 
-/** The current epochs of stations, as Postgres knows them; those that are gone are left out. */
-export type ReadEpochs = (stationIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
+/** Reads the identities of stations from Postgres; those that it does not know are left out. */
+export type ReadIdentities = (stationIds: readonly number[]) => Promise<ReadonlyMap<number, StationIdentity>>
 
 export interface ShardFollowerOptions {
   readonly shard: number
   readonly redis: RedisClient
   readonly catalogue: Catalogue
-  readonly readEpochs: ReadEpochs
+  readonly readIdentities: ReadIdentities
   /** Called for every change that was taken in. */
   readonly tell: (station: LiveStation, triggers: readonly Trigger[]) => void
   /** Called whenever Redis could not be read, and whenever it could. */
   readonly onOutcome: (error: unknown) => void
   /** Called where Redis has gone back behind what was shown: what it has now would be taken for old news. */
   readonly onSetBack: (shown: StationState) => void
-  /** Called where the epochs could not be read: new epochs are taken in later. */
-  readonly onUnknownEpochs: (error: unknown) => void
+  /** Called where identities could not be read: new stations and epochs are taken in later. */
+  readonly onUnknownIdentities: (error: unknown) => void
 }
 
 /**
@@ -60,7 +61,7 @@ export interface ShardFollower {
 const chunk = 500
 
 export function followShard(options: ShardFollowerOptions): ShardFollower {
-  const { shard, redis, catalogue, readEpochs, tell, onOutcome, onSetBack, onUnknownEpochs } = options
+  const { shard, redis, catalogue, readIdentities, tell, onOutcome, onSetBack, onUnknownIdentities } = options
   /** Stations to read, with the triggers their listeners have to hear of. */
   const pending = new Map<number, Set<Trigger>>()
   /** Stations that were forgotten while a read was under way, which may have found them still there. */
@@ -104,16 +105,16 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.state.epoch === epoch
 
-  /** The current epochs of the stations whose states have another one than what is shown. Null: Postgres does not answer. */
-  async function epochsOf(
+  /** The identities of the stations whose states have another epoch than what is shown. Null: Postgres does not answer. */
+  async function identitiesOf(
     states: readonly (StationState | null)[]
-  ): Promise<ReadonlyMap<number, string> | null> {
+  ): Promise<ReadonlyMap<number, StationIdentity> | null> {
     const unknown = states.flatMap(state => (state === null || isKnownEpoch(state) ? [] : state.stationId))
     if (unknown.length === 0) return new Map()
     try {
-      return await readEpochs(unknown)
+      return await readIdentities(unknown)
     } catch (error) {
-      onUnknownEpochs(error)
+      onUnknownIdentities(error)
       return null
     }
   }
@@ -137,15 +138,15 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
           batch.map(([stationId]) => stationId)
         )
         note(null)
-        const epochs = await epochsOf(states)
+        const identities = await identitiesOf(states)
         for (const [index, [stationId, triggers]] of batch.entries()) {
           const [state = null, before] = [states[index], shown[index]]
-          if (epochs === null && state !== null && !isKnownEpoch(state)) {
+          if (identities === null && state !== null && !isKnownEpoch(state)) {
             unresolved.set(stationId, triggers)
             continue
           }
-          // A backup of Redis may bring an epoch back that has ended. The engine makes the state anew.
-          if (state !== null && (epochs?.get(stationId) ?? state.epoch) !== state.epoch) continue
+          // An old dump of Redis may bring it back. The engine stores the state anew.
+          if (state !== null && isOutlived(state, identities?.get(stationId))) continue
           // What was read after it was shown cannot be older, unless Redis is.
           if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
           else take(stationId, state, triggers)

@@ -49,8 +49,8 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
 }
 
 /**
- * Stores a station's live state again under a higher offset than the one that was shown, where Redis has gone back behind that: a lower
- * offset of the same epoch. Nothing happens where that is not so, or is not so any more. Throws if a store is away.
+ * Stores a station's live state, as the facts in Postgres have it by now, under a higher offset than the one that was shown, where Redis has
+ * gone back behind that: a lower offset of the same epoch. A no-op otherwise, and for a station that is gone. Throws if a store is away.
  */
 export async function renewState(
   services: PlayoutServices,
@@ -60,9 +60,10 @@ export async function renewState(
     const [stored = nothing] = await readStored(services.redis, [shown.stationId])
     const { epoch, offset } = parsePosition(stored.position)
     if (epoch !== shown.epoch || offset >= shown.offset || stored.state === null) return
-    const commit = { state: stored.state, over: stored.position, triggers: [], sentOffset: shown.offset }
-    if ((await commitState(services.redis, { ...commit, schema: services.processes.schema() })) !== null)
-      return
+    const [facts] = await readFacts(services.sql, [shown.stationId])
+    if (!facts) return
+    const [result] = await applyFacts(services, [{ stored, facts, sentOffset: shown.offset }])
+    if (result?.outcome !== 'overtaken') return
   }
 }
 
@@ -144,6 +145,8 @@ export async function publishMany(services: PlayoutServices, stationIds: readonl
 interface Publishing {
   readonly stored: Stored
   readonly facts: StationFacts
+  /** An offset that was sent although Redis has a lower one: the state is stored even if it did not change. */
+  readonly sentOffset?: number
 }
 
 interface Applied {
@@ -173,7 +176,7 @@ async function applyFacts(services: PlayoutServices, publishings: readonly Publi
 
 async function applyOne(
   services: PlayoutServices,
-  { stored, facts }: Publishing,
+  { stored, facts, sentOffset = 0 }: Publishing,
   begun: string | undefined,
   advances: AdvancePayload[]
 ): Promise<Applied> {
@@ -193,11 +196,11 @@ async function applyOne(
       else advances.push({ stationId: state.stationId, shId: effect.shId, dueAtMs: effect.atMs })
     }
   }
-  if (state === before) return { outcome: 'unchanged', state }
-  // A state that is made anew crossed no edge that was not told before.
-  const fired = before === stored.state ? [...triggers] : []
+  if (state === before && sentOffset === 0) return { outcome: 'unchanged', state }
+  // A state that is made or stored anew crossed no edge that was not told before.
+  const fired = before === stored.state && sentOffset === 0 ? [...triggers] : []
   const schema = services.processes.schema()
-  const commit = { state, over: stored.position, triggers: fired, schema }
+  const commit = { state, over: stored.position, triggers: fired, schema, sentOffset }
   const committed = await commitState(services.redis, commit)
   return committed === null ? { outcome: 'overtaken', state } : { outcome: 'stored', state: committed }
 }

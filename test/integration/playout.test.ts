@@ -457,6 +457,26 @@ test('a state that was shown under a higher offset than Redis has gets a higher 
   expect(await readStates(playout.redis, [stationId])).toEqual([{ ...state, offset: offset + 10 ** 9 + 1 }])
 })
 
+test('a station that was made private is not public again where Redis has gone back', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql)
+  await sql`update stations set is_public = true where id = ${stationId}`
+  await advance(playout, wake(stationId))
+  const dump = await playout.redis.hgetall(stationKey(stationId))
+  await sql`update stations set is_public = false, revision = revision + 1, station_revision = revision + 1
+    where id = ${stationId}`
+  const shown = await publish(playout, stationId)
+  if (!shown) throw new Error('nothing was published')
+  await playout.redis.hset(stationKey(stationId), dump)
+  await renewState(playout, shown)
+  const [renewed] = await readStates(playout.redis, [stationId])
+  expect(renewed?.profile.isPublic).toBe(false)
+  expect(renewed?.offset).toBeGreaterThan(shown.offset)
+})
+
 test('a live state that cannot be read is made anew, and costs no other station', async ({
   sql,
   redisUrl

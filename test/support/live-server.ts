@@ -30,7 +30,7 @@ export async function followRedis(redisUrl: string, options: Pick<FeedOptions, '
     baseUrl: 'https://radio.example.com',
     log,
     renew: () => Promise.resolve(),
-    readEpochs: async () => new Map(),
+    readIdentities: async () => new Map(),
     ...options
   })
   onTestFinished(async () => {
