@@ -18,6 +18,9 @@ test('what is wrong is said once, by its cause', () => {
   expect(troublesOf({ ...standing, health: { ...health, redis: 'down', live_state: 'stale' } })).toEqual([
     'Redis does not answer: what is shown may be old.'
   ])
+  expect(troublesOf({ ...standing, health: { ...health, redis: 'read-only', live_state: 'stale' } })).toEqual(
+    ['Redis takes no writes: what is shown may be old.']
+  )
   expect(troublesOf({ ...standing, health: { ...health, live_state: 'stale' } })).toEqual([
     'The server hears nothing of the stations: what is shown may be old.'
   ])
