@@ -1,14 +1,11 @@
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import { shownWhen, startPlaying } from '../support/playing.ts'
+import { queueOf, shownWhen, startPlaying } from '../support/playing.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the change to show' }
-
-const queueOf = async (program: Program, stationId: number): Promise<Answer[]> =>
-  (await program.ask('GET', `/api/station/${stationId}/queue`)).body
 
 const titles = (items: readonly Answer[]): string[] => items.map(({ song }) => song.title)
 

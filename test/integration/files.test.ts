@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { artistKeys, titleKey } from '../../src/songs/clash-keys.ts'
 import { songId } from '../../src/songs/song-id.ts'
+import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
 import type { Answer, Program } from '../support/program.ts'
@@ -56,15 +57,16 @@ describe('a song of the library', () => {
       playlists: [playlistId],
       custom_fields: {}
     })
-    expect((await program.ask('GET', path)).body).toEqual(body)
+    expect(withoutCustomFields((await program.ask('GET', path)).body)).toEqual(withoutCustomFields(body))
     const list = await program.ask('GET', `/api/station/${id}/files?searchPhrase=goldberg`)
-    expect([list.body, list.headers.get('x-total-count')]).toEqual([[body], '1'])
+    expect(withoutCustomFields(list.body)).toEqual([withoutCustomFields(body)])
+    expect(list.headers.get('x-total-count')).toBe('1')
 
     const changed = await program.ask('PUT', path, { body: { title: 'Variatio 1' } })
     expect(changed.body.message).toBe('Record updated successfully.')
     const after = { ...body, title: 'Variatio 1', text: 'Kimiko Ishizaka - Variatio 1' }
-    expect((await program.ask('GET', path)).body).toEqual({
-      ...after,
+    expect(withoutCustomFields((await program.ask('GET', path)).body)).toEqual({
+      ...withoutCustomFields(after),
       song_id: songId('Kimiko Ishizaka - Variatio 1')
     })
     const [kept] = await program.sql`select title_key, artist_keys from media where id = ${body.id}`
@@ -116,7 +118,9 @@ describe('a song of the library', () => {
     const second = await register(program, one, { path: 'b.mp3' })
     const moved = await program.ask('PUT', second.path, { body: { path: first.body.path } })
     expect(moved.status).toBe(409)
-    expect((await program.ask('GET', second.path)).body).toEqual(second.body)
+    expect(withoutCustomFields((await program.ask('GET', second.path)).body)).toEqual(
+      withoutCustomFields(second.body)
+    )
   })
 
   test('of another station is not found', async ({ program }) => {
@@ -230,7 +234,7 @@ describe('custom fields of a song', () => {
   test('are set by short name, kept where they are left out, and cleared by nothing', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const names = ['mood', '__proto__', 'constructor']
-    // Other tests may have left fields of their own.
+    // Other tests have fields of their own.
     const ofThese = (fields: object) => Object.entries(fields).filter(([name]) => names.includes(name))
     for (const name of names)
       await program.ask('POST', '/api/admin/custom_fields', { body: { name, short_name: name } })
@@ -248,7 +252,7 @@ describe('custom fields of a song', () => {
     expect(new Map(await values()).get('constructor')).toBe('x')
     await program.ask('PUT', path, { body: { custom_fields: { mood: '', constructor: null } } })
     expect((await values()).map(([, value]) => value)).toEqual(['', '', ''])
-    await program.sql`delete from custom_fields`
+    await program.sql`delete from custom_fields where short_name in ${program.sql(names)}`
     expect(await values()).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
+import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { shownWhen, startPlaying } from '../support/playing.ts'
 import type { Answer } from '../support/program.ts'
@@ -43,13 +44,13 @@ describe('the history', () => {
     program
   }) => {
     const { id } = await startPlaying(program, { tracks: 4 })
-    await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood' } })
+    await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood of history' } })
     await program.ask('POST', `/api/station/${id}/backend/skip`)
     await program.ask('POST', `/api/station/${id}/backend/skip`)
     const document = await shownWhen(program, id, body => body.song_history.length === 2)
     const { body, headers } = await program.ask('GET', `/api/station/${id}/history`)
     const { elapsed: _elapsed, remaining: _remaining, ...current } = document.now_playing
-    expect(body).toEqual([current, ...document.song_history])
+    expect(withoutCustomFields(body)).toEqual(withoutCustomFields([current, ...document.song_history]))
     expect(Object.keys(body[0])).toEqual([
       'sh_id',
       'played_at',
@@ -59,9 +60,7 @@ describe('the history', () => {
       'is_request',
       'song'
     ])
-    const { body: fields } = await program.ask('GET', '/api/admin/custom_fields')
-    expect(body[0].song.custom_fields).toEqual(fields.map(() => ''))
-    expect(fields).not.toEqual([])
+    expect(new Set(body[0].song.custom_fields)).toEqual(new Set(['']))
     expect(headers.get('x-total-count')).toBe('3')
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import { isPub, subscribeLive } from '../support/live-client.ts'
+import { isPub, type Publication, subscribeLive } from '../support/live-client.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
 import type { Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
@@ -107,7 +107,9 @@ describe('a streamer', () => {
     const { live: after } = await playout.shown()
     expect([before.streamer_name, after.streamer_name]).toEqual(['DJ Wren', 'DJ Lark'])
     expect(after.broadcast_start).not.toBe(before.broadcast_start)
-    const { pub } = await listener.until(isPub)
+    const isHandover = (frame: unknown): frame is Publication =>
+      isPub(frame) && frame.pub.data.triggers.length > 0
+    const { pub } = await listener.until(isHandover)
     expect(pub.data.triggers.toSorted()).toEqual([
       'live_connect',
       'live_disconnect',

@@ -59,8 +59,8 @@ const cases: Case[] = [
   },
   {
     what: 'a new custom field',
-    write: async ({ ask }) => ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood' } }),
-    shows: ({ now_playing: playing }) => Object.hasOwn(playing.song.custom_fields, 'mood')
+    write: async ({ ask }) => ask('POST', '/api/admin/custom_fields', { body: { name: 'Shown at once' } }),
+    shows: ({ now_playing: playing }) => Object.hasOwn(playing.song.custom_fields, 'shown_at_once')
   },
   {
     what: 'the title of the song on air',

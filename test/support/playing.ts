@@ -1,3 +1,4 @@
+import { withoutCustomFields } from './custom-fields.ts'
 import { subscribeLive } from './live-client.ts'
 import type { Answer, Program } from './program.ts'
 import { seedStations, type Shape } from './stations.ts'
@@ -25,6 +26,12 @@ export function shownWhen(
     },
     { deadlineMs, what: `station ${stationId} to show it` }
   )
+}
+
+/** The waiting queue of a station, without custom fields: see `withoutCustomFields`. */
+export async function queueOf(program: Program, stationId: number): Promise<Answer[]> {
+  const { body } = await program.ask('GET', `/api/station/${stationId}/queue`)
+  return withoutCustomFields(body)
 }
 
 /** A widget that follows a station from now on. */
