@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
 
 import type { Config } from '../config.ts'
@@ -25,15 +26,22 @@ export function resolveMediaFolder(folder: string, config: Config): Promise<stri
 }
 
 /**
- * The path at which another program of this machine finds a song; null if a link leads it out of the media folder.
- * `folder` is null where that is not on this machine. The file need not exist: this machine may not have it. Imports store
- * real paths, so an absolute one outside the media folder that leads elsewhere was replaced by a link later.
+ * The path at which another program of this machine finds a song; null if a link leads it out of the media folder, or if it is
+ * not a regular file. `folder` is null where that is not on this machine. The file need not exist: this machine may not have it.
  */
 export async function locateSong(
   path: string,
   folder: string | null,
   config: Config
 ): Promise<string | null> {
+  const place = await resolveSong(path, folder, config)
+  if (place === null) return null
+  const stats = await stat(place).catch(() => null)
+  return stats === null || stats.isFile() ? place : null
+}
+
+/** Imports store real paths, so an absolute one outside the media folder that leads elsewhere was replaced by a link later. */
+async function resolveSong(path: string, folder: string | null, config: Config): Promise<string | null> {
   if (isAbsolute(path) && (await resolveExisting(path)) === path) return path
   if (folder === null || (await resolveMediaFolder(folder, config)) === null) return null
   const file = resolve(folder, path)

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { mkdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { expect } from 'vitest'
 
@@ -102,6 +104,18 @@ test('a playout is not sent to files outside the media folder', async ({ program
   expect(await locate('/music/by import.mp3')).toBe('/music/by import.mp3')
   expect(await locate(join(folder, '../passwd.mp3'))).toBe(404)
   expect(await locate(join(program.dataDir, 'stations', String(playout.id), 'passwd.mp3'))).toBe(404)
+})
+
+test('a playout is sent to regular files only', async ({ program }) => {
+  const playout = await openPlayoutClient(program, { tracks: 1 })
+  const folder = join(program.dataDir, 'stations', String(playout.id), 'media')
+  await mkdir(join(folder, 'album'), { recursive: true })
+  await promisify(execFile)('mkfifo', [join(folder, 'fifo.mp3')])
+  await symlink('fifo.mp3', join(folder, 'link.mp3'))
+  for (const path of ['album', 'fifo.mp3', 'link.mp3', join(folder, 'fifo.mp3'), '/dev/zero']) {
+    await program.sql`update media set path = ${path} where station_id = ${playout.id}`
+    expect([path, (await playout.call('cp', { uri: `media:${path}` })).status]).toEqual([path, 404])
+  }
 })
 
 test('an SFTP user is not let into a media folder that was replaced by a link', async ({ program }) => {
