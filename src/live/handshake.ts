@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError, renderError } from '../errors.ts'
 import { forwardedFor } from '../http/forwarded.ts'
-import { type Headers, renderLines } from '../http/headers.ts'
+import { type Headers, jsonType, renderLines } from '../http/headers.ts'
 import type { Admission, Refusal } from './admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from './protocol.ts'
 import type { Visitor } from './session.ts'
@@ -40,7 +40,7 @@ export function readKnock(res: HttpResponse, req: HttpRequest, { addressOf, orig
   const message = query.get('cf_connect')
   if (message !== null) assertReadable(message, 'cf_connect')
   const delayMs = parseDelay(query.get('delay'))
-  if (delayMs === null) throw invalid('delay', 'delay must be 0 to 60 seconds.')
+  if (delayMs === null) throw invalid('delay', 'delay must be a number of seconds from 0 to 60.')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
     key: req.getHeader('x-api-key') || bearerOf(req) || (query.get('api_key') ?? ''),
@@ -57,13 +57,14 @@ export function readKnock(res: HttpResponse, req: HttpRequest, { addressOf, orig
  */
 export function assertReadable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
-  if (parsed === 'tooBig')
-    throw new ApiError('too-large', `${field} is larger than ${maxMessageBytes} bytes.`)
-  if (parsed === 'badRequest') throw invalid(field, 'is not a subscribe message')
+  const what = field === '' ? 'The body' : field
+  if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
+  if (parsed === 'badRequest')
+    throw invalid(field, `${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`)
 }
 
-function invalid(field: string, problem: string): ApiError {
-  return ApiError.ofFields([{ field, code: 'invalid_format', message: `${field} ${problem}.` }])
+function invalid(field: string, message: string): ApiError {
+  return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
 /** Lets a client in, or says why not. */
@@ -101,7 +102,7 @@ export function refuse(res: HttpResponse, error: ApiError, origin: string, close
     ...(isTemporary ? [['Retry-After', String(secondsAway())] as const] : []),
     ...corsOf(origin)
   ]
-  res.writeHeader('Content-Type', `application/json; charset=utf-8${renderLines(headers)}`)
+  res.writeHeader('Content-Type', jsonType + renderLines(headers))
   res.end(renderError(error), close)
 }
 

@@ -79,6 +79,22 @@ describe('HTTP around the streams', () => {
     expect(await answer.json()).toMatchObject({ code: 400, success: false })
   })
 
+  const refusals: [method: string, query: string, body: string | undefined, message: string][] = [
+    ['GET', 'delay=61', undefined, 'delay must be a number of seconds from 0 to 60.'],
+    [
+      'GET',
+      'cf_connect=junk',
+      undefined,
+      'cf_connect must be a subscribe message, such as {"subs": {"station:1": {}}}.'
+    ],
+    ['POST', '', 'junk', 'The body must be a subscribe message, such as {"subs": {"station:1": {}}}.']
+  ]
+  test.for(refusals)('%s ?%s with the body %s is refused in words', async (refusal, { stage }) => {
+    const [method, query, body = null, message] = refusal
+    const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?${query}`, { method, body })
+    expect(await answer.json()).toMatchObject({ code: 400, message })
+  })
+
   test('a plain GET of the WebSocket address is an error, not a hanging request', async ({ stage }) => {
     const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/websocket`, {
       signal: AbortSignal.timeout(2_000)
