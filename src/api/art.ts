@@ -12,9 +12,7 @@ const generic = readFileSync(programFile('assets/generic_song.jpg'))
 
 const image = (contentType: string, maxAgeSeconds: number) => ({
   'Content-Type': contentType,
-  'Cache-Control': `public, max-age=${maxAgeSeconds}`,
-  // Covers come out of files anybody may have made: never let a browser guess.
-  'X-Content-Type-Options': 'nosniff'
+  'Cache-Control': `public, max-age=${maxAgeSeconds}`
 })
 
 /** What the documentation says of routes that answer a picture. */

@@ -45,8 +45,7 @@ const docs: Route<ApiServices> = {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-cache',
       'Content-Security-Policy': policy(config.BASE_URL),
-      'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff'
+      'Referrer-Policy': 'no-referrer'
     }
   })
 }
@@ -59,8 +58,7 @@ const file = (name: string, contentType: string, body: () => Promise<Uint8Array>
     body: await body(),
     headers: {
       'Content-Type': `${contentType}; charset=utf-8`,
-      'Cache-Control': 'public, max-age=3600',
-      'X-Content-Type-Options': 'nosniff'
+      'Cache-Control': 'public, max-age=3600'
     }
   })
 })

@@ -11,7 +11,7 @@ import { isStoreFault } from '../store-checks.ts'
 import { documentHeaders, typeHeaders } from './document-headers.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
-import { type Headers, jsonType, renderLines, withVary } from './headers.ts'
+import { commonLines, type Headers, jsonType, renderLines, withVary } from './headers.ts'
 import { sendTimeoutMs, streamBytes, streamFile, wholeBytes } from './stream.ts'
 import type { UnderWay } from './under-way.ts'
 import { plainVariant, type Variant, variantOf } from './variants.ts'
@@ -172,7 +172,8 @@ function writeCorked(exchange: Exchange, { status, headers, body, file, close = 
   const named: Headers =
     exchange.ignoredFields === '' ? headers : [...headers, ['X-Ignored-Fields', exchange.ignoredFields]]
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
-  res.writeHeader('X-Request-Id', asked.requestId + asked.cors + renderLines(withVary(named, asked.vary)))
+  const lines = asked.cors + commonLines + renderLines(withVary(named, asked.vary))
+  res.writeHeader('X-Request-Id', asked.requestId + lines)
   const bytesOfAnswer = file?.size ?? Buffer.byteLength(body ?? '')
   const isBare = asked.method === 'HEAD' || status === 204 || status === 304
   if (!isBare) {

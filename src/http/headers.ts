@@ -24,3 +24,6 @@ export function renderLines(headers: Headers): string {
 const breaks = /[\r\n\0]/
 
 const flatten = (value: string) => value.replace(/[\r\n\0]+/g, ' ')
+
+/** Header lines of every answer: browsers must not take it for another type than it says. */
+export const commonLines = renderLines([['X-Content-Type-Options', 'nosniff']])

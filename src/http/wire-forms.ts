@@ -2,7 +2,7 @@ import type { HeldDocument, Reply } from '../api/route.ts'
 import { corsLines, type Cors } from './cors.ts'
 import { documentHeaders, typeHeaders } from './document-headers.ts'
 import type { Encoding } from './encoding.ts'
-import { type Headers, renderLines, withVary } from './headers.ts'
+import { commonLines, type Headers, renderLines, withVary } from './headers.ts'
 import { countedIdBytes } from './request-id.ts'
 import { variantOf } from './variants.ts'
 
@@ -36,7 +36,8 @@ export function openWireForms(given: NonNullable<Reply['headers']>, cors: Cors):
   const allowed = corsLines(cors.vary === '' ? '*' : '')
 
   function renderHead(headers: Headers): Uint8Array {
-    return Buffer.from('0'.repeat(countedIdBytes) + allowed + renderLines(withVary(headers, cors.vary)))
+    const lines = allowed + commonLines + renderLines(withVary(headers, cors.vary))
+    return Buffer.from('0'.repeat(countedIdBytes) + lines)
   }
 
   function formsOf(document: HeldDocument): Made {

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError, renderError } from '../errors.ts'
 import { forwardedFor } from '../http/forwarded.ts'
-import { type Headers, jsonType, renderLines } from '../http/headers.ts'
+import { commonLines, type Headers, jsonType, renderLines } from '../http/headers.ts'
 import type { Admission, Refusal } from './admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from './protocol.ts'
 import type { Visitor } from './session.ts'
@@ -102,7 +102,7 @@ export function refuse(res: HttpResponse, error: ApiError, origin: string, close
     ...(isTemporary ? [['Retry-After', String(secondsAway())] as const] : []),
     ...corsOf(origin)
   ]
-  res.writeHeader('Content-Type', jsonType + renderLines(headers))
+  res.writeHeader('Content-Type', jsonType + commonLines + renderLines(headers))
   res.end(renderError(error), close)
 }
 

@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { ApiError } from '../errors.ts'
 import { collectBody } from '../http/body.ts'
 import { cutAmbiguous } from '../http/framing.ts'
-import { renderLines } from '../http/headers.ts'
+import { commonLines, renderLines } from '../http/headers.ts'
 import { decodeText } from '../http/json-body.ts'
 import type { Audience } from './audience.ts'
 import type { Frame } from './frames.ts'
@@ -118,11 +118,11 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
   res.writeHeader(
     'Content-Type',
     headers[kind] +
+      commonLines +
       renderLines([
         ['Cache-Control', 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0'],
         ['Pragma', 'no-cache'],
         ['X-Accel-Buffering', 'no'],
-        ['X-Content-Type-Options', 'nosniff'],
         ['Connection', 'keep-alive'],
         ...corsOf(origin)
       ])

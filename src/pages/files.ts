@@ -9,7 +9,6 @@ const reply = (file: WebFile, caching: string): Reply => ({
   headers: {
     'Content-Type': file.contentType,
     'Cache-Control': caching,
-    'X-Content-Type-Options': 'nosniff',
     // Other websites load the widget and what it needs.
     'Cross-Origin-Resource-Policy': 'cross-origin'
   },

@@ -49,7 +49,7 @@ export const oembedRoute: Route<ApiServices> = {
     })
     return {
       ...answer,
-      headers: { 'Cache-Control': 'public, max-age=60', 'X-Content-Type-Options': 'nosniff' }
+      headers: { 'Cache-Control': 'public, max-age=60' }
     }
   }
 }

@@ -47,8 +47,7 @@ export function pageHeaders({
     'Cache-Control': isPrivate ? 'private, no-store' : 'no-cache',
     'Content-Security-Policy': policy,
     // The address of a private page has a key in it.
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff'
+    'Referrer-Policy': 'no-referrer'
   }
 }
 

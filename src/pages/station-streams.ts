@@ -9,8 +9,7 @@ function streamsRoute(format: PlaylistFormat, files: () => Promise<WebFiles>) {
     headers: {
       'Content-Type': playlistTypes[format],
       'Content-Disposition': `attachment; filename="${shown.station.shortcode}.${format}"`,
-      'Cache-Control': shown.apiKey === '' ? 'no-cache' : 'private, no-store',
-      'X-Content-Type-Options': 'nosniff'
+      'Cache-Control': shown.apiKey === '' ? 'no-cache' : 'private, no-store'
     }
   }))
 }
