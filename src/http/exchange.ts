@@ -26,6 +26,7 @@ export interface Asked {
   readonly vary: string
   readonly ifNoneMatch: string
   readonly acceptEncoding: string
+  readonly isChunked: boolean
 }
 
 /**
@@ -161,9 +162,18 @@ interface Answer {
 
 function write(exchange: Exchange, answer: Answer): void {
   if (!exchange.isOpen) return
+  if (exchange.asked.isChunked) return writeLater(exchange, answer)
   // Inside the handler everything is corked already.
   if (exchange.isDeferred) exchange.res.cork(() => writeCorked(exchange, answer))
   else writeCorked(exchange, answer)
+}
+
+/** See `isChunked` in `framing.ts`. */
+function writeLater(exchange: Exchange, answer: Answer): void {
+  defer(exchange)
+  setImmediate(() => {
+    if (exchange.isOpen) exchange.res.cork(() => writeCorked(exchange, { ...answer, close: true }))
+  })
 }
 
 function writeCorked(exchange: Exchange, { status, headers, body, file, close = false }: Answer): void {
@@ -178,7 +188,8 @@ function writeCorked(exchange: Exchange, { status, headers, body, file, close = 
   const isBare = asked.method === 'HEAD' || status === 204 || status === 304
   if (!isBare) {
     // Only an end in one piece can close the connection with it: closing is left to the client.
-    const isInPieces = bytesOfAnswer > wholeBytes || (file !== undefined && bytesOfAnswer > 0)
+    const isInPieces =
+      !asked.isChunked && (bytesOfAnswer > wholeBytes || (file !== undefined && bytesOfAnswer > 0))
     if (isInPieces && mustClose) res.writeHeader('Connection', 'close')
     if (isInPieces) return stream(exchange, file ?? toBytes(body), bytesOfAnswer)
     settle(exchange)

@@ -51,7 +51,8 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     isHead: boolean,
     readings: readonly Reading[]
   ): boolean {
-    if (isDraining() || req.getHeader(named.id) !== '' || req.getHeader(named.length) !== '') return false
+    if (isDraining() || req.getHeader(named.id) !== '') return false
+    if (req.getHeader(named.length) !== '' || req.getHeader(named.chunks) !== '') return false
     for (const { find, forms } of readings) {
       const document = find(req)
       if (document !== null) return send(res, req, isHead, document, forms)
@@ -115,7 +116,8 @@ const named = {
   id: Buffer.from('x-request-id'),
   tags: Buffer.from('if-none-match'),
   encodings: Buffer.from('accept-encoding'),
-  length: Buffer.from('content-length')
+  length: Buffer.from('content-length'),
+  chunks: Buffer.from('transfer-encoding')
 }
 
 /** One plain case: `find` gives null for what is none. */

@@ -10,7 +10,7 @@ import { collectBody, givenUp, type IncomingBody } from './body.ts'
 import { corsLines, openCors, preflightHeaders } from './cors.ts'
 import { defer, type Exchange, fail, send, sendEmpty, whenSettled } from './exchange.ts'
 import { forwardedFor } from './forwarded.ts'
-import { cutAmbiguous } from './framing.ts'
+import { cutAmbiguous, isChunked } from './framing.ts'
 import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
 import { compilePaths } from './paths.ts'
 import { requestIdOf } from './request-id.ts'
@@ -69,7 +69,8 @@ export function serveRoutes<Services>(
       cors: corsLines(cors.allowedFor(cors.vary === '' ? '' : req.getHeader('origin'))),
       vary: cors.vary,
       ifNoneMatch: req.getHeader('if-none-match'),
-      acceptEncoding: req.getHeader('accept-encoding')
+      acceptEncoding: req.getHeader('accept-encoding'),
+      isChunked: isChunked(req)
     }
     const exchange: Exchange = {
       res,
@@ -147,7 +148,7 @@ export function serveRoutes<Services>(
   function bodyOf(res: HttpResponse, req: HttpRequest, method: string, route: Route<Services>): Body | null {
     if (method !== 'POST' && method !== 'PUT') return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
-    if (declaredBytes === 0 && req.getHeader('transfer-encoding') === '') return null
+    if (declaredBytes === 0 && !isChunked(req)) return null
     const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs }
     return {
       contentType: req.getHeader('content-type'),

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
 import { ApiError } from '../errors.ts'
+import { cutAmbiguous } from '../http/framing.ts'
 import type { Audience } from './audience.ts'
 import type { Frame } from './frames.ts'
 import { type DoorOptions, enter, fullError, readKnock, refuse } from './handshake.ts'
@@ -72,6 +73,7 @@ export function serveSockets(app: TemplatedApp, audience: Audience, door: DoorOp
 }
 
 function upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t, door: DoorOptions): void {
+  if (cutAmbiguous(res, req)) return
   const arrival = letIn(res, req, door)
   if (arrival === null) return
   const connection: Connection = { arrival, session: null, second: 0, messages: 0 }

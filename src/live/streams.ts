@@ -1,8 +1,10 @@
+import { setImmediate as nextImmediate } from 'node:timers/promises'
+
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ApiError } from '../errors.ts'
 import { collectBody } from '../http/body.ts'
-import { cutAmbiguous } from '../http/framing.ts'
+import { cutAmbiguous, isChunked } from '../http/framing.ts'
 import { commonLines, renderLines } from '../http/headers.ts'
 import { decodeText } from '../http/json-body.ts'
 import type { Audience } from './audience.ts'
@@ -47,7 +49,9 @@ export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOp
     try {
       next(res, req, kind, readKnock(res, req, door))
     } catch (error) {
-      refuse(res, error instanceof ApiError ? error : new ApiError('internal'), origin)
+      const told = error instanceof ApiError ? error : new ApiError('internal')
+      if (isChunked(req)) refuseLater(res, told, origin)
+      else refuse(res, told, origin)
     }
   }
 
@@ -57,6 +61,7 @@ export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOp
 
   function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, knock: Knock): void {
     const declaredBytes = Number(req.getHeader('content-length')) || 0
+    const mustClose = isChunked(req)
     const body = collectBody(res, declaredBytes, { maxBytes: maxMessageBytes, timeoutMs: bodyTimeoutMs })
     let isOpen = true
     res.onAborted(() => {
@@ -64,24 +69,26 @@ export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOp
       body.cancel()
     })
     body.bytes
-      .then(bytes => {
+      .then(async bytes => {
         const message = decodeText(bytes)
         if (message !== '') assertReadable(message, '')
-        if (isOpen) res.cork(() => open(res, kind, knock, message || (knock.message ?? '')))
+        await nextImmediate()
+        if (isOpen) res.cork(() => open(res, kind, knock, message || (knock.message ?? ''), mustClose))
       })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        await nextImmediate()
         if (!isOpen) return
         const told = error instanceof ApiError ? error : new ApiError('internal')
-        res.cork(() => refuse(res, told, knock.origin, body.mustClose()))
+        res.cork(() => refuse(res, told, knock.origin, mustClose || body.mustClose()))
       })
   }
 
   /** Must be called inside the handler or a cork. */
-  function open(res: HttpResponse, kind: Kind, knock: Knock, message: string): void {
+  function open(res: HttpResponse, kind: Kind, knock: Knock, message: string, mustClose = false): void {
     const visitor = enter(knock, door.admission)
     if (typeof visitor !== 'string') return start(res, kind, knock, visitor, message)
-    if (kind === 'sse') turnAway(res, knock.origin)
-    else refuse(res, fullError(visitor), knock.origin)
+    if (kind === 'sse') turnAway(res, knock.origin, mustClose)
+    else refuse(res, fullError(visitor), knock.origin, mustClose)
   }
 
   function start(res: HttpResponse, kind: Kind, knock: Knock, visitor: Visitor, message: string): void {
@@ -129,10 +136,17 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
   )
 }
 
+/** Refuses a request with a body in chunks, for the reason of `isChunked`. */
+function refuseLater(res: HttpResponse, error: ApiError, origin: string): void {
+  let isOpen = true
+  res.onAborted(() => (isOpen = false))
+  setImmediate(() => isOpen && res.cork(() => refuse(res, error, origin, true)))
+}
+
 /** An `EventSource` gives up for good on any status but 200, and comes back after `retry` milliseconds. */
-function turnAway(res: HttpResponse, origin: string): void {
+function turnAway(res: HttpResponse, origin: string, close: boolean): void {
   writeHead(res, 'sse', origin)
-  res.end(`retry: ${secondsAway() * 1000}\n\n`)
+  res.end(`retry: ${secondsAway() * 1000}\n\n`, close)
 }
 
 /**

@@ -1,7 +1,10 @@
-import { expect } from 'vitest'
+import net from 'node:net'
+
+import { expect, onTestFinished } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
 import { sendRaw } from '../support/raw-http.ts'
+import { waitFor } from '../support/wait.ts'
 
 const bodyless = [
   'GET /api/time',
@@ -24,3 +27,36 @@ test('a length that is said twice in the same way is one', async ({ program }) =
   const lines = ['GET /api/time HTTP/1.1', 'Host: radio', 'Content-Length: 0', 'Content-Length: 0', '', '']
   expect((await sendRaw(program.baseUrl, lines.join('\r\n'))).status).toBe(200)
 })
+
+const withBodies = [
+  'POST /api/internal/sftp-auth',
+  'POST /nowhere',
+  'DELETE /api/station/1/queue',
+  'POST /api/live/nowplaying/http_stream?delay=x',
+  'POST /api/live/nowplaying/http_stream'
+]
+const chunked = (target: string) => `${target} HTTP/1.1\r\nHost: radio\r\nTransfer-Encoding: chunked\r\n\r\n`
+const trailers = 'X:GET /api/time HTTP/1.1\r\nHost: radio\r\n\r\n'
+
+/** Sends the second part once the first is answered; returns all that comes until the server closes the connection. */
+async function converse(baseUrl: string, first: string, second: string): Promise<string> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = net.connect(Number(port), hostname).setEncoding('latin1')
+  onTestFinished(() => void socket.destroy())
+  let text = ''
+  socket.on('error', () => {})
+  socket.once('data', () => socket.write(second))
+  socket.on('data', chunk => (text += String(chunk)))
+  socket.write(first)
+  await waitFor(() => socket.closed, { deadlineMs: 5_000, what: 'the connection to be closed' })
+  return text
+}
+
+test.for([...bodyless, ...withBodies])(
+  '%s: trailers behind its chunks are no request',
+  async (target, { program }) => {
+    const bytes = `${chunked(target)}4\r\njunk\r\n0\r\n`
+    expect(await converse(program.baseUrl, bytes + trailers, '')).toBe('')
+    expect((await converse(program.baseUrl, bytes, trailers)).match(/^HTTP/gm)?.length ?? 0).toBeLessThan(2)
+  }
+)
