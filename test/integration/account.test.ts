@@ -6,6 +6,7 @@ import { watchSilence } from '../../src/playout/silence.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/retention.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
+import { addRemotePlaylist } from '../support/remote-playlist.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -638,6 +639,9 @@ test('stats count what there is', async ({ program }) => {
   const id = await seedStation(program.sql, { tracks: 7 })
   await program.sql`insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
     select ${id}, md5('x'), ${Date.now() - 86_500_000}, ${Date.now() - 86_400_000} from generate_series(1, 1000)`
+  const remoteId = await addRemotePlaylist(program.sql, id, 'http://127.0.0.1:9/list.m3u')
+  await program.sql`insert into media (station_id, unique_id, path, song_id, remote_playlist_id)
+    values (${id}, 'entry', 'https://radio.example.com/1.mp3', md5('x'), ${remoteId})`
   await program.ask('PUT', `/api/station/${id}/listeners`, { body: { total: 30, unique: 20 } })
   const after = await waitFor(
     async () => {
@@ -650,7 +654,8 @@ test('stats count what there is', async ({ program }) => {
   expect(after).toMatchObject({
     status: 'success',
     stations: before.stations + 1,
-    playlists: before.playlists + 1,
+    playlists: before.playlists + 2,
+    // Without the entry of the remote playlist.
     media: before.media + 7,
     version: expect.stringMatching(/^\d+\.\d+\.\d+/)
   })

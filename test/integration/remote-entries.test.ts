@@ -70,13 +70,6 @@ describe('an entry of a fetched list', () => {
     expect(remote.body).not.toContain(address)
   })
 
-  test('is not counted', async ({ program }) => {
-    const counted = async () => (await ask(program, 'GET', '/api/stats')).body.media
-    const media = () => program.sql`select from media where remote_playlist_id is null`
-    await openStation(program.sql)
-    await expect.poll(counted, { timeout: 10_000 }).toBe((await media()).length)
-  })
-
   test('stays as it is when a song of the same path is imported', async ({ sql }) => {
     const { id, entry } = await openStation(sql)
     const before = await sql`select * from media where id = ${entry.id}`
