@@ -9,8 +9,6 @@ import { type HeldStation, holdStation } from './situation.ts'
 export const aheadAtMostMs = 1_000
 /** So many plays at a time are pulled back. */
 const most = 1_000
-/** Plays never overlap: of those that have begun only the last may end later, and a few more where something was wrong. */
-const begunAtMost = 5
 
 /** A station that is taken for a step, with no play that begins after now. */
 export type InTime<Held> = Held & {
@@ -80,14 +78,14 @@ async function pullBack(tx: Tx, stationId: number, nowMs: number): Promise<boole
       (select id, started_at_ms, ended_at_ms from song_history
         where (station_id, started_at_ms) > (${stationId}, ${nowMs}) and station_id <= ${stationId}
         order by station_id, started_at_ms ${some})
-      union all
+      union
       (select id, started_at_ms, ended_at_ms from song_history
-        where (station_id, started_at_ms) <= (${stationId}, ${nowMs}) and station_id >= ${stationId}
-        order by station_id desc, started_at_ms desc ${tx.unsafe(`limit ${begunAtMost}`)})
+        where station_id between ${stationId} and ${stationId} and ended_at_ms > ${nowMs}
+        order by station_id, ended_at_ms desc ${some})
     )
     update song_history set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end,
       due_at_ms = due_at_ms - greatest(0, started_at_ms - ${nowMs})
-    where id in (select id from near where started_at_ms > ${nowMs} or ended_at_ms > ${nowMs})
+    where id in (select id from near)
       and exists (select from near where started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
   const broadcasts = await tx`
     update broadcasts set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end

@@ -135,3 +135,22 @@ test('a retry waits as long as it was to wait, and holds back nothing for longer
   expect(pulled?.heldMs).toBeLessThanOrEqual(8_000)
   expect(await dueHooks(sql, nowMs + 10_000, 1_000)).toContain(hookId)
 })
+
+test('a play that was pulled back with all before it, and went on until the time was right, ends now as well', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const agoMs = -900_000
+  const stationId = await seedReported(sql, [agoMs, hourMs + agoMs])
+  const nowMs = Date.now()
+  for (let play = 1; play <= 8; play++)
+    await sql`
+      insert into song_history (station_id, song_id, artist, title, album, duration_ms, started_at_ms, ended_at_ms)
+      select ${stationId}, '', 'Artist', 'Before', '', 180000, started_at_ms, started_at_ms
+      from song_history where station_id = ${stationId} and title = 'Title 0'`
+  await reportTrack(playout, stationId, told('New', nowMs))
+  const plays = await readHistory(sql, stationId)
+  expect(plays.filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs > Date.now())).toEqual([])
+  expect(plays.find(({ title }) => title === 'Title 0')?.endedAtMs).toBeGreaterThanOrEqual(nowMs)
+})
