@@ -53,9 +53,16 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
   const isIn = (atMs: number, spans: readonly TimeSpan[]) =>
     spans.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
   const { jumps = [] } = context
-  const isJump = (fromMs: number, toMs: number) =>
-    (isIn(fromMs, jumps) && isIn(toMs, context.disturbed)) ||
-    (isIn(fromMs, context.disturbed) && isIn(toMs, jumps))
+  const isIntersected = (span: TimeSpan, spans: readonly TimeSpan[]) =>
+    spans.some(each => overlaps(each, span))
+  /** Whether the time was set from an instant to another, or to one up to so much before that. */
+  const isJump = (fromMs: number, toMs: number, earlierMs = 0) => {
+    const reached = { fromMs: toMs - earlierMs, toMs }
+    return (
+      (isIn(fromMs, jumps) && isIntersected(reached, context.disturbed)) ||
+      (isIn(fromMs, context.disturbed) && isIntersected(reached, jumps))
+    )
+  }
   const isExplained = (fromMs: number, toMs: number, withinMs = lateByMs) =>
     (isDisturbed(fromMs, toMs) && undisturbedMs(fromMs, toMs) <= withinMs) || isJump(fromMs, toMs)
   const silenceMs = backend === 'clock' ? lateByMs : reportedWithinMs
@@ -78,7 +85,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
       report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
     const gapMs = next.startedAtMs - play.endedAtMs
     // A playout may be heard of again a while after the fault.
-    const isAcrossJump = [0, silenceMs].some(ms => isJump(play.startedAtMs, next.startedAtMs - ms))
+    const isAcrossJump = isJump(play.startedAtMs, next.startedAtMs, silenceMs)
     if (gapMs > 0 && !isAcrossJump && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
       report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
   }

@@ -110,4 +110,10 @@ test('a playout may be heard of again a while after the time of Postgres has gon
   const parts = { backend: 'liquidsoap', nowMs: hourMs + 17_000, disturbed: jumps } as const
   expect(rules(plays, parts)).toEqual(['no gap'])
   expect(rules(plays, { ...parts, jumps })).toEqual([])
+  const short = [
+    { fromMs: 900, toMs: 3_000 },
+    { fromMs: hourMs + 8_000, toMs: hourMs + 10_000 }
+  ]
+  expect(rules(plays, { ...parts, disturbed: short })).toEqual(['no gap'])
+  expect(rules(plays, { ...parts, disturbed: short, jumps: short })).toEqual([])
 })
