@@ -104,7 +104,13 @@ await runService('server', async ({ config, log, opened }) => {
     webhookTests: openWebhookTestParts(config),
     isDraining
   }
-  serveHotGets(app, { live, corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, underWay })
+  serveHotGets(app, {
+    live,
+    corsOrigins: config.CORS_ALLOWED_ORIGINS,
+    isDraining,
+    underWay,
+    isBehindProxy: config.TRUSTED_PROXIES.length > 0
+  })
   serveRoutes(app, [...apiRoutes, ...openPages()], {
     services,
     authorise: openAuthoriser({ keys, live, sql: reads }),

@@ -7,7 +7,7 @@ import type { HeldDocument, Reply, SentFile } from '../api/route.ts'
 import { DeadlineExceeded } from '../deadline.ts'
 import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { isStoreFault } from '../store-checks.ts'
+import { isStoreFault, reasonOf } from '../store-checks.ts'
 import { documentHeaders, typeHeaders } from './document-headers.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
@@ -147,8 +147,13 @@ export function fail(
   })
 }
 
+/** A store that is away fails many requests at once: they need no stack. */
 function logFailure({ asked, log }: Exchange, error: unknown): void {
   const { requestId: request, method, path } = asked
+  if (isStoreFault(error)) {
+    log.warn({ reason: reasonOf(error), request, method, path: withoutSecret(path) }, 'request failed')
+    return
+  }
   log.error({ err: error, request, method, path: withoutSecret(path) }, 'request failed')
 }
 

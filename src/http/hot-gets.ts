@@ -6,6 +6,7 @@ import type { DocumentKind, LiveView } from '../api/services.ts'
 import { type Cors, openCors } from './cors.ts'
 import { chooseEncoding } from './encoding.ts'
 import { isNamed } from './entity-tag.ts'
+import { isAmbiguous } from './framing.ts'
 import { writeCountedId } from './request-id.ts'
 import { streamRest, wholeBytes } from './stream.ts'
 import type { UnderWay } from './under-way.ts'
@@ -18,6 +19,8 @@ export interface HotGetsOptions {
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
   readonly underWay?: UnderWay
+  /** Whether a proxy passes requests of many clients on over one connection: only then one of them can harm another (see `isAmbiguous`). */
+  readonly isBehindProxy?: boolean
 }
 
 /**
@@ -27,7 +30,7 @@ export interface HotGetsOptions {
  * draining, all other methods.
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
-  const { live, isDraining = () => false, underWay = { answers: 0 } } = options
+  const { live, isDraining = () => false, underWay = { answers: 0 }, isBehindProxy = false } = options
   const cors = openCors(options.corsOrigins)
 
   /** Registers a path for GET and HEAD; the first reading that fits is taken. */
@@ -53,6 +56,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   ): boolean {
     if (isDraining() || req.getHeader(named.id) !== '') return false
     if (req.getHeader(named.length) !== '' || req.getHeader(named.chunks) !== '') return false
+    if (isBehindProxy && isAmbiguous(req)) return false
     for (const { find, forms } of readings) {
       const document = find(req)
       if (document !== null) return send(res, req, isHead, document, forms)

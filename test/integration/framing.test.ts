@@ -23,6 +23,29 @@ test.for(bodyless)(
   }
 )
 
+const unclear = [
+  ['Content-Length:', 'Content-Length: 44'],
+  ['Content-Length:  ', 'Content-Length: 44'],
+  ['Content-Length: 44', 'Content-Length:'],
+  ['Content-Length:'],
+  ['Transfer-Encoding:', 'Transfer-Encoding: chunked'],
+  ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']
+]
+
+test.for(
+  [...bodyless, 'POST /nowhere', 'GET /api/nowplaying_static/none.txt'].flatMap(target =>
+    unclear.map(lines => [target, ...lines] as const)
+  )
+)(
+  '%s with the lines %s, %s ends its connection without an answer',
+  async ([target, ...lines], { program }) => {
+    const head = [`${target} HTTP/1.1`, 'Host: radio', ...lines, '', ''].join('\r\n')
+    const smuggled = 'GET /api/status HTTP/1.1\r\nHost: radio\r\nX: y\r\n\r\n'
+    const { status, body } = await sendRaw(program.baseUrl, head + smuggled)
+    expect([status, body]).toEqual([0, ''])
+  }
+)
+
 test('a length that is said twice in the same way is one', async ({ program }) => {
   const lines = ['GET /api/time HTTP/1.1', 'Host: radio', 'Content-Length: 0', 'Content-Length: 0', '', '']
   expect((await sendRaw(program.baseUrl, lines.join('\r\n'))).status).toBe(200)
