@@ -22,25 +22,19 @@ export type RetentionDays = Pick<
 const endOf = (days: number, nowMs: number) => (days === 0 ? null : nowMs - days * dayMs)
 
 /** Plays that ended are kept for `HISTORY_RETENTION_DAYS`. Returns how many were removed. */
-export async function removeOldPlays(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
-  const beforeMs = endOf(days.HISTORY_RETENTION_DAYS, nowMs)
-  if (beforeMs === null) return 0
-  return removed(
-    () => sql`
-      delete from song_history where ctid = any(array(
-        select ctid from song_history where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
-        order by started_at_ms ${batchLimit(sql)} for update skip locked))`
-  )
-}
+export const removeOldPlays = (sql: Sql, nowMs: number, days: RetentionDays): Promise<number> =>
+  removeEnded(sql, 'song_history', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
 
 /** Broadcasts that ended are kept as long as plays. Returns how many were removed. */
-export async function removeOldBroadcasts(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
-  const beforeMs = endOf(days.HISTORY_RETENTION_DAYS, nowMs)
+export const removeOldBroadcasts = (sql: Sql, nowMs: number, days: RetentionDays): Promise<number> =>
+  removeEnded(sql, 'broadcasts', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
+
+async function removeEnded(sql: Sql, table: 'song_history' | 'broadcasts', beforeMs: number | null) {
   if (beforeMs === null) return 0
   return removed(
     () => sql`
-      delete from broadcasts where ctid = any(array(
-        select ctid from broadcasts where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
+      delete from ${sql(table)} where ctid = any(array(
+        select ctid from ${sql(table)} where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
         order by started_at_ms ${batchLimit(sql)} for update skip locked))`
   )
 }

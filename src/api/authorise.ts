@@ -28,7 +28,7 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
   const writes = openTokenBuckets(100, 500)
   /** Wrong keys of playouts, by address: so many at once, and one more a second. One whose key was replaced asks on and on. */
   const wrongPlayoutKeys = openAddressBuckets(1, 60)
-  /** The hash of the key that was right last, by the station as the request names it: it is looked at although others that share the address have none left. */
+  /** The hash of the key that was right last, by the station as the request names it: it is checked even if its address has no attempts left, which others may share. */
   const rightPlayoutKeys = new Map<string, string>()
 
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {

@@ -23,7 +23,7 @@ interface Known {
 
 const known = new WeakMap<Sql, Known>()
 
-/** The salts of a day (`nowMs`: any of its Unix milliseconds) and of the days before, made where today's is not there. */
+/** The salts of the day of `nowMs` (Unix milliseconds) and of the days before, the newest first. Creates the salt of that day if there is none. */
 export async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
   const day = Math.floor(nowMs / dayMs)
   const before = known.get(sql)
