@@ -18,6 +18,8 @@ export interface SqlOptions {
 
 /** How much longer than a statement may take its answer is waited for. */
 const answerMarginSeconds = 1
+/** How long a connection that was lost waits before it is made again, in seconds. The package's own pause grows to 20, with queries waiting for it. */
+const reconnectPauseSeconds = () => 0.1 + Math.random() * 0.3
 /** After so many idle seconds a connection is probed, each second, up to ten times. */
 const keepAliveSeconds = 3
 
@@ -31,6 +33,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
   return postgres(url, {
     max,
     connect_timeout: 5,
+    backoff: reconnectPauseSeconds,
     answer_timeout: statementSeconds + answerMarginSeconds,
     keep_alive: keepAliveSeconds,
     onnotice: () => {},
@@ -53,7 +56,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
 /** Without its patch a lost connection can end the process, or send a transaction's statements outside of it. */
 function assertPatched(): void {
   // The patch sets this number; it grows when the patch changes.
-  if (Reflect.get(postgres, 'cuewirePatch') === 2) return
+  if (Reflect.get(postgres, 'cuewirePatch') === 3) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )

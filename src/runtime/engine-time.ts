@@ -25,6 +25,9 @@ export interface EngineTime {
 /** Clocks drift apart by less: a fifth of a millisecond a second is a bad one. */
 const driftPerMs = 0.0002
 
+/** Times come in whole milliseconds: by so much a sample may be off that was answered at once. */
+const roundingMs = 1
+
 export function openEngineTime(): EngineTime {
   /** Unix milliseconds at `performance.now() === 0`, and how far that may have been off when it was measured; null before. */
   let known: { baseMs: number; errorMs: number; measuredAtMs: number } | null = null
@@ -34,7 +37,7 @@ export function openEngineTime(): EngineTime {
   return {
     timeMs,
     note: ({ sentAtMs, answeredAtMs, timeMs: answerMs }) => {
-      const errorMs = (answeredAtMs - sentAtMs) / 2
+      const errorMs = (answeredAtMs - sentAtMs) / 2 + roundingMs
       const next = { baseMs: answerMs - (sentAtMs + answeredAtMs) / 2, errorMs, measuredAtMs: answeredAtMs }
       if (known === null) {
         known = next

@@ -46,6 +46,36 @@ test('a transaction on a half-open connection fails as a whole', async ({ databa
   await pool.end({ timeout: 1 })
 })
 
+test('when Postgres is back, no query waits for the pause of a connection', async ({ databaseUrl }) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 10, name: 'away' })
+  const askTen = () => Array.from({ length: 10 }, async () => pool`select pg_sleep(0.05)`)
+  await Promise.all(askTen())
+  proxy.refuse('reset')
+  proxy.cut()
+  for (let turn = 0; turn < 3; turn++) await Promise.allSettled(askTen())
+  proxy.refuse(false)
+  const startedAtMs = performance.now()
+  await Promise.all(askTen())
+  expect(performance.now() - startedAtMs).toBeLessThan(3_000)
+  await pool.end({ timeout: 1 })
+})
+
+test('where new connections are closed as soon as they are made, a query fails in time', async ({
+  databaseUrl
+}) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 1, name: 'closed' })
+  proxy.refuse(true)
+  const startedAtMs = performance.now()
+  await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_CLOSED')
+  expect(performance.now() - startedAtMs).toBeLessThan(8_000)
+  expect(proxy.taken()).toBeLessThan(100)
+  proxy.refuse(false)
+  expect(await pool`select 1 as one`).toEqual([{ one: 1 }])
+  await pool.end({ timeout: 1 })
+})
+
 test('a half-open connection to Redis is replaced', async ({ redisUrl }) => {
   await using proxy = await openCuttableProxy(redisUrl)
   const redis = openRedis({ urls: [proxy.url], isCluster: false }, 'half-open')

@@ -189,20 +189,34 @@ describe('a long poll', () => {
     }
   })
 
-  test('answers HEAD like GET, and may be compressed', async ({ sql, redisUrl }) => {
+  test('answers HEAD like GET', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
-    const url = `${server.base}/api/nowplaying/1?wait=30&since=7`
-    const answers = Promise.all([
-      askPlainly(url, { method: 'HEAD' }),
-      askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
-    ])
-    await waiting(server, 2)
+    const answer = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`, { method: 'HEAD' })
+    await waiting(server, 1)
     await putState(server.redis, next)
-    const [head, small] = await answers
-    expect([head.status, head.body.length]).toEqual([200, 0])
-    expect(Number(head.headers['content-length'])).toBeGreaterThan(500)
-    expect([small.status, small.headers['content-encoding']]).toEqual([200, 'br'])
+    const { status, headers, body } = await answer
+    expect([status, body.length]).toEqual([200, 0])
+    expect(Number(headers['content-length'])).toBeGreaterThan(500)
+  })
+
+  test('may be compressed', async ({ sql, redisUrl }) => {
+    const server = await serveApi(sql, redisUrl)
+    await server.add(harbour)
+    const codings: unknown[] = []
+    let before = harbour
+    // What takes over the end of a second to compress goes out as it is.
+    for (const title of ['Night Ferry', 'Slow Tide', 'Fog Horn', 'Low Water']) {
+      const url = `${server.base}/api/nowplaying/1?wait=30&since=${before.offset}`
+      const answer = askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
+      await waiting(server, 1)
+      before = afterSong(before, { title })
+      await putState(server.redis, before)
+      const { status, headers } = await answer
+      expect(status).toBe(200)
+      codings.push(headers['content-encoding'])
+    }
+    expect(codings).toContain('br')
   })
 
   test('that finds no room is told to come later, and room comes back', async ({ sql, redisUrl }) => {

@@ -8,10 +8,12 @@ export interface CuttableProxy extends AsyncDisposable {
   readonly url: string
   /** Connections that are open now. */
   readonly open: () => number
+  /** Connections that were ever made. */
+  readonly taken: () => number
   /** Closes all connections at the same moment, from the side of the server. */
   readonly cut: () => void
-  /** From now on new connections are closed at once, or no longer. */
-  readonly refuse: (isRefusing: boolean) => void
+  /** From now on new connections are closed at once, or reset, or no longer. */
+  readonly refuse: (how: boolean | 'reset') => void
   /** From now on nothing passes over the connections that are open, and nobody is told: they are half-open. New ones work. */
   readonly freeze: () => void
   /** From now on everything arrives so many milliseconds later, in each direction. */
@@ -24,7 +26,7 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
   const pairs = new Map<Socket, Socket>()
   const frozen = new WeakSet<Socket>()
   let delayMs = 0
-  let isRefusing = false
+  let refusing: boolean | 'reset' = false
 
   /** Passes on what comes, one piece after the other; what comes over a frozen connection is taken, as a network would lose it. */
   const forward = async (from: Socket, to: Socket) => {
@@ -33,9 +35,12 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
       if (!frozen.has(from) && !to.write(chunk)) await once(to, 'drain')
     }
   }
+  let taken = 0
   const proxy = createServer(client => {
-    if (isRefusing) {
-      client.destroy()
+    taken++
+    if (refusing !== false) {
+      if (refusing === 'reset') client.resetAndDestroy()
+      else client.destroy()
       return
     }
     const server = connect(Number(port), hostname)
@@ -58,9 +63,10 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
   return {
     url: url.href,
     open: () => pairs.size,
+    taken: () => taken,
     cut,
-    refuse: value => {
-      isRefusing = value
+    refuse: how => {
+      refusing = how
     },
     freeze: () => {
       for (const pair of pairs) for (const socket of pair) frozen.add(socket)

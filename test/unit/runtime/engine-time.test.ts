@@ -37,6 +37,16 @@ test('it is not further off than the best sample may be', () => {
   )
 })
 
+test('a sample that is as wrong as it may be replaces no better one, whatever is lost by rounding', () => {
+  const time = openEngineTime()
+  const sample = (sentAtMs: number, answeredAtMs: number, timeMs: number) =>
+    time.note({ sentAtMs, answeredAtMs, timeMs })
+  const nowMs = performance.now()
+  sample(nowMs, nowMs, 1_000_000)
+  sample(nowMs, nowMs + 200, 999_999)
+  expect(Math.abs(time.timeMs() - (performance.now() - nowMs) - 1_000_000)).toBeLessThan(5)
+})
+
 test('a jump of the clock of Postgres is followed and told', () => {
   const time = openEngineTime()
   ask(time, 0, 2)
