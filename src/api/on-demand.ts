@@ -1,4 +1,4 @@
-import { extname, resolve } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError, Overloaded } from '../errors.ts'
@@ -37,10 +37,12 @@ const list: ApiRoute = {
   async handle(request, services) {
     const { stationId, profile } = await visitedStation(visitOf(request), services)
     const { BASE_URL: baseUrl } = services.config
+    const folders = await foldersOf(services, stationId)
+    const condition = (sql: Sql) => sql`${isOnDemand(sql, stationId)} and ${mayBeSent(sql, folders)}`
     return listSongs(
       request,
       services,
-      { name: `on demand ${stationId}`, condition: sql => isOnDemand(sql, stationId) },
+      { name: `on demand ${stationId} ${folders?.real}`, condition },
       ({ id, song }) => ({
         track_id: String(id),
         media: renderSong(song, profile, 'rest', baseUrl),
@@ -48,6 +50,31 @@ const list: ApiRoute = {
       })
     )
   }
+}
+
+/** A station's media folder, and what that is without links. */
+interface Folders {
+  readonly named: string
+  readonly real: string
+}
+
+/** Null where the media lie on no disk of ours, or a link leads out of the folders for storage. */
+async function foldersOf(
+  { publicReads: sql, config }: ApiServices,
+  stationId: number
+): Promise<Folders | null> {
+  const named = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
+  const real = named === null ? null : await resolveMediaFolder(named, config)
+  return named === null || real === null ? null : { named, real }
+}
+
+/** The condition that the media `m` have an address or lie in the media folder. A link may still lead a file out of it. */
+function mayBeSent(sql: Sql, folders: Folders | null): Fragment {
+  const hasAddress = sql`m.path ~* '^https?://'`
+  if (folders === null) return hasAddress
+  const [named, real] = [join(folders.named, '/'), join(folders.real, '/')]
+  return sql`(${hasAddress} or not starts_with(m.path, '/')
+    or starts_with(m.path, ${named}) or starts_with(m.path, ${real}))`
 }
 
 /** A file is open while it is sent. */
@@ -116,15 +143,10 @@ async function takePermit(request: ApiRequest): Promise<void> {
 }
 
 /** Throws 404 for a file that is not there or lies elsewhere. */
-async function openSong(
-  { publicReads: sql, config }: ApiServices,
-  stationId: number,
-  path: string
-): Promise<SentFile> {
-  const folder = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
-  const realFolder = folder === null ? null : await resolveMediaFolder(folder, config)
-  if (folder === null || realFolder === null) throw new ApiError('not-found')
-  const handle = await openInside(resolve(folder, path), [realFolder]).catch(asNotFound)
+async function openSong(services: ApiServices, stationId: number, path: string): Promise<SentFile> {
+  const folders = await foldersOf(services, stationId)
+  if (folders === null) throw new ApiError('not-found')
+  const handle = await openInside(resolve(folders.named, path), [folders.real]).catch(asNotFound)
   const { size } = await handle.stat()
   return { handle, size }
 }

@@ -223,7 +223,8 @@ function failuresOf(
     ...(named.length > 0 && (!redirectsTo || isRedirect) ? [404] : []),
     ...errors,
     431,
-    500
+    500,
+    503
   ])
   return Object.fromEntries(
     [...statuses].toSorted((a, b) => a - b).map(status => [String(status), failure(status)])
@@ -237,7 +238,9 @@ function failure(status: number) {
     description: failures[status] ?? 'Error',
     headers: {
       ...everyAnswer,
-      ...(status === 429 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {})
+      ...(status === 429 || status === 503
+        ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
+        : {})
     },
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   }

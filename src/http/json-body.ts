@@ -12,14 +12,13 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON, or that
- * is nested too deeply. Keys named `__proto__` are dropped, so that no later copy of an object can change its
- * prototype.
+ * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON, that
+ * is nested too deeply, or that has a field named `__proto__`: a later copy of the object could change its prototype.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   const value = parseText(decodeText(bytes))
-  cleanse(value, 1)
+  check(value, 1)
   return value
 }
 
@@ -32,8 +31,8 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function malformed(message: string): ApiError {
-  return ApiError.ofFields([{ field: '', code: 'invalid_format', message }])
+function malformed(message: string, field = ''): ApiError {
+  return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
 function parseText(text: string): unknown {
@@ -44,9 +43,9 @@ function parseText(text: string): unknown {
   }
 }
 
-function cleanse(value: unknown, depth: number): void {
+function check(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw malformed(`The body is nested more than ${maxDepth} levels deep.`)
-  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
-  for (const member of Object.values(value)) cleanse(member, depth + 1)
+  if (Object.hasOwn(value, '__proto__')) throw malformed('A field cannot be named __proto__.', '__proto__')
+  for (const member of Object.values(value)) check(member, depth + 1)
 }

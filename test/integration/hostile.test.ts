@@ -203,11 +203,16 @@ describe('an odd body does no harm', () => {
     }
   )
 
-  test('__proto__ sets no field, of this record or of the next', async ({ program, world: { station } }) => {
+  test('__proto__ and constructor set no field, of this record or of the next', async ({
+    program,
+    world: { station }
+  }) => {
     const path = `/api/station/${station.id}/playlists`
-    const smuggled = '"__proto__":{"is_enabled":false,"weight":9},"constructor":{"prototype":{"weight":9}}'
-    for (const body of [`{"name":"Proto",${smuggled}}`, '{"name":"After"}']) {
-      const made = await send(program, 'POST', path, { body })
+    const create = (body: string) => send(program, 'POST', path, { body })
+    const refused = await create('{"name":"Proto","__proto__":{"is_enabled":false,"weight":9}}')
+    expect([refused.status, refused.body.extra_data.errors[0].field]).toEqual([400, '__proto__'])
+    for (const body of ['{"name":"Other","constructor":{"prototype":{"weight":9}}}', '{"name":"After"}']) {
+      const made = await create(body)
       expect([made.status, made.body.is_enabled, made.body.weight]).toEqual([200, true, 3])
     }
   })

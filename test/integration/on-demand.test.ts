@@ -41,6 +41,24 @@ test('a song is sent whole, however large it is', async ({ program }) => {
   }
 })
 
+test('songs outside of the media folder are not listed, since nobody could have them', async ({
+  program
+}) => {
+  const download = await addSong(program, randomBytes(10))
+  const stationId = Number(download.split('/')[3])
+  const folder = join(program.dataDir, 'stations', String(stationId), 'media')
+  const list = async (path: string) => {
+    await program.sql`update media set path = ${path} where station_id = ${stationId}`
+    const { body } = await program.ask('GET', `/api/station/${stationId}/ondemand`)
+    return body.map((each: { download_url: string }) => each.download_url)
+  }
+  expect(await list('song.mp3')).toEqual([download])
+  expect(await list(join(folder, 'song.mp3'))).toEqual([download])
+  expect(await list('https://media.example/song.mp3')).toEqual([download])
+  expect(await list(`${folder}-other/song.mp3`)).toEqual([])
+  expect(await list('/music/song.mp3')).toEqual([])
+})
+
 test.runIf(canMeasure)('clients that do not read their song cost no memory', async ({ program }) => {
   const path = await addSong(program, randomBytes(64 * 2 ** 20))
   const { hostname, port } = new URL(program.baseUrl)
