@@ -30,8 +30,11 @@ const earlyByMs = 25
 const overdueByMs = 4_000
 /** After a fault a playout is heard of again when its next song starts: its songs are shorter. Milliseconds. */
 const reportedWithinMs = 8_500
-/** A play that a fault delays may be late for so much longer than the fault disturbs. Milliseconds. */
-const lateByMs = 500
+/**
+ * A play that a fault delays may be late for so much longer than the fault disturbs: its job may have been lost with a process, and then the
+ * sweep ends it. Milliseconds.
+ */
+const lateByMs = 2_500
 /** A play may begin so much after now: clocks are measured. Milliseconds. */
 const aheadByMs = 1_000
 
