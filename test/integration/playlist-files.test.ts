@@ -181,7 +181,8 @@ describe('importing a list', () => {
     ['too many lines', `#EXTM3U\n${'a\n'.repeat(300_000)}`, 'text/plain', 400, [': too_long']],
     ['too many entries', `#EXTM3U\n${'a\n'.repeat(50_001)}`, 'text/plain', 400, [': too_long']],
     ['too many elements', JSON.stringify(Array(50_001).fill(1)), 'application/json', 400, [': too_long']],
-    ['an object', '{"__proto__": [1]}', 'application/json', 400, [': invalid_type']],
+    ['an object', '{"tracks": [1]}', 'application/json', 400, [': invalid_type']],
+    ['a prototype', '{"__proto__": [1]}', 'application/json', 400, ['__proto__: invalid_format']],
     [
       'wrong elements',
       '[null, {}, true, 1.5, "", [], {"path": 5}]',
