@@ -54,9 +54,12 @@ async function takeInTime<Held extends Taken>(
   return again && { ...again, behindMs, isPulledBack: true }
 }
 
-/** When something happened, by the time of the step, that this process noted by its own: it cannot be after now. */
-export const momentIn = ({ station, behindMs }: InTime<Taken>, atMs: number) =>
-  Math.min(atMs + behindMs, station.readAtMs)
+/**
+ * When something happened, by the time of the step, that this process noted by its own: it cannot be after now, nor before plays that were pulled
+ * back to now.
+ */
+export const momentIn = ({ station, behindMs, isPulledBack }: InTime<Taken>, atMs: number) =>
+  isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs)
 
 /** A silent station may have had a play that ended after now. */
 async function pullBackWhereAhead(tx: Tx, { station, play }: Taken): Promise<boolean> {

@@ -13,7 +13,7 @@ import { startQueued } from './plays.ts'
 import { publishEventually } from './publish.ts'
 import { countLibraryChange, refillHeld } from './queue.ts'
 import { observedBefore, raiseTriggers } from './raise.ts'
-import { moveStart, type NearPlay, readNear, settle } from './reported-plays.ts'
+import { earliestMs, moveStart, type NearPlay, readNear, settle } from './reported-plays.ts'
 import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import type { HeldStation } from './situation.ts'
@@ -66,9 +66,10 @@ function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
 }
 
 /** Gives whether anything is new. */
-async function record(tx: Tx, held: HeldStation, report: TrackReport): Promise<boolean> {
+async function record(tx: Tx, held: HeldStation, given: TrackReport): Promise<boolean> {
   const { station } = held
   const near = await readNear(tx, station.id)
+  const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestMs(near)) }
   const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
   if (row?.historyId) return confirm(tx, station, near, row.historyId, report)
   if (!row && isRepeat(held, report)) return false

@@ -25,6 +25,11 @@ export async function readNear(tx: Tx, stationId: number): Promise<NearPlay[]> {
   return plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
 }
 
+/** From when on a play can be placed among these: what lies further back than all of them was not read. */
+export function earliestMs(near: readonly NearPlay[]): number {
+  return near.length < nearAtMost ? -Infinity : (near[0]?.startedAtMs ?? -Infinity)
+}
+
 /** Makes room for a play: ends the one before it, and takes back what was only thought to have begun. */
 export async function settle(tx: Tx, station: LockedStation, { cut, removed }: Placement): Promise<void> {
   if (removed) {

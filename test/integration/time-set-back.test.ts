@@ -64,6 +64,37 @@ test('a report that comes after plays of the future is the one on air', async ({
   expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
 })
 
+/** A play that went on while the time was ahead, and more plays in that time than a report is compared with. */
+const manyAhead = [-60_000, ...Array.from({ length: 60 }, (_, index) => hourMs + index * 1_000)]
+
+test.for([
+  ['few', manyAhead.slice(0, 3)],
+  ['many', manyAhead]
+] as const)(
+  'a report of a moment ago is on air after %s plays of the future',
+  async ([, startsMs], { sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const stationId = await seedReported(sql, startsMs)
+    await reportTrack(playout, stationId, told('New', Date.now() - 500))
+    await expectInTime(sql, stationId)
+    expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
+  }
+)
+
+test('a late report overlaps with no play that lies further back than it is compared with', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedReported(sql, manyAhead)
+  const beforeMs = Date.now() - 500
+  await reportTrack(playout, stationId, told('On air', Date.now()))
+  await reportTrack(playout, stationId, told('Late', beforeMs))
+  await expectInTime(sql, stationId)
+  const titles = (await readHistory(sql, stationId)).map(({ title }) => title)
+  expect(titles).toContain('Late')
+})
+
 test.for([-hourMs, hourMs])(
   'a process whose time is off by %s ms reports a song in the right time, and has it right from then on',
   async (offMs, { sql, redisUrl }) => {
