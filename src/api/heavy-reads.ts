@@ -55,10 +55,8 @@ export const heavyReadConnections = {
   keys: ofKeys.light.total + ofKeys.heavy.total
 }
 
-/** How many rows are fetched at a time. */
-const rowsPerBatch = 500
-/** Of these so many are rendered before other requests may run. */
-const rowsPerSlice = 100
+/** How many rows are fetched and rendered before other requests may run: few, so that little is kept from one to the next. */
+const rowsPerBatch = 100
 /** Estimates that only have to tell large reads from small ones. One that is not light also reads what it does not return. */
 const expected = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
 const retryAfterSeconds = 2
@@ -170,11 +168,9 @@ async function readIn<Result>(
     current = query
     try {
       for await (const batch of query.cursor(rowsPerBatch)) {
-        for (let from = 0; from < batch.length; from += rowsPerSlice) {
-          yield batch.slice(from, from + rowsPerSlice)
-          await setImmediate()
-          assertOpen()
-        }
+        yield batch
+        await setImmediate()
+        assertOpen()
       }
     } finally {
       current = null
