@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 
 import { ensureAdminKey, reportNewKey } from './admin-key.ts'
 import { maySeePrivate } from './api/access.ts'
@@ -30,6 +32,10 @@ import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { openServices } from './services.ts'
 import { runService } from './shutdown.ts'
+
+/** On so few cores the helper threads of the garbage collector wait for their turn behind Postgres, and the server waits for them. */
+const fewCores = 4
+if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge')
 
 await runService('server', async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)
