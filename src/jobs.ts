@@ -2,7 +2,6 @@ import { Queue } from 'bullmq'
 import * as v from 'valibot'
 
 import type { RedisClient } from './redis/connection.ts'
-import { redisTimeMs } from './redis/redis-time.ts'
 import { engineTimeMs } from './runtime/engine-time.ts'
 
 /** The queue of track ends. The braces keep its keys in one slot of a Redis Cluster. */
@@ -49,7 +48,6 @@ export async function scheduleAdvances(
     data,
     opts: {
       jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
-      timestamp: redisTimeMs(),
       delay: Math.max(0, data.dueAtMs - leadMs - nowMs)
     }
   }))
@@ -89,7 +87,7 @@ export async function scheduleDeliveries(
     webhookIds.map(webhookId => ({
       name: 'deliver',
       data: { webhookId },
-      opts: { jobId: `${webhookId}-${Math.ceil(atMs)}`, timestamp: redisTimeMs(), delay }
+      opts: { jobId: `${webhookId}-${Math.ceil(atMs)}`, delay }
     }))
   )
 }

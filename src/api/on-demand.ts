@@ -1,6 +1,7 @@
 import { extname, join, resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../db/sql.ts'
+import { withDeadline } from '../deadline.ts'
 import { ApiError, Overloaded } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
@@ -37,12 +38,16 @@ const list: ApiRoute = {
   async handle(request, services) {
     const { stationId, profile } = await visitedStation(visitOf(request), services)
     const { BASE_URL: baseUrl } = services.config
-    const folders = await foldersOf(services, stationId)
-    const condition = (sql: Sql) => sql`${isOnDemand(sql, stationId)} and ${mayBeSent(sql, folders)}`
     return listSongs(
       request,
       services,
-      { name: `on demand ${stationId} ${folders?.real}`, condition },
+      async () => {
+        const folders = await foldersOf(services, stationId)
+        return {
+          name: `on demand ${stationId} ${folders?.real}`,
+          condition: sql => sql`${isOnDemand(sql, stationId)} and ${mayBeSent(sql, folders)}`
+        }
+      },
       ({ id, song }) => ({
         track_id: String(id),
         media: renderSong(song, profile, 'rest', baseUrl),
@@ -51,6 +56,9 @@ const list: ApiRoute = {
     )
   }
 }
+
+/** A folder may be on a mount that hangs. */
+const lookMs = 2_000
 
 /** A station's media folder, and what that is without links. */
 interface Folders {
@@ -64,8 +72,9 @@ async function foldersOf(
   stationId: number
 ): Promise<Folders | null> {
   const named = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
-  const real = named === null ? null : await resolveMediaFolder(named, config)
-  return named === null || real === null ? null : { named, real }
+  if (named === null) return null
+  const real = await withDeadline(lookMs, 'looking at a folder', () => resolveMediaFolder(named, config))
+  return real === null ? null : { named, real }
 }
 
 /** The condition that the media `m` have an address or lie in the media folder. A link may still lead a file out of it. */

@@ -34,11 +34,11 @@ const list: ApiRoute = {
     return listSongs(
       request,
       services,
-      {
+      async () => ({
         name: `requestable ${stationId}`,
         condition: sql => sql`${isRequestable(sql, stationId)}
           and exists (select from stations s where s.id = ${stationId} and ${acceptsRequests(sql)})`
-      },
+      }),
       ({ id, song }) => ({
         request_id: String(id),
         request_url: `/api/station/${stationId}/request/${id}`,

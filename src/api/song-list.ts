@@ -15,24 +15,30 @@ const pages = openAddressBuckets(10, 100)
 /** A page may search while one types, but nobody needs that or the whole list all the time. */
 const heavyReads = openAddressBuckets(1, 30)
 
+/** Which songs: the media `m` that meet a condition. `name` is unique to it. */
+export interface SongChoice {
+  readonly name: string
+  readonly condition: (sql: Sql) => Fragment
+}
+
 export interface SongRow {
   readonly id: number
   readonly song: Song
 }
 
 /**
- * A list of songs for listeners, searchable and paged: of the media `m` that meet a condition. `name` is unique to the condition. Throws 429 where one
- * address asks too often.
+ * A list of songs for listeners, searchable and paged. `choose` is called once the address may ask. Throws 429 where one address asks too often.
  */
 export async function listSongs(
   request: ApiRequest,
   services: ApiServices,
-  { name, condition }: { readonly name: string; readonly condition: (sql: Sql) => Fragment },
+  choose: () => Promise<SongChoice>,
   render: (row: SongRow) => object
 ): Promise<Reply> {
   const query = parseListQuery(request.query, sortKeys)
   const wait = (isLight(query) ? pages : heavyReads).take(request.address)
   if (wait > 0) throw new TooManyRequests(wait)
+  const { name, condition } = await choose()
   const { reads: sql } = services
   const pattern = likePattern(query.search)
   // What is in the artist or the title is in both together.

@@ -4,7 +4,6 @@ import { Cluster, Redis, type Result } from 'ioredis'
 
 import { programFile } from '../program-files.ts'
 import type { RedisPlace } from './place.ts'
-import { measureRedisTime } from './redis-time.ts'
 import { paceRefreshes } from './refresh-pace.ts'
 import { settleConnects } from './settled-connect.ts'
 import { limitWaiting } from './waiting-limit.ts'
@@ -62,15 +61,13 @@ export function openProducer(place: RedisPlace, name: string): RedisClient {
   return redis
 }
 
-/** Asks for the time over each connection every few seconds: where no answer comes, it is replaced. */
+/** Sends something over each connection every few seconds: where no answer comes, it is replaced. */
 function probe(redis: RedisClient): void {
-  const ask = () => {
+  const timer = setInterval(() => {
     const servers = redis instanceof Cluster ? redis.nodes() : [redis]
-    for (const server of servers) if (server.status === 'ready') measureRedisTime(server).catch(() => {})
-  }
-  const timer = setInterval(ask, probeMs)
+    for (const server of servers) if (server.status === 'ready') server.ping().catch(() => {})
+  }, probeMs)
   timer.unref()
-  redis.on('ready', ask)
   redis.on('end', () => clearInterval(timer))
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
 import { markEverywhere } from '../../src/playout/everywhere.ts'
@@ -88,8 +88,10 @@ describe('a write that loses against another one', () => {
     const waiting = Array.from({ length: 40 }, () => write(locked.id))
     let most = 0
     const watching = setInterval(() => {
-      void lockWaits(program, held).then(count => (most = Math.max(most, count)))
+      const noteCount = (count: number) => (most = Math.max(most, count))
+      lockWaits(program, held).then(noteCount, () => {})
     }, 100)
+    onTestFinished(() => clearInterval(watching))
     await waitFor(() => most >= 2, { deadlineMs: 4_000, what: 'writes to wait' })
     const startedAtMs = performance.now()
     expect((await write(other.id)).status).toBe(200)

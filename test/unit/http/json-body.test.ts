@@ -40,7 +40,9 @@ describe('a body', () => {
   })
 
   test('is either parsed like JSON or refused with 400', () => {
-    assert(property(json({ stringUnit: anyCharacter }), text => !isRefused(text)))
+    assert(
+      property(json({ stringUnit: anyCharacter }), text => text.includes('"__proto__":') || !isRefused(text))
+    )
     assert(
       property(
         oneof(json({ stringUnit: anyCharacter }), string()),
