@@ -15,7 +15,7 @@ export async function removeDeletedDeliveries(sql: Sql): Promise<number> {
       () => sql`
         delete from webhook_deliveries where ctid = any(array(
           select ctid from webhook_deliveries where webhook_id between ${id} and ${id}
-          order by webhook_id, id ${batchLimit(sql)} for update skip locked))`
+          order by webhook_id, id desc ${batchLimit(sql)} for update skip locked))`
     )
     removed += rows
     // A row that was locked is left: then the hook stays noted.
