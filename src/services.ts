@@ -8,6 +8,8 @@ import { withDeadline } from './deadline.ts'
 import { OperatorError } from './errors.ts'
 import { openAdvanceQueue, openDeliverQueue } from './jobs.ts'
 import type { Logger } from './log.ts'
+import { openLibraries } from './playout/libraries.ts'
+import { openPublications } from './playout/publications.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
 import type { RedisPlace } from './redis/place.ts'
@@ -68,6 +70,8 @@ export async function openServices(
       advances,
       deliveries,
       processes,
+      libraries: openLibraries(),
+      publications: openPublications(),
       log,
       [Symbol.asyncDispose]: () => opened.release()
     }

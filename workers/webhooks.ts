@@ -6,8 +6,8 @@ import * as v from 'valibot'
 
 import type { Config } from '../src/config.ts'
 import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs.ts'
-import { raiseTurns } from '../src/playout/raise.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
+import { writeStatusEvents } from '../src/playout/triggers.ts'
 import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
@@ -68,7 +68,7 @@ export function startWebhooks(
 
   const relay = everyNowAndThen(relayMs, async () => {
     const nowMs = engineTimeMs()
-    await raiseTurns(sql, nowMs)
+    await writeStatusEvents(sql, nowMs)
     await pullHooksBack(sql, nowMs)
     await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
   })

@@ -33,7 +33,7 @@ export const customFields = resource({
   sort: ['id', 'name', 'short_name'],
   order: 'name',
   unique: { custom_fields_short_name: 'short_name' },
-  shows: 'station'
+  shows: 'everywhere'
 })
 
 const rules: Rules<typeof customFields.fields> = {

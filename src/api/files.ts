@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 
 import { artId } from '../db/facts.ts'
-import type { Tx } from '../db/sql.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import { custom, given, integer, listOf, privateAddress, problem, text } from '../fields/field.ts'
+import type { StationChange } from '../playout/change-station.ts'
 import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../playout/media.ts'
 import { refillQueue } from '../playout/queue.ts'
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
@@ -134,8 +134,9 @@ const rules: Rules<FileFields> = {
     values.custom_fields = { ...before?.custom_fields, ...values.custom_fields }
     return problems
   },
-  async wrote({ tx, station, before, values }, id) {
-    if (!station) return
+  async wrote({ tx, change, before, values }, id) {
+    if (!change) return
+    const { station } = change
     const isResized = values.length !== (before?.length ?? 0)
     const isRenamed = before?.artist !== values.artist || before.title !== values.title
     if (isResized) await tx`update media set duration_ms = ${values.length * 1000} where id = ${id}`
@@ -144,19 +145,19 @@ const rules: Rules<FileFields> = {
         where id = ${id}`
     if (before && isResized) await resizeQueued(tx, station.id, id)
     await changeCustomValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
-    const isMoved = await movePlaylists(tx, station.id, id, before?.playlists ?? [], values.playlists)
+    const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
-    if (before) await markMedia(tx, station.id, id)
-    if (isMoved || (before && isResized)) await refillQueue(tx, station.id)
+    if (before) await markMedia(change, id)
+    if (isMoved || (before && isResized)) await refillQueue(change)
   },
-  async deleting({ tx, station, before }) {
+  async deleting({ tx, change, before }) {
     const [sent] = await tx`select from queue
       where media_id = ${before.id} and is_sent and played_at_ms is null and skipped_at_ms is null`
     if (sent) throw new ApiError('conflict', 'The song is already on its way to the air.')
-    if (station) await markMedia(tx, station.id, before.id)
+    if (change) await markMedia(change, before.id)
   },
-  async deleted({ tx, station }) {
-    if (station) await refillQueue(tx, station.id)
+  async deleted({ change }) {
+    if (change) await refillQueue(change)
   },
   async shown(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
@@ -220,16 +221,16 @@ async function playlistProblems({ tx, station, values }: Write<FileFields>): Pro
 
 /** Puts a song into playlists and takes it out of others. Gives whether anything changed. */
 async function movePlaylists(
-  tx: Tx,
-  stationId: number,
+  change: StationChange,
   mediaId: number,
   before: Stored<FileFields>['playlists'],
   after: Stored<FileFields>['playlists']
 ): Promise<boolean> {
+  const { tx } = change
   const left = before.filter(id => !after.includes(id))
   const joined = after.filter(id => !before.includes(id))
   if (left.length > 0) {
-    await withdrawMedia(tx, stationId, mediaId, left)
+    await withdrawMedia(change, mediaId, left)
     await tx`delete from playlist_tracks where media_id = ${mediaId} and playlist_id = any(${left}::bigint[])`
   }
   if (joined.length > 0)

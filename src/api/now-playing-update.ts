@@ -1,12 +1,10 @@
 import * as v from 'valibot'
 
 import { streamedTitle } from '../broadcast/streamed-title.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { addCommand } from '../playout/commands.ts'
-import { publishEventually } from '../playout/publish.ts'
 import { reportTrack } from '../playout/report.ts'
-import { readStations } from '../playout/rows.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { parseBody } from './parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, type Reply, stationOf } from './route.ts'
@@ -55,14 +53,13 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
   const told = sentMetadata(request)
   if (told.artist === '' && told.title === '')
     throw ApiError.ofFields([{ field: 'title', code: 'required', message: 'title is required.' }])
-  const isPutIntoStream = await beginForStation(services.sql, stationId, async tx => {
-    const [station] = await readStations(tx, [stationId])
-    if (station?.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
-    await addCommand(tx, stationId, { type: 'metadata', ...told })
+  const isPutIntoStream = await changeStation(services, stationId, async change => {
+    const { station } = change
+    if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
+    await addCommand(change, { type: 'metadata', ...told })
     return true
   })
-  if (isPutIntoStream) await publishEventually(services, stationId)
-  else {
+  if (!isPutIntoStream) {
     const known = { queueId: null, mediaId: null, playlistId: null, isTimed: false }
     await reportTrack(services, stationId, { ...told, ...known, startedAtMs: engineTimeMs() })
   }

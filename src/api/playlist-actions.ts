@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { integer, problem } from '../fields/field.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { startNewPass } from '../playout/passes.ts'
-import { publishEventually } from '../playout/publish.ts'
 import { refillQueue } from '../playout/queue.ts'
-import { lockStation } from '../playout/rows.ts'
 import { redactedLocation } from '../webhooks/without-secrets.ts'
 import { maySeeWholeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
@@ -33,18 +31,17 @@ async function change(
 ) {
   const station = stationOf(request)
   const id = parseId(request.params['id'])
-  const message = await beginForStation(services.sql, station.id, async tx => {
-    await lockStation(tx, station.id)
+  const message = await changeStation(services, station.id, async stationChange => {
+    const { tx } = stationChange
     const [playlist] = await tx<Playlist[]>`
       select id, is_enabled as "isEnabled", "order" from playlists
       where id = ${id} and station_id = ${station.id} for update`
     if (!playlist) throw new ApiError('not-found')
     const told = await write(tx, playlist)
-    await refillQueue(tx, station.id)
+    await refillQueue(stationChange)
     await recordAudit(tx, request, { record: 'Playlist', id, fields: [...fields] })
     return told
   })
-  await publishEventually(services, station.id)
   return actionResult(message)
 }
 

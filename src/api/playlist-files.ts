@@ -1,10 +1,8 @@
 import { matchMedia } from '../db/media-matches.ts'
 import { appendTracks, lockImports, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
-import { publishEventually } from '../playout/publish.ts'
-import { refillQueue } from '../playout/queue.ts'
+import { refillQueueLater } from '../playout/queue.ts'
 import { candidatesOf } from '../songs/candidates.ts'
 import { maxPlaylistBytes } from '../songs/playlist-file.ts'
 import {
@@ -23,7 +21,6 @@ import { mediaFolderOf } from './media-folder.ts'
 import { parseId } from './parse.ts'
 import { parseWanted, type Wanted, wantedSchema } from './playlist-entries.ts'
 import { type ApiRoute, json, stationOf } from './route.ts'
-import type { ApiServices } from './services.ts'
 
 /** What became of one entry: the id of the song in the playlist, null where there is none. */
 interface ImportResult {
@@ -72,20 +69,10 @@ const importList: ApiRoute = {
       await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
       return matched
     })
-    await refillEventually(services, station.id)
+    await refillQueueLater(services, station.id)
     const count = results.filter(({ match: id }) => id !== null).length
     const message = `${count} of ${results.length} entries were matched to songs.`
     return json({ success: true, message, formatted_message: message, import_results: results })
-  }
-}
-
-/** The import is done, and committed; a queue that cannot be filled up now is filled up at the next step. */
-async function refillEventually(services: ApiServices, stationId: number): Promise<void> {
-  try {
-    await beginForStation(services.sql, stationId, tx => refillQueue(tx, stationId))
-    await publishEventually(services, stationId)
-  } catch (error) {
-    services.log.warn({ err: error, station: stationId }, 'queue not filled up yet')
   }
 }
 

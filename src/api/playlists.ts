@@ -168,18 +168,18 @@ const rules: Rules<PlaylistFields> = {
       { field: 'remote_url', code: isMissing ? 'required' : 'invalid_url', message: `remote_url ${message}` }
     ]
   },
-  async wrote({ tx, station, before, values }, id) {
-    if (!station) return
-    const areOthers = await followSource(tx, { id, stationId: station.id }, before, values)
-    if (before && before.name !== values.name) await markPlaylist(tx, station.id, id)
-    if (before && before.order !== values.order) await startNewPass(tx, station.id, id)
-    if (areOthers || (before && isPlayedOtherwise(before, values))) await refillQueue(tx, station.id)
+  async wrote({ tx, change, before, values }, id) {
+    if (!change) return
+    const areOthers = await followSource(change, { id, stationId: change.station.id }, before, values)
+    if (before && before.name !== values.name) await markPlaylist(change, id)
+    if (before && before.order !== values.order) await startNewPass(tx, change.station.id, id)
+    if (areOthers || (before && isPlayedOtherwise(before, values))) await refillQueue(change)
   },
-  async deleting({ tx, station, before }) {
-    if (station) await keepEntries(tx, { id: before.id, stationId: station.id }, [])
+  async deleting({ change, before }) {
+    if (change) await keepEntries(change, { id: before.id, stationId: change.station.id }, [])
   },
-  async deleted({ tx, station }) {
-    if (station) await refillQueue(tx, station.id)
+  async deleted({ change }) {
+    if (change) await refillQueue(change)
   }
 }
 

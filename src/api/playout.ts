@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { integer, noLonger } from '../fields/field.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { skipSong } from '../playout/commands.ts'
 import { countListeners } from '../playout/listeners.ts'
 import { recordAudit } from './audit.ts'
@@ -39,7 +40,10 @@ const skip: ApiRoute = {
   async handle(request, services) {
     const { id } = stationOf(request)
     const { sh_id: meantShId = null } = parseBody(wish, request.body)
-    await skipSong(services, id, meantShId, tx => recordAudit(tx, request, { record: 'Station', id }))
+    await changeStation(services, id, async change => {
+      await skipSong(change, meantShId)
+      await recordAudit(change.tx, request, { record: 'Station', id })
+    })
     return actionResult('Song skipped.')
   }
 }

@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import type { FieldError } from '../errors.ts'
 import { integer, type JsonSchema, problem } from '../fields/field.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { addToQueue, moveInQueue } from '../playout/hand-queue.ts'
-import { publishEventually } from '../playout/publish.ts'
 import { clearQueue } from '../playout/queue.ts'
-import { lockStation } from '../playout/rows.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody, parseId } from './parse.ts'
 import { type QueueRow, renderRow, selectRows } from './queue-row.ts'
@@ -99,10 +97,10 @@ const add: ApiRoute = {
     const station = stationOf(request)
     const { media_id: single, media_ids: several, position } = parseBody(songs, request.body)
     const wanted = several ?? [single ?? 0]
-    const ids = await beginForStation(services.sql, station.id, async tx => {
-      await lockStation(tx, station.id)
+    const ids = await changeStation(services, station.id, async change => {
+      const { tx } = change
       refuse(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
-      const added = await addToQueue(tx, station.id, wanted, position ?? null)
+      const added = await addToQueue(change, wanted, position ?? null)
       await Promise.all(
         added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))
       )
@@ -112,7 +110,6 @@ const add: ApiRoute = {
     const rows = await reads<
       QueueRow[]
     >`${selectRows(reads)} where q.id = any(${ids}::bigint[]) order by q.position`
-    await publishEventually(services, station.id)
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
     return json(several ? items : items[0])
   }
@@ -148,11 +145,10 @@ const clear: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    await beginForStation(services.sql, station.id, async tx => {
-      await clearQueue(tx, station.id)
-      await recordAudit(tx, request, { record: 'Queue', id: station.id })
+    await changeStation(services, station.id, async change => {
+      await clearQueue(change)
+      await recordAudit(change.tx, request, { record: 'Queue', id: station.id })
     })
-    await publishEventually(services, station.id)
     return actionResult('Queue cleared.')
   }
 }
@@ -178,11 +174,10 @@ const move: ApiRoute = {
     const station = stationOf(request)
     const queueId = parseId(request.params['id'])
     const { position: wanted } = parseBody(movement, request.body)
-    await beginForStation(services.sql, station.id, async tx => {
-      await moveInQueue(tx, station.id, queueId, wanted)
-      await recordAudit(tx, request, { record: 'QueueItem', id: queueId, fields: ['position'] })
+    await changeStation(services, station.id, async change => {
+      await moveInQueue(change, queueId, wanted)
+      await recordAudit(change.tx, request, { record: 'QueueItem', id: queueId, fields: ['position'] })
     })
-    await publishEventually(services, station.id)
     return actionResult('Changes saved successfully.')
   }
 }

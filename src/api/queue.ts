@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { removeFromQueue } from '../playout/queue.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { recordAudit } from './audit.ts'
@@ -67,9 +68,10 @@ const remove: ApiRoute = {
   },
   async handle(request, services) {
     const id = parseId(request.params['id'])
-    await removeFromQueue(services, stationOf(request).id, id, engineTimeMs(), tx =>
-      recordAudit(tx, request, { record: 'QueueItem', id })
-    )
+    await changeStation(services, stationOf(request).id, async change => {
+      await removeFromQueue(change, id, engineTimeMs())
+      await recordAudit(change.tx, request, { record: 'QueueItem', id })
+    })
     return actionResult('Record deleted successfully.')
   }
 }

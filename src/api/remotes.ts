@@ -2,8 +2,9 @@ import * as v from 'valibot'
 
 import { renewPolls } from '../broadcast/poll-rows.ts'
 import { choice, custom, flag, given, integer, problem, secret, text, webAddress } from '../fields/field.ts'
+import type { LockedStation } from '../playout/rows.ts'
 import { resourceRoutes } from './resource-routes.ts'
-import { type Rules, resource } from './resource.ts'
+import { type Rules, resource, type Stored } from './resource.ts'
 import { targetProblems } from './target-problems.ts'
 
 const address = webAddress({ max: 255, about: '' })
@@ -82,14 +83,19 @@ const rules: Rules<typeof remotes.fields> = {
   async wrote({ tx, station, before, values }, id) {
     if (station && asked.some(name => before?.[name] !== values[name])) await renewPolls(tx, station.id, id)
   },
-  async deleted({ tx, station, before }) {
+  async deleted({ change, before }) {
     // Its listeners go with it.
-    await tx`
-      update stations set revision = next_revision(revision), listeners_revision = next_revision(revision),
-        listeners_total = greatest(0, listeners_total - ${before.listeners_total ?? 0}),
-        listeners_unique = greatest(0, listeners_unique - ${before.listeners_unique ?? 0})
-      where id = ${station?.id ?? null} and ${before.listeners_total ?? 0} > 0`
+    if (change && before.listeners_total) change.mark(['listeners'], withoutListeners(change.station, before))
   }
 }
+
+/** The totals of a station without a remote. */
+const withoutListeners = (
+  { listenersTotal, listenersUnique }: LockedStation,
+  remote: Pick<Stored<typeof remotes.fields>, 'listeners_total' | 'listeners_unique'>
+) => ({
+  listeners_total: Math.max(0, listenersTotal - (remote.listeners_total ?? 0)),
+  listeners_unique: Math.max(0, listenersUnique - (remote.listeners_unique ?? 0))
+})
 
 export const remoteRoutes = resourceRoutes(remotes, rules)

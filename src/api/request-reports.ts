@@ -1,7 +1,6 @@
 import { definedFields, songOf } from '../db/facts.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { choice } from '../fields/field.ts'
-import { publishEventually } from '../playout/publish.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { cancelRequest, cancelRequests } from '../playout/requests.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
@@ -118,11 +117,10 @@ const cancel: ApiRoute = {
   async handle(request, services) {
     const station = stationOf(request)
     const id = parseId(request.params['id'])
-    await beginForStation(services.sql, station.id, async tx => {
-      await cancelRequest(tx, station.id, id, engineTimeMs())
-      await recordAudit(tx, request, { record: 'SongRequest', id })
+    await changeStation(services, station.id, async change => {
+      await cancelRequest(change, id, engineTimeMs())
+      await recordAudit(change.tx, request, { record: 'SongRequest', id })
     })
-    await publishEventually(services, station.id)
     return actionResult('Record deleted successfully.')
   }
 }
@@ -139,11 +137,10 @@ const clear: ApiRoute = {
   },
   async handle(request, services) {
     const station = stationOf(request)
-    await beginForStation(services.sql, station.id, async tx => {
-      await cancelRequests(tx, station.id, engineTimeMs())
-      await recordAudit(tx, request, { record: 'SongRequest', id: '*' })
+    await changeStation(services, station.id, async change => {
+      await cancelRequests(change, engineTimeMs())
+      await recordAudit(change.tx, request, { record: 'SongRequest', id: '*' })
     })
-    await publishEventually(services, station.id)
     return actionResult('Changes saved successfully.')
   }
 }

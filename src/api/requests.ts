@@ -1,7 +1,6 @@
-import { beginForStation } from '../db/station-transaction.ts'
 import { TooManyRequests } from '../errors.ts'
 import { ownerOf } from '../networks.ts'
-import { publishEventually } from '../playout/publish.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { acceptsRequests, isRequestable, type NewRequest, submitRequest } from '../playout/requests.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
@@ -65,16 +64,14 @@ const submit: ApiRoute = {
     const media = mediaNamed(request.params['media_id'] ?? '')
     const wait = submissions.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
-    await beginForStation(services.sql, stationId, tx =>
-      submitRequest(tx, {
-        stationId,
+    await changeStation(services, stationId, change =>
+      submitRequest(change, {
         media,
         address: ownerOf(request.address),
         atMs: engineTimeMs(),
         chance: Math.random()
       })
     )
-    await publishEventually(services, stationId)
     return actionResult('Your request has been submitted and will be played soon.')
   }
 }

@@ -6,8 +6,8 @@ import { ApiError, type FieldError } from '../errors.ts'
 import { columnOf, sealingPurpose } from '../fields/column.ts'
 import type { Field, Fields, ValuesOf } from '../fields/field.ts'
 import { changesOf, formOf } from '../fields/form.ts'
+import { changeStation, createStation, type StationChange } from '../playout/change-station.ts'
 import { countEverywhere, showEverywhere } from '../playout/everywhere.ts'
-import { publishEventually } from '../playout/publish.ts'
 import { addressPattern, redactedLocation } from '../webhooks/without-secrets.ts'
 import { acceptBody, allProblems, problemsIn } from './accept.ts'
 import { maySeeWholeAddresses } from './access.ts'
@@ -17,18 +17,6 @@ import { type RenderContext, type Resource, type Rules, type Stored, storedField
 import type { ApiRequest, Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/** What a write has done, and whether a now-playing surface shows it. */
-interface Done {
-  id: number
-  isShown: boolean
-}
-
-/** `problems` are those of the body: with any, nothing is written, and whatever else goes wrong matters less. */
-interface WriteOptions {
-  readonly stationId: number | null
-  readonly problems: readonly FieldError[]
-}
-
 /** Reads and writes the records of one resource. Everything is looked up together with its station. */
 export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
   const { table, fields, paths, only = 'true' } = resource
@@ -37,6 +25,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   const writable = changeable.filter(name => fields[name]?.isStored)
   const columns = ['id', ...names].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
   const isOfStation = paths.list.includes(':station_id')
+  const isStation = table === 'stations'
   const creation = formOf(fields)
   const changes = changesOf(fields)
 
@@ -115,10 +104,8 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const values = await sealed(services, asked)
     const reveal: Record<string, unknown> = {}
     const sent = new Set(Object.keys(values))
-    const done: Done = { id: 0, isShown: false }
-    await transact(services, request, { stationId: stationOf(station, null), problems }, async tx => {
-      const revision = await lockStation(tx, station)
-      const write = { tx, services, station, before: null, values, sent, reveal }
+    const insert = async (tx: Tx) => {
+      const write = { tx, change: null, services, station, before: null, values, sent, reveal }
       refuse(allProblems(problems, [...early, ...((await rules.prepare?.(write)) ?? [])]))
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
@@ -126,17 +113,31 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
       }
       const [inserted] = await tx<{ id: number }[]>`insert into ${tx(table)} ${tx(row)} returning id`
       if (!inserted) throw new Error('insert gave no row')
-      const change = { record: resource.name, id: inserted.id, fields: changedFields(values, null) }
+      return inserted.id
+    }
+    const follow = async (tx: Tx, change: StationChange | null, id: number) => {
+      const write = { tx, change, services, station, before: null, values, sent, reveal }
       await Promise.all([
-        rules.wrote?.(write, inserted.id),
-        show(tx, station),
-        recordAudit(tx, request, change)
+        rules.wrote?.(write, id),
+        show(tx, change),
+        recordAudit(tx, request, { record: resource.name, id, fields: changedFields(values, null) })
       ])
-      done.id = inserted.id
-      done.isShown = await isMarked(tx, station, revision)
+    }
+    const id = await refusing(problems, async () => {
+      if (isStation)
+        return createStation(
+          services,
+          insert,
+          openly(request, c => follow(c.tx, c, c.station.id))
+        )
+      return transact(services, request, station?.id ?? null, async (tx, change) => {
+        const inserted = await insert(tx)
+        await follow(tx, change, inserted)
+        return inserted
+      })
     })
-    await committed(services, station, done)
-    return { ...(await read(services, request, station, done.id)), ...reveal }
+    await committed(services, id)
+    return { ...(await read(services, request, station, id)), ...reveal }
   }
 
   async function update(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
@@ -144,23 +145,15 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const { query } = request
     const early = (await rules.ahead?.({ services, station, query, id, values: accepted.values })) ?? []
     const asked = await sealed(services, accepted.values)
-    const done: Done = { id, isShown: false }
-    const isChanged = await transact(
-      services,
-      request,
-      { stationId: stationOf(station, id), problems: accepted.problems },
-      async tx => {
+    const isChanged = await refusing(accepted.problems, () =>
+      transact(services, request, stationOf(station, id), async (tx, change) => {
         // Records that refer to this one may be added meanwhile.
-        const locked = tx`for no key update`
-        const [revision, stored] = await Promise.all([
-          lockStation(tx, station),
-          find(tx, station, id, locked)
-        ])
+        const stored = await find(tx, station, id, tx`for no key update`)
         const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
         const sent = new Set(Object.keys(asked).filter(name => !isKept(name, asked, request.body)))
         const applied = Object.entries(asked).filter(([name]) => sent.has(name))
         const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
-        const write = { tx, services, station, before, values, sent, reveal: {} }
+        const write = { tx, change, services, station, before, values, sent, reveal: {} }
         const ofRules = [...early, ...((await rules.prepare?.(write)) ?? [])]
         refuse(allProblems(accepted.problems, [...fixedProblems(values, before), ...ofRules]))
         const changed = changedFields(values, before)
@@ -170,33 +163,38 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
           // Sent now, so before whatever follows from it.
           tx`update ${tx(table)} set ${tx(row)} where id = ${id}`.execute(),
           rules.wrote?.(write, id),
-          show(tx, station),
+          show(tx, change),
           recordAudit(tx, request, { record: resource.name, id, fields: changed })
         ])
-        done.isShown = await isMarked(tx, station, revision)
         return true
-      }
+      })
     )
-    if (isChanged) await committed(services, station, done)
+    if (isChanged) await committed(services, id)
   }
 
   async function remove(services: ApiServices, request: ApiRequest, station: StationRow | null, id: number) {
-    const done: Done = { id, isShown: false }
-    await transact(services, request, { stationId: stationOf(station, id), problems: [] }, async tx => {
-      const locked = tx`for update`
-      const [revision, before] = await Promise.all([lockStation(tx, station), find(tx, station, id, locked)])
-      const write = { tx, services, station, before }
+    const work = async (tx: Tx, change: StationChange | null) => {
+      const before = await find(tx, station, id, tx`for update`)
+      const write = { tx, change, services, station, before }
       await rules.deleting?.(write)
       if (rules.remove) await rules.remove(write)
       else await tx`delete from ${tx(table)} where id = ${id}`
       await Promise.all([
         rules.deleted?.(write),
-        show(tx, station),
+        show(tx, change),
         recordAudit(tx, request, { record: resource.name, id })
       ])
-      done.isShown = await isMarked(tx, station, revision)
-    })
-    await committed(services, station, done)
+    }
+    await refusing([], () =>
+      isStation
+        ? beginForStation(
+            services.sql,
+            id,
+            openly(request, (tx: Tx) => work(tx, null))
+          )
+        : transact(services, request, stationOf(station, id), work)
+    )
+    await committed(services, id)
   }
 
   /** `""` for a secret keeps what is stored, null clears it. */
@@ -248,55 +246,50 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     return Object.fromEntries(writable.map(name => [columnOf(name), toColumn(tx, values[name])]))
   }
 
-  /** Gives the revision of the station's facts, which tells afterwards whether the rules marked anything. */
-  async function lockStation(tx: Tx, station: StationRow | null): Promise<number> {
-    if (!resource.shows || !station) return 0
-    const [row] = await tx<{ revision: number }[]>`
-      select revision from stations where id = ${station.id} and deleted_at is null for no key update`
-    if (!row) throw new ApiError('not-found')
-    return row.revision
+  async function show(tx: Tx, change: StationChange | null): Promise<void> {
+    if (resource.shows === 'station') change?.mark(['station'])
+    if (resource.shows === 'everywhere') await countEverywhere(tx)
   }
 
-  async function isMarked(tx: Tx, station: StationRow | null, revision: number): Promise<boolean> {
-    if (resource.shows !== 'by rules' || !station) return resource.shows !== undefined
-    const [row] = await tx`select from stations where id = ${station.id} and revision > ${revision}`
-    return row !== undefined
-  }
-
-  async function show(tx: Tx, station: StationRow | null): Promise<void> {
-    if (!resource.shows || resource.shows === 'by rules') return
-    if (!station) return countEverywhere(tx)
-    const part = tx(`${resource.shows}_revision`)
-    await tx`update stations set revision = next_revision(revision), ${part} = next_revision(revision) where id = ${station.id}`
-  }
-
-  async function committed(services: ApiServices, station: StationRow | null, done: Done): Promise<void> {
-    await rules.committed?.(services, done.id)
-    if (!done.isShown) return
-    if (station) await publishEventually(services, station.id)
-    else await showEverywhere(services)
+  async function committed(services: ApiServices, id: number): Promise<void> {
+    await rules.committed?.(services, id)
+    if (resource.shows === 'everywhere') await showEverywhere(services)
   }
 
   /** The station whose rows a write of a record locks; null if there is none. */
-  const stationOf = (station: StationRow | null, id: number | null) =>
-    station?.id ?? (table === 'stations' ? id : null)
+  const stationOf = (station: StationRow | null, id: number | null) => station?.id ?? (isStation ? id : null)
 
-  async function transact<Result extends boolean | void>(
-    { sql }: ApiServices,
+  /** Runs a write in a transaction: in a change of the station if the record is shown with it. */
+  async function transact<Result>(
+    services: ApiServices,
     request: ApiRequest,
-    { stationId, problems }: WriteOptions,
-    work: (tx: Tx) => Promise<Result>
+    stationId: number | null,
+    work: (tx: Tx, change: StationChange | null) => Promise<Result>
   ) {
-    const writeWhileOpen = async (tx: Tx) => {
-      const result = await work(tx)
-      // Who was told of a failure, or has gone, must not find it done.
-      if (!request.isOpen()) throw new Error('the request was given up')
-      return result
-    }
+    if (stationId === null) return services.sql.begin(openly(request, async (tx: Tx) => work(tx, null)))
+    return isStation || resource.shows
+      ? changeStation(
+          services,
+          stationId,
+          openly(request, change => work(change.tx, change))
+        )
+      : beginForStation(
+          services.sql,
+          stationId,
+          openly(request, tx => work(tx, null))
+        )
+  }
+
+  /**
+   * Throws the refusal of a write in the terms of the interface. `problems` are those of the body: with any, nothing is written, and other
+   * errors matter less.
+   */
+  async function refusing<Result>(
+    problems: readonly FieldError[],
+    write: () => Promise<Result>
+  ): Promise<Result> {
     try {
-      return await (stationId === null
-        ? sql.begin(writeWhileOpen)
-        : beginForStation(sql, stationId, writeWhileOpen))
+      return await write()
     } catch (error) {
       if (problems.length > 0 && problemsIn(error).length === 0) refuse(problems)
       throw refusalOf(error, resource.unique ?? {}, isOfStation)
@@ -329,6 +322,15 @@ function toColumn(tx: Tx, value: unknown) {
   if (typeof value === 'object' && value !== null) return tx.json(JSON.parse(JSON.stringify(value)))
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   return null
+}
+
+/** The same work, which throws if the client has gone by the end of it: whoever was told of a failure must not find it done. */
+function openly<Given, Result>(request: ApiRequest, work: (given: Given) => Promise<Result>) {
+  return async (given: Given): Promise<Result> => {
+    const result = await work(given)
+    if (!request.isOpen()) throw new Error('the request was aborted')
+    return result
+  }
 }
 
 /** Throws a 400 with every problem, if there is one. */

@@ -1,12 +1,13 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import type { FieldError } from '../errors.ts'
 import type { Fields, ValuesOf } from '../fields/field.ts'
+import type { StationChange } from '../playout/change-station.ts'
 import type { Permission } from './access.ts'
 import type { Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/** What a write shows: the station itself, or what the rules mark. */
-export type Shown = 'station' | 'by rules'
+/** What a write changes of what is shown: the station itself, what the rules mark, or something of all stations. */
+export type Shown = 'station' | 'by rules' | 'everywhere'
 
 /** What is known of every resource. */
 export interface DeclaredResource {
@@ -24,7 +25,7 @@ export interface DeclaredResource {
   readonly fields: Fields
   /** Unique constraints, and the field that is to blame. */
   readonly unique?: Readonly<Record<string, string>>
-  /** What a write shows on the now-playing surfaces: of its station, or of all where it belongs to none. */
+  /** What a write changes of what is shown; without it nothing. */
   readonly shows?: Shown
 }
 
@@ -56,6 +57,8 @@ export type Stored<F extends Fields> = ValuesOf<F> & { readonly id: number }
 /** A write on its way, inside its transaction and with the row (and its station's) locked. */
 export interface Write<F extends Fields> {
   readonly tx: Tx
+  /** The change of the station that the write is part of; null if nothing is shown of the record. */
+  readonly change: StationChange | null
   readonly services: ApiServices
   readonly station: StationRow | null
   /** The record as it was; null: it is being made. */
@@ -69,7 +72,7 @@ export interface Write<F extends Fields> {
 }
 
 /** A deletion on its way, likewise. */
-export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'services' | 'station'> & {
+export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'change' | 'services' | 'station'> & {
   readonly before: Stored<F>
 }
 

@@ -19,8 +19,8 @@ import {
   webAddress
 } from '../fields/field.ts'
 import { advance } from '../playout/advance.ts'
+import { publishEventually } from '../playout/change-station.ts'
 import { giveToClock, switchOff } from '../playout/driver.ts'
-import { publishEventually } from '../playout/publish.ts'
 import { refillQueue } from '../playout/queue.ts'
 import { markStationDeleted } from '../playout/station-removal.ts'
 import { shortNameOf, shortNamePattern } from '../station/short-name.ts'
@@ -217,20 +217,19 @@ const rules: Rules<StationFields> = {
       values.short_name = await freeShortName(tx, values.name, before?.id ?? 0)
     return problems
   },
-  async wrote({ tx, before, values }, id) {
+  async wrote({ tx, change, before, values }, id) {
+    if (!change) return
     const isHistoryMeant = before !== null && before.history_length !== values.history_length
-    await tx`update stations set revision = next_revision(revision), station_revision = next_revision(revision),
-      playback_revision = case when ${isHistoryMeant} then next_revision(revision) else playback_revision end
-      where id = ${id}`
+    change.mark(isHistoryMeant ? ['station', 'playback'] : ['station'])
     if (!before) {
       await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`
       await addPolls(tx, id)
       return
     }
-    if (before.is_enabled && !values.is_enabled) await switchOff(tx, id)
-    if (!isClocked(before) && isClocked(values)) await giveToClock(tx, id)
+    if (before.is_enabled && !values.is_enabled) await switchOff(change)
+    if (!isClocked(before) && isClocked(values)) await giveToClock(change)
     if (askedBy.some(name => before[name] !== values[name])) await renewPolls(tx, id)
-    if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(tx, id)
+    if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(change)
   },
   async remove({ tx, before }) {
     await markStationDeleted(tx, before.id)
@@ -276,8 +275,8 @@ const patienceMs = 2_000
 async function show(services: ApiServices, stationId: number): Promise<void> {
   const { live, log } = services
   try {
-    await advance(services, { stationId, endedShId: 0, cause: 'wake' })
-    await publishEventually(services, stationId)
+    const { outcome } = await advance(services, { stationId, endedShId: 0, cause: 'wake' })
+    if (outcome === 'deleted') await publishEventually(services, stationId)
     await withDeadline(patienceMs, 'showing the station', () => live.catchUp(stationId))
   } catch (error) {
     log.warn({ err: error, station: stationId }, 'a change of the station does not show yet')

@@ -3,7 +3,7 @@ import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { integer } from '../fields/field.ts'
 import { bodySchema, formOf } from '../fields/form.ts'
-import { tellHooks } from '../playout/tell-hooks.ts'
+import { enqueueDeliveries } from '../playout/change-station.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { recordAudit } from './audit.ts'
 import { parseBody, parseId } from './parse.ts'
@@ -41,7 +41,7 @@ const redeliver: ApiRoute = {
       await recordAudit(tx, request, { record: 'WebhookDelivery', id })
       return locked
     })
-    await tellHooks(services, [hook.id])
+    await enqueueDeliveries(services, [hook.id])
     return actionResult('The message is sent again.')
   }
 }
@@ -99,7 +99,7 @@ const redeliverRange: ApiRoute = {
       if (ids.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
       return { hook: locked, count: ids.length }
     })
-    if (count > 0) await tellHooks(services, [hook.id])
+    if (count > 0) await enqueueDeliveries(services, [hook.id])
     const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
     return json({ success: true, message, formatted_message: message, redelivered: count })
   }

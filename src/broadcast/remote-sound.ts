@@ -1,5 +1,4 @@
-import { beginForStation } from '../db/station-transaction.ts'
-import { publishEventually } from '../playout/publish.ts'
+import { changeStation } from '../playout/change-station.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { Stream } from './stream.ts'
 
@@ -9,16 +8,11 @@ export async function learnSound(
   remote: { readonly stationId: number; readonly remoteId: number },
   { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
 ): Promise<void> {
-  const isLearned = await beginForStation(services.sql, remote.stationId, async tx => {
-    await tx`select from stations where id = ${remote.stationId} for no key update`
+  await changeStation(services, remote.stationId, async ({ tx, mark }) => {
     const { count } = await tx`
       update remotes set bitrate = case bitrate when 0 then ${bitrate} else bitrate end,
         format = case format when '' then ${format} else format end
       where id = ${remote.remoteId} and ((bitrate = 0 and ${bitrate} > 0) or (format = '' and ${format} <> ''))`
-    if (count === 0) return false
-    await tx`
-      update stations set revision = next_revision(revision), station_revision = next_revision(revision) where id = ${remote.stationId}`
-    return true
+    if (count > 0) mark(['station'])
   })
-  if (isLearned) await publishEventually(services, remote.stationId)
 }

@@ -1,35 +1,7 @@
-import type {
-  Count,
-  CuedSong,
-  CurrentPlay,
-  ListenerCounts,
-  LiveBroadcast,
-  Mount,
-  Play,
-  Remote,
-  StationProfile
-} from '../station/state.ts'
+import type { Count, Mount, Play, Remote, StationProfile, StationSnapshot } from '../station/state.ts'
 import type { Sql, Tx } from './sql.ts'
 
-/**
- * All facts about one station that its live state shows, read in one snapshot, with the revision under which each
- * part last changed.
- */
-export interface StationFacts {
-  readonly stationId: number
-  /** The current lifetime of the live state; empty before the first. */
-  readonly epoch: string
-  readonly revisions: { station: number; playback: number; queue: number; listeners: number; live: number }
-  readonly profile: StationProfile
-  readonly listeners: ListenerCounts
-  readonly current: CurrentPlay | null
-  readonly shown: Play | null
-  readonly history: readonly Play[]
-  readonly next: CuedSong | null
-  readonly live: LiveBroadcast | null
-}
-
-interface FactsRow extends Omit<StationFacts, 'profile' | 'listeners' | 'shown' | 'history'> {
+interface SnapshotRow extends Omit<StationSnapshot, 'profile' | 'listeners' | 'shown' | 'history'> {
   profile: Omit<StationProfile, 'mounts' | 'remotes'>
   historyLength: number
   listeners: { total: number; unique: number; hls: number }
@@ -38,13 +10,16 @@ interface FactsRow extends Omit<StationFacts, 'profile' | 'listeners' | 'shown' 
   plays: Play[]
 }
 
-/** Reads the facts of stations; unknown ids are left out. One statement, so it is one consistent snapshot. */
-export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): Promise<StationFacts[]> {
+/** Reads what stations show, in one statement; unknown and deleted stations are left out. */
+export async function readSnapshots(
+  sql: Sql | Tx,
+  stationIds: readonly number[]
+): Promise<StationSnapshot[]> {
   const song = (row: 'h' | 'm') => sql`jsonb_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
     'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)})`
-  const rows = await sql<FactsRow[]>`
+  const rows = await sql<SnapshotRow[]>`
     select s.id as "stationId", s.epoch, s.history_length as "historyLength",
       jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
         'queue', s.queue_revision, 'listeners', s.listeners_revision, 'live', s.live_revision) as revisions,
@@ -92,7 +67,7 @@ export async function readFacts(sql: Sql | Tx, stationIds: readonly number[]): P
           from streamers u where u.id = b.streamer_id and u.artwork_hash is not null), ''))
         from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as live
     from stations s where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null`
-  return rows.map(factsOf)
+  return rows.map(snapshotOf)
 }
 
 /** The media `m` as a song that is shown. */
@@ -120,7 +95,7 @@ export function artId(sql: Sql | Tx) {
   return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
 }
 
-function factsOf({ historyLength, plays, mounts, remotes, ...row }: FactsRow): StationFacts {
+function snapshotOf({ historyLength, plays, mounts, remotes, ...row }: SnapshotRow): StationSnapshot {
   const shown = row.current === null ? null : (plays[0] ?? null)
   const ended = shown === null ? plays : plays.slice(1)
   return {

@@ -1,12 +1,8 @@
-import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { dropLive } from './live.ts'
 import { endPlay, goSilent } from './plays.ts'
-import { publishEventually } from './publish.ts'
-import { observedBefore, raiseTriggers } from './raise.ts'
-import { lockStation, readOpenPlay, skipLocked } from './rows.ts'
+import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { tellHooks } from './tell-hooks.ts'
 
 /** A playout that was seen to go may be back in a moment. */
 const backWithinMs = 15_000
@@ -32,23 +28,21 @@ export async function endAbandoned(
       or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
     order by o.station_id limit 200 ${skipLocked(services.sql)}`
   for (const { stationId, atMs } of rows) {
-    const told = await beginForStation(services.sql, stationId, tx => abandon(tx, stationId, atMs))
-    services.log.warn({ station: stationId }, 'the playout has gone, so the station is silent')
-    await publishEventually(services, stationId)
-    await tellHooks(services, told)
+    const isEnded = await changeStation(services, stationId, change => endPlayOf(change, atMs))
+    if (isEnded) services.log.warn({ station: stationId }, 'playout timed out; station is silent')
   }
 }
 
-async function abandon(tx: Tx, stationId: number, atMs: number): Promise<number[]> {
-  const station = await lockStation(tx, stationId)
-  const play = await readOpenPlay(tx, stationId)
+/** Returns false if the playout has called since `seenAtMs`. */
+async function endPlayOf(change: StationChange, seenAtMs: number): Promise<boolean> {
+  const { tx, station, play } = change
   const [playout] = await tx<{ seenAtMs: number }[]>`
-    select seen_at_ms as "seenAtMs" from playouts where station_id = ${stationId}`
-  // It has called meanwhile.
-  if (!station || !play || !playout || playout.seenAtMs > atMs) return []
-  const endMs = Math.max(atMs, play.startedAtMs)
-  await dropLive(tx, stationId, endMs)
-  await endPlay(tx, station, play, endMs)
-  await goSilent(tx, station, null)
-  return raiseTriggers(tx, station, observedBefore(station, play), endMs)
+    select seen_at_ms as "seenAtMs" from playouts where station_id = ${station.id}`
+  if (!play || !playout || playout.seenAtMs > seenAtMs) return false
+  const endMs = Math.max(seenAtMs, play.startedAtMs)
+  change.happenedAt(endMs)
+  await dropLive(change, endMs)
+  await endPlay(change, play, endMs)
+  goSilent(change, null)
+  return true
 }

@@ -1,145 +1,125 @@
 import { refill } from '../autodj/refill.ts'
-import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
-import type { StationState } from '../station/state.ts'
+import { ApiError } from '../errors.ts'
 import { bridge } from './bridge.ts'
-import { holdInTime } from './future.ts'
-import { librariesOf } from './libraries.ts'
-import { nowPlayingLine } from './now-playing-line.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { endPass } from './passes.ts'
 import { planStatements } from './plan-statements.ts'
 import { endPlay, goSilent, startQueued } from './plays.ts'
-import { publishEventually } from './publish.ts'
-import { refillHeld } from './queue.ts'
-import { observedBefore, raiseTriggers } from './raise.ts'
-import type { LockedStation } from './rows.ts'
+import { refillQueue } from './queue.ts'
 import type { PlayoutServices } from './services.ts'
-import { tellHooks } from './tell-hooks.ts'
+import { readSituation } from './situation.ts'
 
-/**
- * `due`: the play has reached its end. `skip`: an operator ends it now, whatever it is. `wake`: nothing plays, and
- * there may be something to play.
- */
+/** `due`: the play has reached its end. `skip`: an operator ends it now. `wake`: the station is silent and may have something to play. */
 export type Cause = 'due' | 'skip' | 'wake'
 
 export interface AdvanceRequest {
   readonly stationId: number
-  /** The play to end, 0 for `wake`; with `skip` null means whichever is on. */
+  /** The play to end, 0 for `wake`; null with `skip`: the current one. */
   readonly endedShId: number | null
   readonly cause: Cause
 }
 
 /**
- * `stepped`: this call ended the play. `postponed`: it looks again later. `overtaken`: another play is on by now. `not-due`: its
- * end has moved to later. `idle`: nothing plays and nothing is to be played. `gone`: no such station.
+ * `advanced`: this call ended the play. `postponed`: its end is decided later. `superseded`: another play is current by now. `not-due`: it
+ * ends later. `silent`: nothing plays, and there is nothing to play. `deleted`: the station does not exist.
  */
-export type Outcome = 'stepped' | 'postponed' | 'overtaken' | 'not-due' | 'idle' | 'gone'
-
-/** Later than this, the engine starts from now instead of catching up with what nobody heard. */
-const catchUpMs = 5_000
-
-/** Two machines' clocks may differ by this much before a step counts as too early. */
-const toleranceMs = 20
-
-/**
- * Ends a play and starts the next: one Postgres transaction, then the live state. Safe to repeat at any time and on
- * any number of machines; whoever comes second finds the work done and only makes sure that it shows. `note` is part of
- * the transaction of a step that ended the play.
- */
-export async function advance(
-  services: PlayoutServices,
-  request: AdvanceRequest,
-  note: (tx: Tx) => Promise<void> = async () => {}
-): Promise<Advanced> {
-  const { outcome, told, earlyByMs } = await step(services.sql, request, note)
-  if (outcome === 'gone' || outcome === 'idle' || outcome === 'not-due')
-    return { outcome, state: null, earlyByMs }
-  const state = await publishEventually(services, request.stationId)
-  await tellHooks(services, told)
-  if (outcome === 'stepped' && state) services.log.info(...nowPlayingLine(state))
-  return { outcome, state, earlyByMs }
-}
+export type Outcome = 'advanced' | 'postponed' | 'superseded' | 'not-due' | 'silent' | 'deleted'
 
 export interface Advanced {
   readonly outcome: Outcome
-  readonly state: StationState | null
-  /** How long it is until the play is due, by the time of Postgres; 0 unless the outcome is `not-due`. */
+  /** Milliseconds until the play is due, by the time of Postgres; 0 unless the outcome is `not-due`. */
   readonly earlyByMs: number
 }
 
-function step(sql: Sql, request: AdvanceRequest, note: (tx: Tx) => Promise<void>): Promise<Stepped> {
-  const { stationId, endedShId, cause } = request
-  return beginForStation(sql, stationId, async tx => {
-    const held = await holdInTime(tx, stationId, librariesOf(sql))
-    if (!held) return unmoved('gone')
-    const { station, play, queue, library, isPulledBack } = held
-    const nowMs = station.readAtMs
-    if (endedShId !== null && (play?.id ?? 0) !== endedShId) return unmoved('overtaken')
-    if (cause === 'skip' && !play) return unmoved('idle')
-    const dueAtMs = play?.dueAtMs ?? nowMs
-    if (cause === 'due' && nowMs < dueAtMs - toleranceMs)
-      return isPulledBack ? unmoved('postponed') : { ...unmoved('not-due'), earlyByMs: dueAtMs - nowMs }
-    const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
-    const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
-    const before = observedBefore(station, play)
-    if (!station.isClocked) {
-      if (!play) return unmoved('idle')
-      const bridged = await bridge(tx, { ...held, play }, nowMs)
-      await refillHeld(tx, stationId, nowMs, librariesOf(sql))
-      await note(tx)
-      const told = await raiseTriggers(tx, station, before, startMs)
-      return { outcome: bridged === 'ended' ? 'stepped' : 'postponed', told, earlyByMs: 0 }
-    }
-    const plan = refill({
-      library,
-      running: {
-        startedAtMs: play?.startedAtMs ?? startMs,
-        endsAtMs: startMs,
-        playlistId: null,
-        isInterrupt: true
-      },
-      nowMs: startMs,
-      queue,
-      queueLength: station.queueLength + 1,
-      rejected: new Set(),
-      nextSeq: station.nextSeq
-    })
-    const { first, wakeAtMs } = plan
-    if (!first && !play) {
-      await noteSilence(tx, station, wakeAtMs)
-      return unmoved('idle')
-    }
-    // Sent in this order, without waiting in between.
-    await Promise.all([
-      ...(play ? [endPlay(tx, station, play, first ? startMs : Math.min(startMs, dueAtMs))] : []),
-      ...planStatements(tx, [{ stationId, plan }]),
-      ...(first
-        ? [
-            startQueued(
-              tx,
-              station,
-              first,
-              { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) },
-              plan.insert.length
-            ),
-            ...endPass(tx, library, first)
-          ]
-        : [goSilent(tx, station, wakeAtMs)])
-    ])
-    await note(tx)
-    return { outcome: 'stepped', told: await raiseTriggers(tx, station, before, startMs), earlyByMs: 0 }
+/** Later than this, the engine starts from now and does not replay what nobody heard. */
+const catchUpMs = 5_000
+
+/** A play may be ended this much before its time, since clocks differ. */
+const toleranceMs = 20
+
+/** Ends a play and starts the next one. Idempotent: a concurrent or repeated call is a no-op. */
+export async function advance(
+  services: PlayoutServices,
+  { stationId, ...request }: AdvanceRequest
+): Promise<Advanced> {
+  try {
+    return await changeStation(services, stationId, change => advancePlay(change, request))
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'not-found') return did('deleted')
+    throw error
+  }
+}
+
+const did = (outcome: Outcome): Advanced => ({ outcome, earlyByMs: 0 })
+
+/** Does what `advance` does, as part of a change. */
+export async function advancePlay(
+  change: StationChange,
+  { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>
+): Promise<Advanced> {
+  const { station, play, isPulledBack } = change
+  const nowMs = station.readAtMs
+  if (endedShId !== null && (play?.id ?? 0) !== endedShId) return did('superseded')
+  if (cause === 'skip' && !play) return did('silent')
+  const dueAtMs = play?.dueAtMs ?? nowMs
+  if (cause === 'due' && nowMs < dueAtMs - toleranceMs)
+    return isPulledBack ? did('postponed') : { outcome: 'not-due', earlyByMs: dueAtMs - nowMs }
+  const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
+  const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
+  change.happenedAt(startMs)
+  return did(station.isClocked ? await startNext(change, startMs) : await goOn(change))
+}
+
+/** A play that a playout, a streamer or a streaming server should have ended by a report. */
+async function goOn(change: StationChange): Promise<Outcome> {
+  const { play } = change
+  if (!play) return 'silent'
+  const { queue } = await readSituation(change)
+  const bridged = await bridge(change, play, queue)
+  await refillQueue(change, { isLibraryChanged: false })
+  return bridged === 'ended' ? 'advanced' : 'postponed'
+}
+
+async function startNext(change: StationChange, startMs: number): Promise<Outcome> {
+  const { tx, station, play } = change
+  const { library, queue } = await readSituation(change)
+  const plan = refill({
+    library,
+    running: {
+      startedAtMs: play?.startedAtMs ?? startMs,
+      endsAtMs: startMs,
+      playlistId: null,
+      isInterrupt: true
+    },
+    nowMs: startMs,
+    queue,
+    queueLength: station.queueLength + 1,
+    rejected: new Set(),
+    nextSeq: station.nextSeq
   })
-}
-
-interface Stepped {
-  readonly outcome: Outcome
-  /** The web hooks that are to be told of it. */
-  readonly told: readonly number[]
-  readonly earlyByMs: number
-}
-
-const unmoved = (outcome: Outcome): Stepped => ({ outcome, told: [], earlyByMs: 0 })
-
-function noteSilence(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
-  return tx`update stations set wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
+  const { first, wakeAtMs } = plan
+  if (!first && !play) {
+    // Nobody is shown it.
+    change.mark([], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
+    return 'silent'
+  }
+  const endMs = first ? startMs : Math.min(startMs, play?.dueAtMs ?? startMs)
+  if (!first) goSilent(change, wakeAtMs)
+  // Sent in this order, without waiting in between.
+  await Promise.all([
+    ...(play ? [endPlay(change, play, endMs)] : []),
+    ...planStatements(tx, [{ stationId: station.id, plan }]),
+    ...(first
+      ? [
+          startQueued(
+            change,
+            first,
+            { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) },
+            plan.insert.length
+          ),
+          ...endPass(tx, library, first)
+        ]
+      : [])
+  ])
+  return 'advanced'
 }

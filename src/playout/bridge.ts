@@ -1,8 +1,8 @@
 import { airtimeMs } from '../autodj/estimate.ts'
 import type { Tx } from '../db/sql.ts'
+import type { StationChange } from './change-station.ts'
 import { endPlay, goSilent, startQueued } from './plays.ts'
 import { type LiveRow, followedAtMs, type OpenPlay } from './rows.ts'
-import type { HeldStation } from './situation.ts'
 
 /** A report may be late by this much before the clock goes on without it. Milliseconds. */
 export const bridgeAfterMs = 5_000
@@ -24,27 +24,29 @@ export function bridgeDueMs(startedAtMs: number, durationMs: number): number | n
  * went on at once. Else the station falls silent, after a while: until then the end is postponed.
  */
 export async function bridge(
-  tx: Tx,
-  { station, play, queue }: HeldStation & { readonly play: OpenPlay },
-  nowMs: number
+  change: StationChange,
+  play: OpenPlay,
+  queue: readonly LiveRow[]
 ): Promise<'ended' | 'postponed'> {
+  const { tx, station } = change
+  const nowMs = station.readAtMs
   const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.driver === 'liquidsoap') {
     if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isThere(tx, station.id, endMs))) {
       await markHeard(tx, play)
-      await endPlay(tx, station, play, endMs)
-      await startQueued(tx, station, row, bridged(row, endMs), null)
+      await endPlay(change, play, endMs)
+      await startQueued(change, row, bridged(row, endMs), null)
       return 'ended'
     }
     if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
-      await postpone(tx, station.id, play, endMs + silentAfterMs)
+      await postpone(change, play, endMs + silentAfterMs)
       return 'postponed'
     }
   }
   await markHeard(tx, play)
-  await endPlay(tx, station, play, endMs)
-  await goSilent(tx, station, null)
+  await endPlay(change, play, endMs)
+  goSilent(change, null)
   return 'ended'
 }
 
@@ -67,9 +69,10 @@ async function isThere(tx: Tx, stationId: number, endMs: number): Promise<boolea
   return playout !== undefined && playout.seenAtMs >= endMs - heardBeforeMs
 }
 
-async function postpone(tx: Tx, stationId: number, play: OpenPlay, dueAtMs: number): Promise<void> {
+/** Moves the time at which a play has to end. */
+export async function postpone({ tx, mark }: StationChange, play: OpenPlay, dueAtMs: number): Promise<void> {
+  mark(['playback'])
   await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
-  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** What follows from a play that nobody reported, once it counts as heard. */

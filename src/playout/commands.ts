@@ -1,11 +1,8 @@
 import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { advance } from './advance.ts'
-import { publishEventually } from './publish.ts'
-import { lockStation, readOpenPlay } from './rows.ts'
-import type { PlayoutServices } from './services.ts'
+import { advancePlay } from './advance.ts'
+import type { StationChange } from './change-station.ts'
 
 /** What a playout can be told to do; a song is the row of the queue that is to cut in. `atMs`: when. */
 export type Command =
@@ -17,11 +14,11 @@ export type Command =
 const meantForMs = 60_000
 const atOnce = 50
 
-/** Tells a playout to do something, and wakes it: who waits for a command looks when its station changes. */
-export async function addCommand(tx: Tx, stationId: number, command: Command): Promise<void> {
+/** Adds a command for the playout, and ends its long poll, which reads commands when the station changes. */
+export async function addCommand({ tx, station, mark }: StationChange, command: Command): Promise<void> {
+  mark(['queue'])
   await tx`insert into playout_commands (station_id, command, created_at_ms)
-    values (${stationId}, ${tx.json({ ...command })}, ${engineTimeMs()})`
-  await tx`update stations set revision = next_revision(revision), queue_revision = next_revision(revision) where id = ${stationId}`
+    values (${station.id}, ${tx.json({ ...command })}, ${engineTimeMs()})`
 }
 
 /** The commands behind one that was seen, in order; with null only the number of the newest. */
@@ -51,31 +48,17 @@ async function shownPlay(tx: Tx, stationId: number): Promise<number | null> {
 }
 
 /**
- * Ends the song on air: the clock goes on at once, a playout is told to. With `meantShId` only that play, or the
- * jingle during which it is shown. Throws 409 where nothing plays,
- * or another play than is meant, where a streamer is live, or nobody can be told.
+ * Ends the current song: the clock starts the next one at once, a playout gets a command. With `meantShId` only that play, or the jingle
+ * during which it is shown. Throws 409 if nothing plays, another play is current, a streamer is live, or a streaming server controls
+ * playback.
  */
-export async function skipSong(
-  services: PlayoutServices,
-  stationId: number,
-  meantShId: number | null,
-  note: (tx: Tx) => Promise<void>
-): Promise<void> {
-  const shId = await beginForStation(services.sql, stationId, async tx => {
-    const station = await lockStation(tx, stationId)
-    if (!station) throw new ApiError('not-found')
-    const play = await readOpenPlay(tx, stationId)
-    if (!play) throw new ApiError('conflict', 'Nothing is playing.')
-    if (meantShId !== null && play.id !== meantShId && (await shownPlay(tx, stationId)) !== meantShId)
-      throw new ApiError('conflict', 'Another song is playing by now.')
-    if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
-    if (station.isClocked) return play.id
-    if (station.driver !== 'liquidsoap')
-      throw new ApiError('conflict', 'What plays is said by the streaming server: it cannot be told.')
-    await addCommand(tx, stationId, { type: 'skip' })
-    await note(tx)
-    return null
-  })
-  if (shId === null) await publishEventually(services, stationId)
-  else await advance(services, { stationId, endedShId: shId, cause: 'skip' }, note)
+export async function skipSong(change: StationChange, meantShId: number | null): Promise<void> {
+  const { tx, station, play } = change
+  if (!play) throw new ApiError('conflict', 'Nothing is playing.')
+  if (meantShId !== null && play.id !== meantShId && (await shownPlay(tx, station.id)) !== meantShId)
+    throw new ApiError('conflict', 'Another song is playing by now.')
+  if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
+  if (station.isClocked) await advancePlay(change, { endedShId: play.id, cause: 'skip' })
+  else if (station.driver === 'liquidsoap') await addCommand(change, { type: 'skip' })
+  else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
 }

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { withDeadline } from '../deadline.ts'
-import { publishMany } from './publish.ts'
+import { repairStates } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** Where the number of the newest fact that all stations show is kept. */
@@ -34,7 +34,7 @@ export async function markEverywhere(sql: Sql): Promise<number[]> {
       limit ${chunk} for no key update of s skip locked
     )
     update stations s set revision = next_revision(revision), station_revision = next_revision(revision), everywhere = newest.number
-    from newest, behind where s.id = behind.id returning s.id`
+    from newest, behind, (select set_config('cuewire.raises_revision', 'on', true)) setting where s.id = behind.id returning s.id`
   return rows.map(({ id }) => id)
 }
 
@@ -76,7 +76,7 @@ async function markAndPublish(services: PlayoutServices): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       const ids = await markEverywhere(services.sql)
       if (ids.length === 0) return
-      await publishMany(services, ids)
+      await repairStates(services, ids)
     }
   } catch (error) {
     services.log.warn({ err: error }, 'live states not updated yet')

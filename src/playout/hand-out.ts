@@ -1,13 +1,11 @@
 import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { librariesOf } from './libraries.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { nextToSend } from './next-to-send.ts'
 import { notePlayout, noteRestart } from './playouts.ts'
-import { publishEventually } from './publish.ts'
-import { refillHeld } from './queue.ts'
-import { lockStation, readQueues } from './rows.ts'
+import { refillQueue } from './queue.ts'
+import { readQueues } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** A song on its way to a playout. */
@@ -37,29 +35,27 @@ export async function handOut(
   lastId: number | null
 ): Promise<SentSong | null> {
   const nowMs = engineTimeMs()
-  const { song, isNew } = await beginForStation(services.sql, stationId, async tx => {
-    const station = await lockStation(tx, stationId)
-    if (!station) throw new ApiError('not-found')
+  const take = async (change: StationChange) => {
+    const { tx, station } = change
     if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
     if (station.driver !== 'liquidsoap')
       throw new ApiError('conflict', 'No playout drives this station: its backend is another one.')
     await notePlayout(tx, stationId, nowMs)
     if (lastId === 0) await noteRestart(tx, stationId)
     // What stands there may no longer be what should be played.
-    await refillHeld(tx, stationId, nowMs, librariesOf(services.sql))
+    await refillQueue(change, { isLibraryChanged: false })
     const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)
-    if (!row) return { song: null, isNew: false }
-    if (!row.isSent) await markSent(tx, stationId, row.id, nowMs)
-    return { song: await readSong(tx, row.id), isNew: !row.isSent }
-  })
-  if (isNew) void publishEventually(services, stationId)
-  return song
+    if (!row) return null
+    if (!row.isSent) await markSent(change, row.id, nowMs)
+    return readSong(tx, row.id)
+  }
+  return changeStation(services, stationId, take, { isPublishedLater: true })
 }
 
-/** Says that a row is on its way. */
-export async function markSent(tx: Tx, stationId: number, queueId: number, nowMs: number): Promise<void> {
+/** Marks a row of the queue as sent to the playout. */
+export async function markSent({ tx, mark }: StationChange, queueId: number, nowMs: number): Promise<void> {
+  mark(['queue'])
   await tx`update queue set is_sent = true, cued_at_ms = ${nowMs} where id = ${queueId}`
-  await tx`update stations set revision = next_revision(revision), queue_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** The song of a row of the queue. */

@@ -2,9 +2,9 @@ import type { LogEntry } from '../autodj/log-entry.ts'
 import type { Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { markQueue } from './plan-statements.ts'
+import type { StationChange } from './change-station.ts'
 import { refillQueue } from './queue.ts'
-import { lockStation, readQueues } from './rows.ts'
+import { readQueues } from './rows.ts'
 
 /** No queue is longer than this: every step of the engine reads all of it. */
 const rowsAtMost = 500
@@ -16,13 +16,12 @@ const rowsAtMost = 500
  * for a queue that would become too long.
  */
 export async function addToQueue(
-  tx: Tx,
-  stationId: number,
+  change: StationChange,
   mediaIds: readonly number[],
   place: number | null = null
 ): Promise<number[]> {
-  const station = await lockStation(tx, stationId)
-  if (!station) throw new ApiError('not-found')
+  const { tx, station } = change
+  const stationId = station.id
   const [queue, songs] = await Promise.all([
     readQueues(tx, [stationId]),
     tx<{ id: number; durationMs: number }[]>`
@@ -53,8 +52,8 @@ export async function addToQueue(
   const order = queue.map(({ id }) => id).toSpliced(index, 0, ...ids)
   await writeOrder(tx, order, Math.min(station.nextSeq, ...queue.map(({ position }) => position)))
   await tx`update stations set next_seq = next_seq + ${rows.length} where id = ${stationId}`
-  await markQueue(tx, stationId)
-  await refillQueue(tx, stationId)
+  change.mark(['queue'])
+  await refillQueue(change)
   await tx`
     update queue set log = jsonb_build_array(
       jsonb_build_object('step', 'slot', 'at', plays_at_ms / 1000, 'why', 'manual'))
@@ -67,11 +66,11 @@ export async function addToQueue(
  * then on it stays where a person wants it, as if it had been put there by hand. Throws 404 for a row that is not in the queue, 409
  * for one that is on its way.
  */
-export async function moveInQueue(tx: Tx, stationId: number, queueId: number, place: number): Promise<void> {
-  const station = await lockStation(tx, stationId)
-  const queue = await readQueues(tx, [stationId])
+export async function moveInQueue(change: StationChange, queueId: number, place: number): Promise<void> {
+  const { tx, station } = change
+  const queue = await readQueues(tx, [station.id])
   const row = queue.find(({ id }) => id === queueId)
-  if (!station || !row) throw new ApiError('not-found')
+  if (!row) throw new ApiError('not-found')
   if (row.isSent) throw new ApiError('conflict', 'The song is already on its way to the air.')
   const sent = queue.filter(each => each.isSent).length
   const others = queue.filter(each => each !== row).map(({ id }) => id)
@@ -85,8 +84,8 @@ export async function moveInQueue(tx: Tx, stationId: number, queueId: number, pl
     update queue set is_manual = true, is_interrupt = false, batch = null, log = log || ${tx.json([{ ...log }])}
     where id = ${row.id}`
   await writeOrder(tx, order, Math.min(...queue.map(({ position }) => position)))
-  await markQueue(tx, stationId)
-  await refillQueue(tx, stationId)
+  change.mark(['queue'])
+  await refillQueue(change)
 }
 
 async function writeOrder(tx: Tx, ids: readonly number[], first: number): Promise<void> {

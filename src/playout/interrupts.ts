@@ -1,9 +1,7 @@
-import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { addCommand } from './commands.ts'
 import { markSent } from './hand-out.ts'
-import { publishMany } from './publish.ts'
-import { lockStation, readQueues, skipLocked } from './rows.ts'
+import { readQueues, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** A playout is told so long before: it waits for the exact moment. Longer than the time between two looks. */
@@ -24,20 +22,16 @@ export async function sendInterrupts(services: PlayoutServices, nowMs: number): 
           and q.plays_at_ms < ${nowMs + aheadMs})
       and exists (select from playouts o where o.station_id = s.id and o.takes_commands and o.left_at_ms is null)
     limit ${stationsAtOnce} ${skipLocked(services.sql)}`
-  const sent: number[] = []
   for (const { stationId } of rows)
-    if (await beginForStation(services.sql, stationId, tx => sendInterrupt(tx, stationId, nowMs)))
-      sent.push(stationId)
-  if (sent.length > 0) await publishMany(services, sent)
+    await changeStation(services, stationId, change => sendInterrupt(change, nowMs))
 }
 
-async function sendInterrupt(tx: Tx, stationId: number, nowMs: number): Promise<boolean> {
-  const station = await lockStation(tx, stationId)
-  if (station?.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
-  const queue = await readQueues(tx, [stationId])
+async function sendInterrupt(change: StationChange, nowMs: number): Promise<void> {
+  const { tx, station } = change
+  if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return
+  const queue = await readQueues(tx, [station.id])
   const row = queue.find(each => each.isInterrupt && !each.isSent && each.startsAtMs < nowMs + aheadMs)
-  if (!row) return false
-  await markSent(tx, stationId, row.id, nowMs)
-  await addCommand(tx, stationId, { type: 'interrupt', queueId: row.id, atMs: row.startsAtMs })
-  return true
+  if (!row) return
+  await markSent(change, row.id, nowMs)
+  await addCommand(change, { type: 'interrupt', queueId: row.id, atMs: row.startsAtMs })
 }

@@ -1,6 +1,6 @@
 import type { Playlist } from '../autodj/library.ts'
 import { type PastPlay, readOlder, readPlaylists, readPlays } from '../db/library.ts'
-import type { Sql, Tx } from '../db/sql.ts'
+import type { Tx } from '../db/sql.ts'
 import { cutPast, extendPast, type KeptPast, type Reach, reachMs } from './past.ts'
 
 /** What the AutoDJ of a station chooses from, and what it has played. */
@@ -34,15 +34,6 @@ interface Copy {
 }
 
 export const openLibraries = (): Libraries => ({ copies: new Map(), weight: 0 })
-
-const kept = new WeakMap<Sql, Libraries>()
-
-/** The copies that belong to a pool. */
-export function librariesOf(sql: Sql): Libraries {
-  const libraries = kept.get(sql) ?? openLibraries()
-  kept.set(sql, libraries)
-  return libraries
-}
 
 /** The newest play that a copy has seen, from which on plays have to be read; null without a copy. */
 export function seenUpTo(libraries: Libraries, stationId: number): number | null {
@@ -143,3 +134,8 @@ function forget(libraries: Libraries, stationId: number): void {
 
 const weightOf = ({ playlists, past }: StationLibrary) =>
   playlists.reduce((sum, { tracks }) => sum + tracks.ids.length, past.plays.length)
+
+/** Raises the version of a station's library, where no trigger of the database does. */
+export async function countLibraryChange(tx: Tx, stationId: number): Promise<void> {
+  await tx`select count_library_change(${stationId})`
+}

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError, type FieldError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Count } from '../station/state.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { noteMinute } from './listener-minutes.ts'
 import { readSalts, type Salts, salted } from './listener-salts.ts'
 import {
@@ -15,11 +15,7 @@ import {
 } from './listener-sources.ts'
 import { movementOf, noteListeners, readConnected } from './listeners-known.ts'
 import { keepStatistics } from './play-statistics.ts'
-import { publishEventually } from './publish.ts'
-import { observedBefore, raiseTriggers } from './raise.ts'
-import { lockStation, readOpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { tellHooks } from './tell-hooks.ts'
 
 /** What a broadcaster reports. `totals` null: the station's are the sums over its sources. */
 export interface ListenerReport extends SourceReport {
@@ -68,14 +64,13 @@ async function record(
   const known = await compare(services.sql, stationId, report, salts, judge)
   if (known === null) return false
   if (!known.isNews) return true
-  const told = await beginForStation(services.sql, stationId, tx =>
-    recordIn(tx, stationId, report, salts, judge)
-  )
-  if (told === 'gone') return false
-  if (told === 'unchanged') return true
-  await publishEventually(services, stationId)
-  await tellHooks(services, told)
-  return true
+  try {
+    await changeStation(services, stationId, change => recordIn(change, report, salts, judge))
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'not-found') return false
+    throw error
+  }
 }
 
 /** What a report changes; null for an unknown station. */
@@ -101,26 +96,20 @@ async function compare(
   return { was, now, before, after, changed, movement, isNewTotal, isShown, isNews }
 }
 
-/** Gives the web hooks to be told, where there is something to show. */
 async function recordIn(
-  tx: Tx,
-  stationId: number,
+  { tx, station, play, mark }: StationChange,
   report: ListenerReport,
   salts: Salts,
   judge: (problems: readonly FieldError[]) => void
-): Promise<'gone' | 'unchanged' | number[]> {
-  const [station, play] = await Promise.all([lockStation(tx, stationId), readOpenPlay(tx, stationId)])
-  const change = station && (await compare(tx, stationId, report, salts, judge))
-  if (!station || !change) return 'gone'
-  if (!change.isNews) return 'unchanged'
+): Promise<void> {
+  const change = await compare(tx, station.id, report, salts, judge)
+  if (!change?.isNews) return
   const nowMs = engineTimeMs()
   await updateCounts(tx, change.changed)
-  await noteListeners(tx, stationId, change.movement, nowMs)
+  await noteListeners(tx, station.id, change.movement, nowMs)
   if (play && (change.isShown || change.movement.came.length > 0)) await keepStatistics(tx, play, change)
-  if (!change.isShown) return 'unchanged'
+  if (!change.isShown) return
   const { was, now } = change
-  if (change.isNewTotal) await noteMinute(tx, stationId, was, now, nowMs)
-  await tx`update stations set revision = next_revision(revision), listeners_revision = next_revision(revision),
-    listeners_total = ${now.total}, listeners_unique = ${now.unique} where id = ${stationId}`
-  return raiseTriggers(tx, station, observedBefore(station, play), nowMs)
+  if (change.isNewTotal) await noteMinute(tx, station.id, was, now, nowMs)
+  mark(['listeners'], { listeners_total: now.total, listeners_unique: now.unique })
 }

@@ -1,17 +1,11 @@
 import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { advance } from './advance.ts'
-import { bridgeAfterMs } from './bridge.ts'
-import { lockInTime, momentIn } from './future.ts'
+import { bridgeAfterMs, postpone } from './bridge.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { startTold } from './hearsay.ts'
 import { endPlay } from './plays.ts'
-import { publishEventually } from './publish.ts'
-import { observedBefore, raiseTriggers } from './raise.ts'
-import type { LockedStation, OpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import type { HeldStation } from './situation.ts'
-import { tellHooks } from './tell-hooks.ts'
 
 /** Somebody who goes live. `streamerId` null: the user `source`. */
 export interface Broadcaster {
@@ -41,29 +35,24 @@ export async function goLive(
   who: Broadcaster,
   saidMs: number
 ): Promise<void> {
-  const told = await beginForStation(services.sql, stationId, async tx => {
-    const held = await lockInTime(tx, stationId)
-    if (!held) throw new ApiError('not-found')
-    const { station, play } = held
+  await changeStation(services, stationId, async change => {
+    const { tx, station, play } = change
     if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
-    const atMs = momentIn(held, saidMs)
+    const atMs = change.momentOf(saidMs)
     const current = await readBroadcast(tx, stationId)
-    if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return null
+    if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return
     if (current && current.startedAtMs > atMs) {
       await insertBroadcast(tx, stationId, who, { atMs, endedAtMs: current.startedAtMs })
-      return null
+      return
     }
     const startMs = Math.max(atMs, play?.startedAtMs ?? 0)
+    change.happenedAt(startMs)
+    change.mark(['live'])
     if (current) await endBroadcast(tx, current, startMs)
     const name = await insertBroadcast(tx, stationId, who, { atMs: startMs, endedAtMs: null })
-    if (play) await endPlay(tx, station, play, startMs)
-    await startTold(tx, station, await untitled(tx, stationId, name), { atMs: startMs, dueAtMs: null })
-    await markLive(tx, stationId)
-    return raiseTriggers(tx, station, observedBefore(station, play), startMs)
+    if (play) await endPlay(change, play, startMs)
+    await startTold(change, await untitled(tx, stationId, name), { atMs: startMs, dueAtMs: null })
   })
-  if (told === null) return
-  await publishEventually(services, stationId)
-  await tellHooks(services, told)
 }
 
 /**
@@ -75,47 +64,29 @@ export async function endLive(
   stationId: number,
   { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
 ): Promise<void> {
-  const ended = await beginForStation(services.sql, stationId, async tx => {
-    const held = await lockInTime(tx, stationId)
-    if (!held) throw new ApiError('not-found')
-    const atMs = momentIn(held, saidMs)
+  const endedShId = await changeStation(services, stationId, async change => {
+    const { tx, station, play } = change
+    const atMs = change.momentOf(saidMs)
     const current = await readBroadcast(tx, stationId)
     if (!current || current.startedAtMs > atMs) return null
     if (username !== null && username !== current.username) return null
-    return closeLive(tx, held, current, atMs)
+    change.happenedAt(atMs)
+    change.mark(['live'])
+    await endBroadcast(tx, current, atMs)
+    // What the streamer played last is shown until the next song begins, for a moment at most.
+    if (play?.streamer)
+      await postpone(change, play, Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : bridgeAfterMs))
+    return station.isClocked ? (play?.id ?? 0) : null
   })
-  if (ended === null) return
-  await publishEventually(services, stationId)
-  await tellHooks(services, ended.told)
-  if (ended.shId !== null) await advance(services, { stationId, endedShId: ended.shId, cause: 'due' })
+  if (endedShId !== null) await advance(services, { stationId, endedShId, cause: 'due' })
 }
 
-/** Ends whatever broadcast there is, as part of a step that ends the play on air as well. */
-export async function dropLive(tx: Tx, stationId: number, atMs: number): Promise<void> {
-  const current = await readBroadcast(tx, stationId)
+/** Ends the current broadcast, if there is one, as part of a change that ends the play as well. */
+export async function dropLive({ tx, station, mark }: StationChange, atMs: number): Promise<void> {
+  const current = await readBroadcast(tx, station.id)
   if (!current) return
+  mark(['live'])
   await endBroadcast(tx, current, Math.max(atMs, current.startedAtMs))
-  await markLive(tx, stationId)
-}
-
-async function closeLive(
-  tx: Tx,
-  { station, play }: Pick<HeldStation, 'station' | 'play'>,
-  current: Broadcast,
-  atMs: number
-) {
-  await endBroadcast(tx, current, atMs)
-  await markLive(tx, station.id)
-  if (play?.streamer) await letGo(tx, station, play, atMs)
-  const told = await raiseTriggers(tx, station, observedBefore(station, play), atMs)
-  return { told, shId: station.isClocked ? (play?.id ?? 0) : null }
-}
-
-/** What the streamer played last stands until the next song begins, for a moment at most. */
-async function letGo(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number): Promise<void> {
-  const dueAtMs = Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : bridgeAfterMs)
-  await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
-  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${station.id}`
 }
 
 async function readBroadcast(tx: Tx, stationId: number): Promise<Broadcast | undefined> {
@@ -142,10 +113,6 @@ async function insertBroadcast(
 
 async function endBroadcast(tx: Tx, { id, startedAtMs }: Broadcast, atMs: number): Promise<void> {
   await tx`update broadcasts set ended_at_ms = ${Math.max(atMs, startedAtMs)} where id = ${id}`
-}
-
-function markLive(tx: Tx, stationId: number) {
-  return tx`update stations set revision = next_revision(revision), live_revision = next_revision(revision) where id = ${stationId}`
 }
 
 /** What a streamer plays who has told no title. */

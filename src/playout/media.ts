@@ -1,29 +1,26 @@
 import type { Tx } from '../db/sql.ts'
-import { markQueue } from './plan-statements.ts'
+import type { StationChange } from './change-station.ts'
 
 /**
  * Says that the shown plays or the next song are other ones, where a media is among them, so that the next
  * publication shows what was changed of it. A media that nobody is shown costs no publication.
  */
-export async function markMedia(tx: Tx, stationId: number, mediaId: number): Promise<void> {
-  await tx`
-    update stations s set revision = next_revision(revision),
-      playback_revision = case when x.is_played then next_revision(revision) else playback_revision end,
-      queue_revision = case when x.is_next then next_revision(revision) else queue_revision end
-    from (
-      select
-        exists (
-          select from (
-            select media_id from song_history
-            where station_id between ${stationId} and ${stationId} and is_visible order by station_id desc, id desc
-            limit (select history_length + 1 from stations where id = ${stationId})
-          ) h where h.media_id = ${mediaId}) as is_played,
-        coalesce((
-          select media_id from queue
-          where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
-          order by position limit 1) = ${mediaId}, false) as is_next
-    ) x
-    where s.id = ${stationId} and (x.is_played or x.is_next)`
+export async function markMedia({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
+  const { id: stationId } = station
+  const [shown] = await tx<{ isPlayed: boolean; isNext: boolean }[]>`
+    select
+      exists (
+        select from (
+          select media_id from song_history
+          where station_id between ${stationId} and ${stationId} and is_visible order by station_id desc, id desc
+          limit (select history_length + 1 from stations where id = ${stationId})
+        ) h where h.media_id = ${mediaId}) as "isPlayed",
+      coalesce((
+        select media_id from queue
+        where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
+        order by position limit 1) = ${mediaId}, false) as "isNext"`
+  if (shown?.isPlayed) mark(['playback'])
+  if (shown?.isNext) mark(['queue'])
 }
 
 /** Makes the play on air follow its media's text; what has ended keeps the text it was heard under. */
@@ -45,14 +42,13 @@ export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): 
 
 /** Takes the rows that playlists chose of a media out of the queue, all but what is on its way to the air. */
 export async function withdrawMedia(
-  tx: Tx,
-  stationId: number,
+  { tx, station, mark }: StationChange,
   mediaId: number,
   playlistIds: readonly number[]
 ): Promise<void> {
   const { count } = await tx`
     delete from queue
-    where station_id = ${stationId} and media_id = ${mediaId} and playlist_id = any(${[...playlistIds]}::bigint[])
+    where station_id = ${station.id} and media_id = ${mediaId} and playlist_id = any(${[...playlistIds]}::bigint[])
       and played_at_ms is null and skipped_at_ms is null and not is_sent`
-  if (count > 0) await markQueue(tx, stationId)
+  if (count > 0) mark(['queue'])
 }

@@ -1,14 +1,10 @@
 import type { Sql } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
-import { lockInTime, momentIn } from './future.ts'
+import { changeStation } from './change-station.ts'
 import { endLive } from './live.ts'
 import { endPlay, goSilent } from './plays.ts'
-import { publishEventually } from './publish.ts'
-import { observedBefore, raiseTriggers } from './raise.ts'
 import { reportTrack } from './report.ts'
 import type { PlayoutServices } from './services.ts'
-import { tellHooks } from './tell-hooks.ts'
 
 /** What was seen of a station's stream at a time (Unix milliseconds). */
 export interface Observation {
@@ -80,19 +76,14 @@ async function readShown(sql: Sql, stationId: number): Promise<Shown | undefined
 }
 
 async function fallSilent(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
-  const told = await beginForStation(services.sql, stationId, async tx => {
-    const held = await lockInTime(tx, stationId)
-    if (!held?.play) return null
-    const { station, play } = held
-    const endMs = Math.max(momentIn(held, atMs), play.startedAtMs)
-    if (station.driver !== 'none' || station.liveSinceMs !== null) return null
-    await endPlay(tx, station, play, endMs)
-    await goSilent(tx, station, null)
-    return raiseTriggers(tx, station, observedBefore(station, play), endMs)
-  })
-  if (told === null) return
-  await publishEventually(services, stationId)
-  await tellHooks(services, told)
+  await changeStation(services, stationId, async change => {
+    const { station, play } = change
+    if (!play || station.driver !== 'none' || station.liveSinceMs !== null) return
+    const endMs = Math.max(change.momentOf(atMs), play.startedAtMs)
+    change.happenedAt(endMs)
+    await endPlay(change, play, endMs)
+    goSilent(change, null)
+  }).catch(ignoreOthers)
 }
 
 /** The station was deleted meanwhile, or goes by something else now. */

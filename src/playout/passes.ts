@@ -1,6 +1,6 @@
 import { isCounted, type Library } from '../autodj/library.ts'
 import type { Tx } from '../db/sql.ts'
-import { countLibraryChange } from './queue.ts'
+import { countLibraryChange } from './libraries.ts'
 
 /**
  * Begins a new run through all tracks of a playlist, in another order where it is a shuffled one. What it has in the queue leaves,

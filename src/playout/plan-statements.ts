@@ -1,5 +1,5 @@
 import type { Plan } from '../autodj/refill.ts'
-import type { Sql, Tx } from '../db/sql.ts'
+import type { Tx } from '../db/sql.ts'
 
 /** A plan and the station it is for. */
 export interface StationPlan {
@@ -71,8 +71,3 @@ function moveStatement(tx: Tx, moved: Plan['move']) {
 
 export const isEmptyPlan = ({ insert, move, withdraw }: Plan) =>
   insert.length + move.length + withdraw.length === 0
-
-/** Says that the queue is another one, so that the next publication shows it. */
-export function markQueue(tx: Tx | Sql, stationId: number) {
-  return tx`update stations set revision = next_revision(revision), queue_revision = next_revision(revision) where id = ${stationId}`
-}

@@ -1,9 +1,9 @@
-import type { Tx } from '../db/sql.ts'
+import type { StationChange } from './change-station.ts'
 import { startColumns, startValues } from './play-statistics.ts'
-import type { LockedStation, OpenPlay } from './rows.ts'
+import type { OpenPlay } from './rows.ts'
 
 /** Closes the history row of a play. */
-export function endPlay(tx: Tx, station: LockedStation, play: OpenPlay, atMs: number) {
+export function endPlay({ tx, station }: StationChange, play: OpenPlay, atMs: number) {
   return tx`update song_history set ended_at_ms = ${atMs}, listeners_end = ${station.listenersTotal}
     where id = ${play.id}`
 }
@@ -27,17 +27,22 @@ export interface Airtime {
 }
 
 /**
- * Opens the history row of a queue row and marks what follows from it; the new row's id is `sh_id`. `inserted`: the rows
- * that a plan has just put into the queue; null where none was carried out.
+ * Opens the history row of a queue row and updates its track and request; the new row's id is `sh_id`. `inserted`: the
+ * number of rows that a plan has just put into the queue; null if none was carried out.
  */
 export function startQueued(
-  tx: Tx,
-  station: LockedStation,
+  { tx, station, mark }: StationChange,
   row: RowRef,
   airtime: Airtime,
   inserted: number | null
 ) {
   const { atMs, dueAtMs, endedAtMs = null, isBridged = false } = airtime
+  mark(['playback', 'queue'], {
+    wake_at_ms: null,
+    ...(inserted === null
+      ? {}
+      : { next_seq: station.nextSeq + inserted, filled_version: station.libraryVersion })
+  })
   const isRow =
     row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
   return tx`
@@ -60,17 +65,11 @@ export function startQueued(
     ), heard as (
       update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
       where id = ${row.trackId} and not ${isBridged}
-    ), asked as (
-      update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isBridged}
     )
-    update stations set revision = next_revision(revision), playback_revision = next_revision(revision), queue_revision = next_revision(revision),
-      next_seq = next_seq + ${inserted ?? 0}, wake_at_ms = null,
-      filled_version = ${inserted === null ? station.filledVersion : station.libraryVersion}
-    where id = ${station.id}`
+    update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isBridged}`
 }
 
-/** Marks that nothing plays any more, until something may at a time (null: until the library changes). */
-export function goSilent(tx: Tx, { id, libraryVersion }: LockedStation, wakeAtMs: number | null) {
-  return tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision),
-    wake_at_ms = ${wakeAtMs}, wake_version = ${libraryVersion} where id = ${id}`
+/** Marks the station as silent, until something may play at `wakeAtMs` (null: until the library changes). */
+export function goSilent({ station, mark }: StationChange, wakeAtMs: number | null): void {
+  mark(['playback'], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
 }

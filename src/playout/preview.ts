@@ -4,7 +4,7 @@ import { simulate, type SimulatedPlay } from '../autodj/simulate.ts'
 import type { Sql } from '../db/sql.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { followedAtMs } from './rows.ts'
-import { type HeldStation, readStation } from './situation.ts'
+import { type Situation, previewSituation } from './situation.ts'
 
 export interface PreviewLimits {
   readonly untilMs: number
@@ -28,16 +28,16 @@ export async function previewStation(
   limits: PreviewLimits
 ): Promise<SimulatedPlay[] | null> {
   const nowMs = engineTimeMs()
-  const held = await sql.begin('isolation level repeatable read read only', tx =>
-    readStation(tx, stationId, nowMs)
+  const situation = await sql.begin('isolation level repeatable read read only', tx =>
+    previewSituation(tx, stationId, nowMs)
   )
-  if (!held) return null
-  if (!held.station.hasAutodj) return []
-  return collect(held, nowMs, limits)
+  if (!situation) return null
+  if (!situation.station.hasAutodj) return []
+  return collect(situation, nowMs, limits)
 }
 
 async function collect(
-  { station, play, queue, library }: HeldStation,
+  { station, play, queue, library }: Situation,
   nowMs: number,
   { untilMs, playsAtMost, isWanted }: PreviewLimits
 ): Promise<SimulatedPlay[]> {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { readFacts, type StationFacts } from '../db/facts.ts'
+import { readSnapshots } from '../db/facts.ts'
 import type { Sql } from '../db/sql.ts'
-import { type AdvancePayload, scheduleAdvances } from '../jobs.ts'
+import { scheduleAdvances } from '../jobs.ts'
 import {
   commitState,
   forgetStation,
@@ -13,125 +13,85 @@ import {
   repairPosition,
   type Stored
 } from '../redis/station-store.ts'
-import type { StationEvent } from '../station/event.ts'
-import { reduce } from '../station/reduce.ts'
-import { emptyState, type StationState } from '../station/state.ts'
-import type { Trigger } from '../station/triggers.ts'
+import { newestRevision, type StationSnapshot, type StationState } from '../station/state.ts'
+import { triggersOf } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
 const attempts = 10
-/** How long somebody who lost a race waits for the one who won it. */
-const politeMs = 100
+/** Longest pause before another attempt, so that a process that publishes at the same time can finish. */
+const retryPauseMs = 100
 const nothing: Stored = { position: '', state: null }
 
 /**
- * Brings a station's live state up to the facts in Postgres and schedules its next step. Whatever changed the facts
- * calls this afterwards; whoever is late, doubled or restarted calls it again, and nothing happens twice. A missing
- * state, one of another epoch, and one that knows more than Postgres (which was restored from a backup) are rebuilt under a new epoch.
- * Returns the newest state; null if the station is gone, and then its live state is gone as well, or if a newer release writes it in a way
- * that this one cannot read: that release has to publish. Throws if a store is away: then the sweep repairs.
+ * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A state that is missing or of another
+ * epoch, and one that is newer than Postgres, which was restored from a backup then, are replaced under a new epoch.
+ * Returns the stored state, or null if the station does not exist, whose live state is removed then, or if a newer release wrote the state
+ * in a form that this release cannot read. Throws if a store is unavailable; the sweep repairs that.
  */
 export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    // The state first: facts read after it can only be newer.
+    // Redis first: a snapshot that is read later can only be newer, unless Postgres went back.
     const [stored = nothing] = await readStored(services.redis, [stationId])
-    const [facts] = await readFacts(services.sql, [stationId])
-    if (!facts) {
+    const [snapshot] = await readSnapshots(services.sql, [stationId])
+    if (!snapshot) {
       await forgetStation(services.redis, stationId)
       return null
     }
-    const [result] = await applyFacts(services, [{ stored, facts }])
-    if (result === undefined || result.outcome === 'beyond us') return null
-    if (result.outcome !== 'overtaken') return result.state
-    await wait(politeMs * Math.random())
+    const [result] = await storeAll(services, [{ stored, snapshot }])
+    if (result === undefined || result.outcome === 'unreadable') return null
+    if (result.outcome !== 'superseded') return result.state
+    await wait(retryPauseMs * Math.random())
   }
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
 
+/** Does what `publish` does with a snapshot that a committed transaction has read, which saves reading it again. */
+export async function publishSnapshot(
+  services: PlayoutServices,
+  snapshot: StationSnapshot
+): Promise<StationState | null> {
+  const [stored = nothing] = await readStored(services.redis, [snapshot.stationId])
+  // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an epoch.
+  if (!isEpochOver({ stored, snapshot })) {
+    const [result] = await storeAll(services, [{ stored, snapshot }])
+    if (result?.outcome === 'stored' || result?.outcome === 'unchanged') return result.state
+  }
+  return publish(services, snapshot.stationId)
+}
+
 /**
- * Stores a station's live state, as the facts in Postgres have it by now, under a higher offset than the one that was shown, where Redis has
- * gone back behind that: a lower offset of the same epoch. A no-op otherwise, and for a station that is gone. Throws if a store is away.
+ * Stores the current state of a station under a higher offset than `sent`, if Redis has the same epoch with a lower one. A no-op otherwise,
+ * and for a station that does not exist. Throws if a store is unavailable.
  */
 export async function renewState(
   services: PlayoutServices,
-  shown: Pick<StationState, 'stationId' | 'epoch' | 'offset'>
+  sent: Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 ): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const [stored = nothing] = await readStored(services.redis, [shown.stationId])
+    const [stored = nothing] = await readStored(services.redis, [sent.stationId])
     const { epoch, offset } = parsePosition(stored.position)
-    if (epoch !== shown.epoch || offset >= shown.offset || stored.state === null) return
-    const [facts] = await readFacts(services.sql, [shown.stationId])
-    if (!facts) return
-    const [result] = await applyFacts(services, [{ stored, facts, sentOffset: shown.offset }])
-    if (result?.outcome !== 'overtaken') return
+    if (epoch !== sent.epoch || offset >= sent.offset || stored.state === null) return
+    const [snapshot] = await readSnapshots(services.sql, [sent.stationId])
+    if (!snapshot) return
+    const [result] = await storeAll(services, [{ stored, snapshot, sentOffset: sent.offset }])
+    if (result?.outcome !== 'superseded') return
   }
 }
 
 /**
- * Publishes after facts were committed. A store that is away is no failure of the caller's: the facts are safe, and
- * the sweep shows them once it is back.
+ * Does what `publish` does for many stations in few round trips, and writes positions again that are lost. A state that another process
+ * changes at the same time is left to the next sweep. Returns how many states were stored.
  */
-export async function publishEventually(
+export async function repairStates(
   services: PlayoutServices,
-  stationId: number
-): Promise<StationState | null> {
-  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
-  try {
-    return await publishShared(services, stationId)
-  } catch (error) {
-    services.log.warn({ err: error, station: stationId }, 'live state not updated yet')
-    return null
-  }
-}
-
-interface Shared {
-  running: Promise<unknown>
-  next: Promise<StationState | null> | null
-}
-
-/** What is being published, by station. */
-const shared = new WeakMap<PlayoutServices['redis'], Map<number, Shared>>()
-
-/**
- * Many writes to one station at once share what they have in common: whoever comes while a publish is under way waits
- * for one more, which starts after it and so sees the facts of all who wait for it.
- */
-async function publishShared(services: PlayoutServices, stationId: number): Promise<StationState | null> {
-  const stations = shared.get(services.redis) ?? new Map<number, Shared>()
-  shared.set(services.redis, stations)
-  const known = stations.get(stationId)
-  if (known) {
-    known.next ??= known.running.then(
-      () => publishNow(),
-      () => publishNow()
-    )
-    return known.next
-  }
-  return publishNow()
-
-  async function publishNow(): Promise<StationState | null> {
-    const running = publish(services, stationId)
-    const entry: Shared = { running, next: null }
-    stations.set(stationId, entry)
-    try {
-      return await running
-    } finally {
-      if (stations.get(stationId) === entry && entry.next === null) stations.delete(stationId)
-    }
-  }
-}
-
-/**
- * The same for many stations in few round trips, whose entry among the positions may be lost as well; a conflict is
- * left to the next sweep. Returns how many changed.
- */
-export async function publishMany(services: PlayoutServices, stationIds: readonly number[]): Promise<number> {
+  stationIds: readonly number[]
+): Promise<number> {
   const stored = await readStored(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
-  const facts = await readFacts(services.sql, stationIds)
-  const results = await applyFacts(
+  const snapshots = await readSnapshots(services.sql, stationIds)
+  const results = await storeAll(
     services,
-    facts.map(each => ({ stored: storedOf.get(each.stationId) ?? nothing, facts: each }))
+    snapshots.map(snapshot => ({ stored: storedOf.get(snapshot.stationId) ?? nothing, snapshot }))
   )
   const unchanged = results.filter(({ outcome }) => outcome === 'unchanged')
   await Promise.all(
@@ -142,87 +102,93 @@ export async function publishMany(services: PlayoutServices, stationIds: readonl
   return results.filter(({ outcome }) => outcome === 'stored').length
 }
 
-interface Publishing {
+interface Publication {
   readonly stored: Stored
-  readonly facts: StationFacts
-  /** An offset that was sent although Redis has a lower one: the state is stored even if it did not change. */
+  readonly snapshot: StationSnapshot
+  /** An offset that was sent although Redis has a lower one: the state is stored even if it is unchanged. */
   readonly sentOffset?: number
 }
 
-interface Applied {
-  /** `overtaken`: another process was faster, and nothing was changed. `beyond us`: only a newer release can read what is stored. */
-  readonly outcome: 'stored' | 'unchanged' | 'overtaken' | 'beyond us'
+interface PublicationResult {
+  /** `superseded`: another process stored a state meanwhile. `unreadable`: only a newer release can read what is stored. */
+  readonly outcome: 'stored' | 'unchanged' | 'superseded' | 'unreadable'
   readonly state: StationState
 }
 
-/**
- * Stores the states of stations, one commit each, and schedules their next steps. A stored state is complete up to its revision, so
- * the sweep can tell by that alone whether it lacks anything.
- */
-async function applyFacts(services: PlayoutServices, publishings: readonly Publishing[]): Promise<Applied[]> {
+async function storeAll(
+  services: PlayoutServices,
+  publications: readonly Publication[]
+): Promise<PublicationResult[]> {
   const epochs = await beginEpochs(
     services.sql,
-    publishings.filter(isEpochOver).map(({ facts }) => facts)
+    publications.filter(isEpochOver).map(({ snapshot }) => snapshot)
   )
-  const advances: AdvancePayload[] = []
-  const applied = await Promise.all(
-    publishings.map(publishing =>
-      applyOne(services, publishing, epochs.get(publishing.facts.stationId), advances)
-    )
+  const results = await Promise.all(
+    publications.map(publication => store(services, publication, epochs.get(publication.snapshot.stationId)))
   )
-  await scheduleAdvances(services.advances, advances)
-  return applied
+  await scheduleAdvances(
+    services.advances,
+    publications.filter(isPlaybackNew).flatMap(({ snapshot: { stationId, current } }) => {
+      const { shId, dueAtMs } = current ?? { shId: 0, dueAtMs: null }
+      return dueAtMs === null ? [] : [{ stationId, shId, dueAtMs }]
+    })
+  )
+  return results
 }
 
-async function applyOne(
+/** `begunEpoch`: a new epoch that this process has just begun for the station. */
+async function store(
   services: PlayoutServices,
-  { stored, facts, sentOffset = 0 }: Publishing,
-  begun: string | undefined,
-  advances: AdvancePayload[]
-): Promise<Applied> {
+  { stored, snapshot, sentOffset = 0 }: Publication,
+  begunEpoch: string | undefined
+): Promise<PublicationResult> {
   const position = parsePosition(stored.position)
-  const isOver = isEpochOver({ stored, facts })
-  // A state that cannot be read is made anew in its epoch.
-  const before = (isOver ? null : stored.state) ?? emptyState(facts.stationId, begun ?? facts.epoch)
-  if (isBeyondUs(position)) return { outcome: 'beyond us', state: before }
-  if (isOver && begun === undefined) return { outcome: 'overtaken', state: before }
-  let state = before
-  const triggers = new Set<Trigger>()
-  for (const event of eventsOf(facts)) {
-    const step = reduce(state, event)
-    state = step.state
-    for (const effect of step.effects) {
-      if (effect.type === 'publish') effect.triggers.forEach(trigger => triggers.add(trigger))
-      else advances.push({ stationId: state.stationId, shId: effect.shId, dueAtMs: effect.atMs })
-    }
-  }
-  if (state === before && sentOffset === 0) return { outcome: 'unchanged', state }
-  // A state that is made or stored anew crossed no edge that was not told before.
-  const fired = before === stored.state && sentOffset === 0 ? [...triggers] : []
+  const isOver = isEpochOver({ stored, snapshot })
+  const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
+  const state: StationState = { ...snapshot, epoch, offset: position.offset }
+  if (isBeyondUs(position)) return { outcome: 'unreadable', state }
+  if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
+  const isRenewed = isOver || stored.state === null || sentOffset > 0
+  if (!isRenewed && position.revision === newestRevision(snapshot)) return { outcome: 'unchanged', state }
+  // The triggers of a state that is stored anew were sent before.
+  const triggers = isRenewed || stored.state === null ? [] : triggersOf(stored.state, state)
   const schema = services.processes.schema()
-  const commit = { state, over: stored.position, triggers: fired, schema, sentOffset }
-  const committed = await commitState(services.redis, commit)
-  return committed === null ? { outcome: 'overtaken', state } : { outcome: 'stored', state: committed }
+  const committed = await commitState(services.redis, {
+    state,
+    over: stored.position,
+    triggers,
+    schema,
+    sentOffset
+  })
+  return committed === null ? { outcome: 'superseded', state } : { outcome: 'stored', state: committed }
 }
 
-/** Whether a station's state has to begin a new epoch: Redis lost it, or went back to an old backup, or Postgres did. */
-function isEpochOver({ stored, facts }: Publishing): boolean {
+/** Whether the due time of the current play may be another one than the stored state had. */
+function isPlaybackNew(publication: Publication): boolean {
+  const { stored, snapshot } = publication
+  const isSame = stored.state?.revisions.playback === snapshot.revisions.playback
+  return !isSame || isEpochOver(publication)
+}
+
+/** Whether a station needs a new epoch: Redis lost the state or restored an old one, or Postgres was restored. */
+function isEpochOver({ stored, snapshot }: Publication): boolean {
   const { epoch, revision } = parsePosition(stored.position)
   return (
-    epoch === '' || epoch !== facts.epoch || revision > newestFact(facts) || isPartAhead({ stored, facts })
+    epoch === '' ||
+    epoch !== snapshot.epoch ||
+    revision > newestRevision(snapshot) ||
+    isPartAhead({ stored, snapshot })
   )
 }
 
-const newestFact = ({ revisions }: StationFacts) => Math.max(...Object.values(revisions))
-
-/** Where Postgres went back and on from there, the parts that have not changed since are of another past. */
-function isPartAhead({ stored: { state }, facts: { revisions } }: Publishing): boolean {
+/** Whether a part of the stored state is of the time that a restored Postgres has lost. */
+function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication): boolean {
   if (state === null) return false
   const { station, playback, queue, listeners, live } = state.revisions
   return (
     station > revisions.station ||
     playback > revisions.playback ||
-    // What plays speaks of the queue as well.
+    // The release before this one also raised the queue's revision with each play.
     queue > Math.max(revisions.queue, revisions.playback) ||
     listeners > revisions.listeners ||
     live > revisions.live
@@ -230,12 +196,12 @@ function isPartAhead({ stored: { state }, facts: { revisions } }: Publishing): b
 }
 
 /**
- * Gives stations new epochs, unless they have others than what was read. One that another process has just begun is left to that
- * process for a moment. Returns the new epochs by station.
+ * Gives stations new epochs, unless their epochs are others than those that were read, or another process has begun one within the last
+ * 300 ms. Returns the new epochs by station.
  */
 async function beginEpochs(
   sql: Sql,
-  stations: readonly Pick<StationFacts, 'stationId' | 'epoch'>[]
+  stations: readonly Pick<StationSnapshot, 'stationId' | 'epoch'>[]
 ): Promise<ReadonlyMap<number, string>> {
   if (stations.length === 0) return new Map()
   const ids = stations.map(({ stationId }) => stationId)
@@ -253,20 +219,3 @@ async function beginEpochs(
 }
 
 const freshEpoch = () => randomBytes(6).toString('base64url')
-
-/** The events that led to these facts; those a state has seen already change nothing. */
-export function eventsOf(facts: StationFacts): StationEvent[] {
-  const { revisions, profile, listeners, current, shown, history, next, live } = facts
-  return [
-    { type: 'station-changed', revision: revisions.station, profile },
-    { type: 'listeners-counted', revision: revisions.listeners, listeners },
-    // Before the track: a song that a streamer begins with is one that changed while live.
-    live === null
-      ? { type: 'live-ended', revision: revisions.live }
-      : { type: 'live-started', revision: revisions.live, live },
-    current === null
-      ? { type: 'went-offline', revision: revisions.playback, history, next }
-      : { type: 'track-started', revision: revisions.playback, current, shown, history, next },
-    { type: 'queue-changed', revision: revisions.queue, next }
-  ]
-}

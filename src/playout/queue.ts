@@ -2,54 +2,43 @@ import type { Playlist } from '../autodj/library.ts'
 import { type Plan, refill } from '../autodj/refill.ts'
 import { indexOf, markAired } from '../autodj/tracks.ts'
 import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { type Libraries, librariesOf } from './libraries.ts'
-import { isEmptyPlan, markQueue, planStatements } from './plan-statements.ts'
-import { publishEventually, publishMany } from './publish.ts'
-import { followedAtMs, type LiveRow, type LockedStation, naturalEndMs } from './rows.ts'
+import { changeStation, type StationChange } from './change-station.ts'
+import { countLibraryChange } from './libraries.ts'
+import { isEmptyPlan, planStatements } from './plan-statements.ts'
+import { followedAtMs, type LiveRow, naturalEndMs, type OpenPlay } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { type HeldStation, holdStation, holdStations } from './situation.ts'
+import { readSituationAnew, type Situation } from './situation.ts'
 
 /**
- * Takes an unplayed row out of the queue, gives its track back to the playlist (though not to the slot it leaves)
- * and fills the queue up; `note` is part of it. For the rules of its playlist it counts as played; a list in sequence goes on
- * behind it; a request is cancelled. Throws 404 for a row that is not in the station's queue, 409 for one that is on its way.
+ * Removes an unplayed row from the queue, returns its track to the playlist (but not to the same slot) and fills the queue. The rules of its
+ * playlist count it as played; a sequential playlist continues behind it; a request is cancelled. Throws 404 for a row that is not in
+ * the station's queue, 409 for one that has been sent to the playout.
  */
-export async function removeFromQueue(
-  services: PlayoutServices,
-  stationId: number,
-  queueId: number,
-  nowMs: number,
-  note: (tx: Tx) => Promise<void> = async () => {}
-): Promise<void> {
-  await beginForStation(services.sql, stationId, async tx => {
-    const held = await holdStation(tx, stationId, nowMs, null)
-    const row = held?.queue.find(({ id }) => id === queueId)
-    if (!held || !row) throw await missingRow(tx, stationId, queueId)
-    if (row.isSent) throw new ApiError('conflict', onItsWay)
-    await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
-    if (row.requestId !== null)
-      await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${row.requestId}`
-    const playlist = held.library.playlists.find(({ id }) => id === row.playlistId)
-    if (playlist?.order === 'sequential' && row.trackId !== null)
-      await passOver(tx, playlist, row.trackId, row)
-    await markQueue(tx, stationId)
-    const { past } = held.library
-    const left: HeldStation = {
-      ...held,
-      queue: held.queue.filter(each => each !== row),
-      library: {
-        ...held.library,
-        past: { ...past, refused: [row, ...past.refused] },
-        requests: held.library.requests.filter(({ id }) => id !== row.requestId)
-      }
+export async function removeFromQueue(change: StationChange, queueId: number, nowMs: number): Promise<void> {
+  const { tx, station } = change
+  const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
+  const row = situation.queue.find(({ id }) => id === queueId)
+  if (!row) throw await missingRow(tx, station.id, queueId)
+  if (row.isSent) throw new ApiError('conflict', onItsWay)
+  change.mark(['queue'])
+  await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
+  if (row.requestId !== null)
+    await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${row.requestId}`
+  const playlist = situation.library.playlists.find(({ id }) => id === row.playlistId)
+  if (playlist?.order === 'sequential' && row.trackId !== null) await passOver(tx, playlist, row.trackId, row)
+  const { past } = situation.library
+  const left: Situation = {
+    ...situation,
+    queue: situation.queue.filter(each => each !== row),
+    library: {
+      ...situation.library,
+      past: { ...past, refused: [row, ...past.refused] },
+      requests: situation.library.requests.filter(({ id }) => id !== row.requestId)
     }
-    await topUp(tx, [left], nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
-    await note(tx)
-  })
-  await publishEventually(services, stationId)
+  }
+  await fill(change, left, nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
 }
 
 const onItsWay = 'The song is already on its way to the air.'
@@ -72,109 +61,83 @@ async function passOver(
   await countLibraryChange(tx, stationId)
 }
 
-/** Says that what the AutoDJ of a station chooses from is another one, where no trigger of the database does. */
-export async function countLibraryChange(tx: Tx, stationId: number): Promise<void> {
-  await tx`select count_library_change(${stationId})`
-}
-
 /**
- * Takes every row out of the queue, all but what is on its way to the air, and fills it up with other tracks where
- * there are any. Tracks go back to their playlists, requests wait again. Throws 404 for an unknown station.
+ * Removes every row from the queue except those that have been sent to the playout, and fills it with other tracks if there are any. Tracks
+ * return to their playlists, requests wait again.
  */
-export async function clearQueue(tx: Tx, stationId: number): Promise<void> {
+export async function clearQueue(change: StationChange): Promise<void> {
+  const { tx } = change
   const nowMs = engineTimeMs()
-  const held = await holdStation(tx, stationId, nowMs, null)
-  if (!held) throw new ApiError('not-found')
-  const cleared = held.queue.filter(row => !row.isSent)
+  const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
+  const cleared = situation.queue.filter(row => !row.isSent)
   if (cleared.length > 0) {
     const ids = cleared.map(({ id }) => id)
     await tx`update requests set state = 'pending' where state = 'queued'
       and id in (select request_id from queue where id = any(${ids}::bigint[]))`
     await tx`delete from queue where id = any(${ids}::bigint[])`
-    await markQueue(tx, stationId)
+    change.mark(['queue'])
   }
   const rejected = new Set(cleared.flatMap(({ trackId }) => trackId ?? []))
-  await topUp(tx, [{ ...held, queue: held.queue.filter(row => row.isSent) }], nowMs, rejected)
+  await fill(change, { ...situation, queue: situation.queue.filter(row => row.isSent) }, nowMs, rejected)
 }
 
-/** Says that the next song is shown otherwise, where it comes from this playlist. */
-export async function markPlaylist(tx: Tx, stationId: number, playlistId: number): Promise<void> {
-  await tx`
-    update stations set revision = next_revision(revision), queue_revision = next_revision(revision)
-    where id = ${stationId} and ${playlistId} = (
-      select playlist_id from queue
-      where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
-      order by position limit 1)`
+/** Marks the queue if the next song comes from this playlist, because it is shown with its name. */
+export async function markPlaylist({ tx, station, mark }: StationChange, playlistId: number): Promise<void> {
+  const [next] = await tx<{ playlistId: number | null }[]>`
+    select playlist_id as "playlistId" from queue
+    where station_id = ${station.id} and played_at_ms is null and skipped_at_ms is null and is_visible
+    order by position limit 1`
+  if (next?.playlistId === playlistId) mark(['queue'])
 }
 
-/**
- * Brings the queue of a station in line with its library, as the transaction sees it, fills it up and tells when its rows
- * will play.
- */
-export async function refillQueue(tx: Tx, stationId: number): Promise<void> {
-  const nowMs = engineTimeMs()
-  await topUp(tx, await holdStations(tx, [stationId], nowMs, null), nowMs)
-}
-
-/** The same as part of a step that has changed no library. */
-export async function refillHeld(
-  tx: Tx,
-  stationId: number,
-  nowMs: number,
-  libraries: Libraries
+/** Removes queued songs that are no longer eligible, fills the queue and updates the expected start times. */
+export async function refillQueue(
+  change: StationChange,
+  { isLibraryChanged = true }: { readonly isLibraryChanged?: boolean } = {}
 ): Promise<void> {
-  await topUp(tx, await holdStations(tx, [stationId], nowMs, libraries), nowMs)
-}
-
-/** The same for many stations in one transaction, and shows them. */
-export async function refillQueues(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
-  const libraries: Libraries = librariesOf(services.sql)
   const nowMs = engineTimeMs()
-  const changed = await services.sql.begin(async tx =>
-    topUp(tx, await holdStations(tx, stationIds, nowMs, libraries), nowMs)
-  )
-  if (changed.length > 0) await publishMany(services, changed)
+  await fill(change, await readSituationAnew(change, nowMs, { isLibraryChanged }), nowMs)
 }
 
-/** Plans and writes; gives the stations whose queue changed. */
-async function topUp(
-  tx: Tx,
-  stations: readonly HeldStation[],
+/** Refills the queue of a station whose library has changed, and publishes it. */
+export async function refillQueueLater(services: PlayoutServices, stationId: number): Promise<void> {
+  try {
+    await changeStation(services, stationId, change => refillQueue(change))
+  } catch (error) {
+    services.log.warn({ err: error, station: stationId }, 'queue not refilled; retrying')
+  }
+}
+
+/** Plans the queue and writes the plan. */
+async function fill(
+  change: StationChange,
+  situation: Situation,
   nowMs: number,
   rejected: ReadonlySet<number> = new Set()
-): Promise<number[]> {
-  const planned = stations
-    .filter(({ station }) => station.hasAutodj)
-    .map(held => ({ held, stationId: held.station.id, plan: planOf(held, nowMs, rejected) }))
-  const changed = planned.filter(({ held, plan }) => !isEmptyPlan(plan) || isMoved(held, plan))
-  const stale = stations
-    .map(({ station }) => station)
-    .filter(each => each.filledVersion !== each.libraryVersion)
-  if (stale.length > 0) await markFilled(tx, stale)
-  if (changed.length === 0) return []
-  const ids = changed.map(({ stationId }) => stationId)
-  const inserted = changed.map(({ plan }) => plan.insert.length)
-  const cut = changed.filter(({ held, plan }) => isMoved(held, plan))
+): Promise<void> {
+  const { tx, mark } = change
+  const { station, play } = situation
+  if (station.filledVersion !== station.libraryVersion) mark([], { filled_version: station.libraryVersion })
+  if (!station.hasAutodj) return
+  const plan = planOf(situation, nowMs, rejected)
+  const dueAtMs = movedEnd(situation, plan)
+  if (isEmptyPlan(plan) && dueAtMs === null) return
+  mark(['queue'])
+  if (dueAtMs !== null) mark(['playback'])
   await Promise.all([
-    ...planStatements(tx, changed),
-    tx`update stations s set revision = next_revision(revision), queue_revision = next_revision(revision),
-        next_seq = next_seq + x.inserted
-      from unnest(${ids}::bigint[], ${inserted}::int[]) as x (id, inserted) where s.id = x.id`,
-    ...(cut.length > 0 ? [moveEnds(tx, cut)] : [])
+    ...planStatements(tx, [{ stationId: station.id, plan }]),
+    // Not at the end of the change: another plan of the same change reads it.
+    ...(plan.insert.length > 0
+      ? [tx`update stations set next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`]
+      : []),
+    ...(dueAtMs !== null && play
+      ? [tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`]
+      : [])
   ])
-  return ids
-}
-
-function markFilled(tx: Tx, stations: readonly LockedStation[]) {
-  return tx`
-    update stations s set filled_version = x.version
-    from unnest(${stations.map(({ id }) => id)}::bigint[],
-      ${stations.map(({ libraryVersion }) => libraryVersion)}::bigint[]) as x (id, version)
-    where s.id = x.id`
 }
 
 function planOf(
-  { station, play, queue, library }: HeldStation,
+  { station, play, queue, library }: Situation,
   nowMs: number,
   rejected: ReadonlySet<number>
 ): Plan {
@@ -195,27 +158,15 @@ function planOf(
   })
 }
 
-/** Whether the clock has to end the play on air at another time: something cuts it, or no longer does. */
-function isMoved({ station, play }: HeldStation, plan: Plan): boolean {
-  return play !== null && station.isClocked && play.dueAtMs !== null && endOf(play, plan) !== play.dueAtMs
+/** When the clock has to end the current play because something cuts it or no longer does; null if that has not changed. */
+function movedEnd({ station, play }: Situation, plan: Plan): number | null {
+  if (play === null || !station.isClocked || play.dueAtMs === null) return null
+  const endMs = endOf(play, plan)
+  return endMs === play.dueAtMs ? null : endMs
 }
 
 /** A play that is over its time already keeps the end that it had. */
-function endOf(play: NonNullable<HeldStation['play']>, { runningEndsMs }: Plan): number {
+function endOf(play: OpenPlay, { runningEndsMs }: Plan): number {
   const naturalMs = naturalEndMs(play)
   return Math.round(runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs ?? 0) : runningEndsMs)
-}
-
-function moveEnds(tx: Tx, moved: readonly { readonly held: HeldStation; readonly plan: Plan }[]) {
-  const ends = moved.flatMap(({ held: { station, play }, plan }) =>
-    play ? [{ id: station.id, play: play.id, atMs: endOf(play, plan) }] : []
-  )
-  return tx`
-    with ends as (
-      select * from unnest(${ends.map(({ id }) => id)}::bigint[], ${ends.map(each => each.play)}::bigint[],
-        ${ends.map(({ atMs }) => atMs)}::bigint[]) as x (station_id, play, at_ms)
-    ), moved as (
-      update song_history h set due_at_ms = ends.at_ms from ends where h.id = ends.play and h.ended_at_ms is null
-    )
-    update stations s set playback_revision = s.revision from ends where s.id = ends.station_id`
 }

@@ -4,7 +4,7 @@ import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import { addressSongId } from '../songs/song-id.ts'
 import type { Song } from '../songs/song.ts'
-import { markQueue } from './plan-statements.ts'
+import type { StationChange } from './change-station.ts'
 
 /*
  * A playlist that draws from an address has entries instead of songs of the library: media of its own, known by their
@@ -116,7 +116,7 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
  * media. The caller fills the queue up again.
  */
 export async function placeEntries(
-  tx: Tx,
+  { tx, mark }: StationChange,
   playlist: RemotePlaylist,
   { added, moved, retold, gone }: EntryChanges
 ): Promise<void> {
@@ -149,19 +149,20 @@ export async function placeEntries(
       where t.id = other.id`,
     ...(gone.length > 0 ? [removeUnused(tx, tx`m.remote_playlist_id = ${playlist.id}`)] : [])
   ])
-  if (withdrawn.count + resized.count > 0) await markQueue(tx, playlist.stationId)
+  if (withdrawn.count + resized.count > 0) mark(['queue'])
 }
 
 /** Makes these songs, of distinct addresses, the entries of a playlist, under the same terms. Gives whether they were others. */
 export async function keepEntries(
-  tx: Tx,
+  change: StationChange,
   playlist: RemotePlaylist,
   songs: readonly EntrySong[]
 ): Promise<boolean> {
+  const { tx } = change
   const changes = changesOf(await readEntries(tx, playlist.id), songs)
   if (isUnchanged(changes)) return false
   await writeEntries(tx, playlist, changes)
-  await placeEntries(tx, playlist, changes)
+  await placeEntries(change, playlist, changes)
   return true
 }
 

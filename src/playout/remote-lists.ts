@@ -1,15 +1,14 @@
 import { type BlockList } from 'node:net'
 
 import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { networkList } from '../networks.ts'
 import { raiseNotification, settleNotification } from '../notifications.ts'
 import { readRemoteList, type RemoteList } from '../songs/remote-list.ts'
 import type { Song } from '../songs/song.ts'
 import { FetchFault } from '../webhooks/fetch-fault.ts'
 import { guardedFetch } from '../webhooks/guarded-fetch.ts'
-import { publishEventually } from './publish.ts'
-import { refillQueue } from './queue.ts'
+import { changeStation, type StationChange } from './change-station.ts'
+import { refillQueueLater } from './queue.ts'
 import {
   changesOf,
   isUnchanged,
@@ -18,7 +17,6 @@ import {
   removeLeftEntries,
   writeEntries
 } from './remote-entries.ts'
-import { lockStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
 export interface RemoteListServices extends PlayoutServices {
@@ -116,23 +114,31 @@ async function refresh(
   nowMs: number
 ): Promise<void> {
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
-  const isChanged = await keep(services.sql, list, fetched.songs, nowMs)
+  const isChanged = await keep(services, list, fetched.songs, nowMs)
   if (list.isNew || list.failingSinceMs !== null) await settleNotification(services.sql, factOf(list.id))
-  if (isChanged) await show(services, list.stationId)
+  if (isChanged) await refillQueueLater(services, list.stationId)
 }
 
 /** Gives whether the entries are others than before. */
-async function keep(sql: Sql, list: ClaimedList, songs: readonly Song[], nowMs: number): Promise<boolean> {
+async function keep(
+  services: RemoteListServices,
+  list: ClaimedList,
+  songs: readonly Song[],
+  nowMs: number
+): Promise<boolean> {
+  const { sql } = services
   const changes = changesOf(await readEntries(sql, list.id), songs)
   if (isUnchanged(changes)) {
     await noteSuccess(sql, list, nowMs)
     return false
   }
-  return beginForStation(sql, list.stationId, async tx => {
-    await writeEntries(tx, list, changes)
-    if (!(await lockStation(tx, list.stationId)) || !(await noteSuccess(tx, list, nowMs))) return false
-    await placeEntries(tx, list, changes)
+  const place = async (change: StationChange) => {
+    if (!(await noteSuccess(change.tx, list, nowMs))) return false
+    await placeEntries(change, list, changes)
     return true
+  }
+  return changeStation(services, list.stationId, place, {
+    beforeLock: tx => writeEntries(tx, list, changes)
   })
 }
 
@@ -177,16 +183,6 @@ async function noteFailure(
     type: 'warning',
     source: 'playout'
   })
-}
-
-/** The list is kept, and committed; a queue that cannot be filled up now is filled up at the next step. */
-async function show(services: RemoteListServices, stationId: number): Promise<void> {
-  try {
-    await beginForStation(services.sql, stationId, tx => refillQueue(tx, stationId))
-    await publishEventually(services, stationId)
-  } catch (error) {
-    services.log.warn({ err: error, station: stationId }, 'queue not filled up yet')
-  }
 }
 
 /**

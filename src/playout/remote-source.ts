@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.ts'
+import type { StationChange } from './change-station.ts'
 import { keepEntries, type RemotePlaylist } from './remote-entries.ts'
 
 /** The settings of a playlist that say where its songs come from. */
@@ -23,7 +23,7 @@ function kindOf({ source, remote_type: type }: Source): Kind {
  * done as soon as a worker looks. Gives whether the entries are other ones.
  */
 export async function followSource(
-  tx: Tx,
+  change: StationChange,
   playlist: RemotePlaylist,
   before: Source | null,
   after: Source
@@ -34,9 +34,9 @@ export async function followSource(
   if (was === 'list' && is === 'list' && before?.remote_url === after.remote_url) return false
   // What a worker may be fetching from the former address is refused by this.
   if (was === 'list' || is === 'list')
-    await tx`
+    await change.tx`
       update playlists set fetched_at_ms = 0, fetch_at_ms = 0, fetch_problem = '', failing_since_ms = null
       where id = ${playlist.id}`
   const single = { path: after.remote_url, artist: '', title: after.name, durationMs: 0 }
-  return keepEntries(tx, playlist, is === 'single' ? [single] : [])
+  return keepEntries(change, playlist, is === 'single' ? [single] : [])
 }

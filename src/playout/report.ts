@@ -1,23 +1,19 @@
+import type { Library } from '../autodj/library.ts'
 import type { Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
-import { holdInTime, momentIn } from './future.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { startTold } from './hearsay.ts'
-import { librariesOf } from './libraries.ts'
+import { countLibraryChange } from './libraries.ts'
 import { dropLive } from './live.ts'
-import { nowPlayingLine } from './now-playing-line.ts'
 import { endPass } from './passes.ts'
 import { startQueued } from './plays.ts'
-import { publishEventually } from './publish.ts'
-import { countLibraryChange, refillHeld } from './queue.ts'
-import { observedBefore, raiseTriggers } from './raise.ts'
+import { refillQueue } from './queue.ts'
 import { earliestMs, moveStart, type NearPlay, readNear, settle } from './reported-plays.ts'
 import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import type { HeldStation } from './situation.ts'
-import { tellHooks } from './tell-hooks.ts'
+import { readSituation } from './situation.ts'
 import { type Placement, placeInTime } from './timeline.ts'
 
 /** A track that has really begun. */
@@ -43,20 +39,13 @@ export async function reportTrack(
   stationId: number,
   report: TrackReport
 ): Promise<void> {
-  const told = await beginForStation(services.sql, stationId, async tx => {
-    const held = await holdInTime(tx, stationId, librariesOf(services.sql))
-    if (!held) throw new ApiError('not-found')
-    refuseUnasked(held.station)
-    const before = observedBefore(held.station, held.play)
-    const startedAtMs = momentIn(held, report.startedAtMs)
-    if (!(await record(tx, held, { ...report, startedAtMs }))) return null
-    await refillHeld(tx, stationId, engineTimeMs(), librariesOf(services.sql))
-    return raiseTriggers(tx, held.station, before, startedAtMs)
+  await changeStation(services, stationId, async change => {
+    refuseUnasked(change.station)
+    const startedAtMs = change.momentOf(report.startedAtMs)
+    change.happenedAt(startedAtMs)
+    if (await record(change, { ...report, startedAtMs }))
+      await refillQueue(change, { isLibraryChanged: false })
   })
-  if (told === null) return
-  const state = await publishEventually(services, stationId)
-  await tellHooks(services, told)
-  if (state) services.log.info(...nowPlayingLine(state))
 }
 
 function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
@@ -65,22 +54,23 @@ function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
     throw new ApiError('conflict', 'What plays is said by the clock of Cuewire: its backend is clock.')
 }
 
-/** Gives whether anything is new. */
-async function record(tx: Tx, held: HeldStation, given: TrackReport): Promise<boolean> {
-  const { station } = held
+/** Returns whether the report changed anything. */
+async function record(change: StationChange, given: TrackReport): Promise<boolean> {
+  const { tx, station } = change
   const near = await readNear(tx, station.id)
   const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestMs(near)) }
   const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
-  if (row?.historyId) return confirm(tx, station, near, row.historyId, report)
-  if (!row && isRepeat(held, report)) return false
+  if (row?.historyId) return confirm(change, near, row.historyId, report)
+  if (!row && isRepeat(change, report)) return false
   if (!row) await checkNamed(tx, station.id, report)
   const place = placeInTime(near, row && !report.isTimed ? untimed(near, row, report) : report.startedAtMs)
-  await settle(tx, station, place)
-  if (row && place.endedAtMs === null && isLiveOver(station, place))
-    await dropLive(tx, station.id, place.startedAtMs)
-  if (row) await startRow(tx, held, row, place)
-  else await startTold(tx, station, await toldSong(tx, station, report, place), airtimeOf(place, 0))
-  if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(tx, station.id, row)
+  // Before the change: libraries in memory must not learn of what may be rolled back.
+  const library = row && (await readSituation(change)).library
+  await settle(change, place)
+  if (row && place.endedAtMs === null && isLiveOver(station, place)) await dropLive(change, place.startedAtMs)
+  if (row && library) await startRow(change, library, row, place)
+  else await startTold(change, await toldSong(tx, station, report, place), airtimeOf(place, 0))
+  if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(change, row)
   return true
 }
 
@@ -114,8 +104,7 @@ async function readRow(tx: Tx, stationId: number, id: number): Promise<ReportedR
 
 /** A row that has its play already: a repeat, or what the clock had begun really has. */
 async function confirm(
-  tx: Tx,
-  station: LockedStation,
+  change: StationChange,
   near: readonly NearPlay[],
   historyId: number,
   { startedAtMs }: TrackReport
@@ -123,13 +112,13 @@ async function confirm(
   const at = near.findIndex(({ id }) => id === historyId)
   const play = near[at]
   if (!play?.isBridged) return false
-  await moveStart(tx, station, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
-  await markHeard(tx, play)
+  await moveStart(change, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
+  await markHeard(change.tx, play)
   return true
 }
 
 /** Streamers and streaming servers tell the same title again and again. */
-function isRepeat({ play }: HeldStation, { artist, title, mediaId }: TrackReport): boolean {
+function isRepeat({ play }: StationChange, { artist, title, mediaId }: TrackReport): boolean {
   return mediaId === null && play !== null && play.artist === artist && play.title === title
 }
 
@@ -162,11 +151,16 @@ const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) =>
   ...(endedAtMs === null ? {} : { endedAtMs })
 })
 
-async function startRow(tx: Tx, held: HeldStation, row: ReportedRow, place: Placement): Promise<void> {
-  await startQueued(tx, held.station, row, airtimeOf(place, row.durationMs), null)
-  await Promise.all(endPass(tx, held.library, row))
+async function startRow(
+  change: StationChange,
+  library: Library,
+  row: ReportedRow,
+  place: Placement
+): Promise<void> {
+  await startQueued(change, row, airtimeOf(place, row.durationMs), null)
+  await Promise.all(endPass(change.tx, library, row))
   // Copies of what was played know only what came behind.
-  if (place.endedAtMs !== null) await countLibraryChange(tx, held.station.id)
+  if (place.endedAtMs !== null) await countLibraryChange(change.tx, change.station.id)
 }
 
 /** Who was live then is who plays it. */
@@ -180,16 +174,18 @@ async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { s
 }
 
 /** What the playout had before this and did not play goes back to its playlists. */
-async function passOver(tx: Tx, stationId: number, row: ReportedRow): Promise<void> {
+async function passOver({ tx, station, mark }: StationChange, row: ReportedRow): Promise<void> {
   const { count } = await tx`
     with passed as (
       update queue set skipped_at_ms = ${engineTimeMs()}
-      where station_id = ${stationId} and is_sent and not is_interrupt and position < ${row.position}
+      where station_id = ${station.id} and is_sent and not is_interrupt and position < ${row.position}
         and played_at_ms is null and skipped_at_ms is null
       returning request_id
     ), waiting as (
       update requests r set state = 'pending' from passed where r.id = passed.request_id and r.state = 'queued'
     )
     select from passed`
-  if (count > 0) await countLibraryChange(tx, stationId)
+  if (count === 0) return
+  mark(['queue'])
+  await countLibraryChange(tx, station.id)
 }

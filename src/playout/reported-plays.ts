@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
-import { countLibraryChange } from './queue.ts'
-import type { LockedStation } from './rows.ts'
+import type { StationChange } from './change-station.ts'
+import { countLibraryChange } from './libraries.ts'
 import type { Placement, TimedPlay } from './timeline.ts'
 
 /** One of the newest plays of a station. */
@@ -31,7 +31,7 @@ export function earliestMs(near: readonly NearPlay[]): number {
 }
 
 /** Makes room for a play: ends the one before it, and takes back what was only thought to have begun. */
-export async function settle(tx: Tx, station: LockedStation, { cut, removed }: Placement): Promise<void> {
+export async function settle({ tx, station }: StationChange, { cut, removed }: Placement): Promise<void> {
   if (removed) {
     await tx`update queue set played_at_ms = null, history_id = null
       where station_id = ${station.id} and history_id = ${removed.id}`
@@ -55,11 +55,11 @@ interface Neighbours {
 
 /** Moves the beginning of a play to when it really began, as far as its neighbours let it. */
 export async function moveStart(
-  tx: Tx,
-  { id: stationId }: LockedStation,
+  { tx, station, mark }: StationChange,
   { play, before, after }: Neighbours,
   atMs: number
 ): Promise<void> {
+  mark(['playback'])
   const latestMs = play.endedAtMs ?? after?.startedAtMs ?? Infinity
   const startMs = Math.max(Math.min(atMs, latestMs), before?.startedAtMs ?? 0)
   const dueAtMs = play.endedAtMs === null ? bridgeDueMs(startMs, play.durationMs) : null
@@ -67,6 +67,5 @@ export async function moveStart(
     await tx`update song_history set ended_at_ms = ${startMs} where id = ${before.id}`
   await tx`update song_history set started_at_ms = ${startMs}, due_at_ms = ${dueAtMs} where id = ${play.id}`
   await tx`update queue set played_at_ms = ${startMs}, plays_at_ms = ${startMs}
-    where station_id = ${stationId} and history_id = ${play.id}`
-  await tx`update stations set revision = next_revision(revision), playback_revision = next_revision(revision) where id = ${stationId}`
+    where station_id = ${station.id} and history_id = ${play.id}`
 }

@@ -2,7 +2,7 @@ import { patienceMs } from '../autodj/patience.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
-import { markQueue } from './plan-statements.ts'
+import type { StationChange } from './change-station.ts'
 import { refillQueue } from './queue.ts'
 import { lockStation, skipLocked } from './rows.ts'
 
@@ -12,7 +12,6 @@ const stationsAtOnce = 500
 
 /** What a listener asks for. */
 export interface NewRequest {
-  readonly stationId: number
   readonly media: { readonly id: number } | { readonly uniqueId: string }
   /** Whom the cool-down holds for. */
   readonly address: string
@@ -43,20 +42,21 @@ interface RequestRules {
  * 404 for an unknown station and for a media that nobody may request, 403 where the station accepts no requests, 429
  * for a listener whose last request is not long enough ago, 409 for a song that waits already.
  */
-export async function submitRequest(tx: Tx, request: NewRequest): Promise<number> {
-  const { stationId, media, address, atMs, chance } = request
-  // Held until the end: of two at once the second sees the first.
+export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
+  const { tx, station } = change
+  const stationId = station.id
+  const { media, address, atMs, chance } = request
   const [rules] = await tx<RequestRules[]>`
     select ${acceptsRequests(tx)} as "isOpen", s.request_delay * ${minuteMs}::bigint as "delayMs",
       s.request_cooldown * ${minuteMs}::bigint as "cooldownMs"
-    from stations s where s.id = ${stationId} for no key update`
+    from stations s where s.id = ${stationId}`
   if (!rules) throw new ApiError('not-found')
   if (!rules.isOpen) throw new ApiError('forbidden', 'This station does not accept requests.')
   const [song] = await tx<{ id: number }[]>`
     select m.id from media m where ${isRequestable(tx, stationId)}
       and ${'id' in media ? tx`m.id = ${media.id}` : tx`m.unique_id = ${media.uniqueId}`}`
   if (!song) throw new ApiError('not-found')
-  await refuseHaste(tx, request, rules.cooldownMs)
+  await refuseHaste(change, request, rules.cooldownMs)
   const dueAtMs = Math.round(atMs + rules.delayMs * (1 + chance))
   const [row] = await tx<{ id: number }[]>`
     insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
@@ -66,20 +66,20 @@ export async function submitRequest(tx: Tx, request: NewRequest): Promise<number
     const message = 'This song has been requested already and will be played soon.'
     throw ApiError.ofFields([{ field: 'media_id', code: 'duplicate', message }], 'conflict')
   }
-  await refillQueue(tx, stationId)
+  await refillQueue(change)
   return row.id
 }
 
 /** Counts every request of a listener, whatever became of it. */
 async function refuseHaste(
-  tx: Tx,
-  { stationId, address, atMs }: NewRequest,
+  { tx, station }: StationChange,
+  { address, atMs }: NewRequest,
   cooldownMs: number
 ): Promise<void> {
   if (cooldownMs === 0) return
   const [last] = await tx<{ atMs: number }[]>`
     select submitted_at_ms as "atMs" from requests
-    where station_id = ${stationId} and address = ${address} and submitted_at_ms > ${atMs - cooldownMs}
+    where station_id = ${station.id} and address = ${address} and submitted_at_ms > ${atMs - cooldownMs}
     order by submitted_at_ms desc limit 1`
   if (!last) return
   const seconds = Math.ceil((last.atMs + cooldownMs - atMs) / 1000)
@@ -91,17 +91,12 @@ async function refuseHaste(
  * the station does not have or that was cancelled before, 409 for one that is on its way to the air, was played or
  * has expired.
  */
-export async function cancelRequest(
-  tx: Tx,
-  stationId: number,
-  requestId: number,
-  nowMs: number
-): Promise<void> {
-  await lockStation(tx, stationId)
-  const count = await cancel(tx, stationId, tx`r.id = ${requestId}`, nowMs)
-  if (count > 0) return refillQueue(tx, stationId)
+export async function cancelRequest(change: StationChange, requestId: number, nowMs: number): Promise<void> {
+  const { tx, station } = change
+  const count = await cancel(change, tx`r.id = ${requestId}`, nowMs)
+  if (count > 0) return refillQueue(change)
   const [kept] = await tx<{ state: string }[]>`
-    select state from requests where id = ${requestId} and station_id = ${stationId}`
+    select state from requests where id = ${requestId} and station_id = ${station.id}`
   if (!kept || kept.state === 'cancelled') throw new ApiError('not-found')
   throw new ApiError(
     'conflict',
@@ -112,23 +107,22 @@ export async function cancelRequest(
 }
 
 /** Ends all requests of a station that were not played yet, but for what is on its way to the air. Gives how many. */
-export async function cancelRequests(tx: Tx, stationId: number, nowMs: number): Promise<number> {
-  await lockStation(tx, stationId)
-  const count = await cancel(tx, stationId, tx`true`, nowMs)
-  if (count > 0) await refillQueue(tx, stationId)
+export async function cancelRequests(change: StationChange, nowMs: number): Promise<number> {
+  const count = await cancel(change, change.tx`true`, nowMs)
+  if (count > 0) await refillQueue(change)
   return count
 }
 
-async function cancel(tx: Tx, stationId: number, which: Fragment, nowMs: number): Promise<number> {
+async function cancel({ tx, station, mark }: StationChange, which: Fragment, nowMs: number): Promise<number> {
   const cancelled = await tx<{ id: number }[]>`
     update requests r set state = 'cancelled', ended_at_ms = ${nowMs}
-    where r.station_id = ${stationId} and r.state in ('pending', 'queued') and ${which}
+    where r.station_id = ${station.id} and r.state in ('pending', 'queued') and ${which}
       and not exists (select from queue q where q.request_id = r.id and ${isWaiting(tx)} and q.is_sent)
     returning r.id`
   const ids = cancelled.map(({ id }) => id)
   const { count } =
     await tx`delete from queue q where q.request_id = any(${ids}::bigint[]) and ${isWaiting(tx)}`
-  if (count > 0) await markQueue(tx, stationId)
+  if (count > 0) mark(['queue'])
   return ids.length
 }
 

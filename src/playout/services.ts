@@ -3,6 +3,8 @@ import type { Sql } from '../db/sql.ts'
 import type { AdvanceQueue, DeliverQueue } from '../jobs.ts'
 import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
+import type { Libraries } from './libraries.ts'
+import type { Publications } from './publications.ts'
 
 /** What the engine works with. */
 export interface PlayoutServices {
@@ -11,5 +13,7 @@ export interface PlayoutServices {
   readonly advances: AdvanceQueue
   readonly deliveries: DeliverQueue
   readonly processes: Processes
+  readonly libraries: Libraries
+  readonly publications: Publications
   readonly log: Logger
 }

@@ -1,6 +1,7 @@
 import type { Library } from '../autodj/library.ts'
 import { readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
+import type { StationChange } from './change-station.ts'
 import { type Libraries, readLibraries, seenUpTo, type StationLibrary } from './libraries.ts'
 import { pastOf } from './past.ts'
 import {
@@ -16,8 +17,8 @@ import {
   rulesOf
 } from './rows.ts'
 
-/** A station whose row is held, with everything a step of it depends on. */
-export interface HeldStation {
+/** A station with everything that its AutoDJ depends on. */
+export interface Situation {
   readonly station: LockedStation
   readonly play: OpenPlay | null
   readonly queue: readonly LiveRow[]
@@ -26,41 +27,63 @@ export interface HeldStation {
 
 const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: [], older: new Map() } }
 
+/** The situation at the beginning of a change. What is known of the library is not read again. */
+export async function readSituation(change: StationChange): Promise<Situation> {
+  const { tx, services, station, play, isPulledBack } = change
+  const taken = { stations: [station], plays: play ? [play] : [] }
+  const libraries = isPulledBack ? null : services.libraries
+  const [situation] = await readSituations(tx, taken, station.readAtMs, libraries)
+  if (!situation) throw new Error(`station ${station.id} is not among what was read`)
+  return situation
+}
+
 /**
- * Takes the rows of stations and reads what their steps depend on: one query of a kind, however many stations. With
- * `libraries` what is known of their playlists is not read again; a transaction that has changed a library gives null.
+ * The situation within a change that has changed the queue or what plays. With `isLibraryChanged` playlists, tracks or plays may be
+ * others as well, and all is read.
  */
-export async function holdStations(
+export async function readSituationAnew(
+  { tx, services, station, isPulledBack }: StationChange,
+  nowMs: number,
+  { isLibraryChanged }: { readonly isLibraryChanged: boolean }
+): Promise<Situation> {
+  // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
+  if (isLibraryChanged) await tx`set constraints all immediate`
+  const libraries = isLibraryChanged || isPulledBack ? null : services.libraries
+  const [situation] = await lockSituations(tx, [station.id], nowMs, libraries)
+  if (!situation) throw new Error(`station ${station.id} is gone, although it is locked`)
+  return situation
+}
+
+/** Locks stations and reads their situations: one statement of a kind, however many stations. */
+export async function lockSituations(
   tx: Tx,
   stationIds: readonly number[],
   nowMs: number,
   libraries: Libraries | null
-): Promise<HeldStation[]> {
-  // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
-  if (libraries === null) await tx`set constraints all immediate`
-  return readSituations(tx, stationIds, nowMs, libraries, lockStations)
+): Promise<Situation[]> {
+  const [stations, plays] = await Promise.all([lockStations(tx, stationIds), readOpenPlays(tx, stationIds)])
+  return readSituations(tx, { stations, plays }, nowMs, libraries)
 }
 
-/** The same for one that is only looked at; null if it is unknown. */
-export async function readStation(tx: Tx, stationId: number, nowMs: number): Promise<HeldStation | null> {
-  const [station] = await readSituations(tx, [stationId], nowMs, null, readStations)
-  return station ?? null
+/** The situation of a station that is not locked; null if it does not exist. */
+export async function previewSituation(tx: Tx, stationId: number, nowMs: number): Promise<Situation | null> {
+  const [stations, plays] = await Promise.all([readStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
+  const [situation] = await readSituations(tx, { stations, plays }, nowMs, null)
+  return situation ?? null
 }
 
 async function readSituations(
   tx: Tx,
-  stationIds: readonly number[],
+  { stations, plays }: { readonly stations: readonly LockedStation[]; readonly plays: readonly OpenPlay[] },
   nowMs: number,
-  libraries: Libraries | null,
-  takeStations: typeof lockStations
-): Promise<HeldStation[]> {
+  libraries: Libraries | null
+): Promise<Situation[]> {
+  const stationIds = stations.map(({ id }) => id)
   const known = stationIds.flatMap(id => {
     const upTo = libraries && seenUpTo(libraries, id)
     return upTo === null ? [] : [{ id, upTo }]
   })
-  const [stations, plays, queue, requests, refused, newPlays] = await Promise.all([
-    takeStations(tx, stationIds),
-    readOpenPlays(tx, stationIds),
+  const [queue, requests, refused, newPlays] = await Promise.all([
     readQueues(tx, stationIds),
     readRequests(tx, stationIds),
     readRefused(tx, stationIds, nowMs),
@@ -98,14 +121,3 @@ async function readSituations(
 }
 
 const isOf = (id: number) => (row: { readonly stationId: number }) => row.stationId === id
-
-/** The same for one; null if it is unknown. */
-export async function holdStation(
-  tx: Tx,
-  stationId: number,
-  nowMs: number,
-  libraries: Libraries | null
-): Promise<HeldStation | null> {
-  const [held] = await holdStations(tx, [stationId], nowMs, libraries)
-  return held ?? null
-}

@@ -24,7 +24,7 @@ export async function markStationDeleted(tx: Tx, stationId: number): Promise<voi
       short_name = '!' || id, is_enabled = false, is_public = false, backend = 'none', frontend_url = '', playout_key = '',
       wake_at_ms = null, turned_online = null, turned_at_ms = null, media_storage_location_id = null,
       recordings_storage_location_id = null, podcasts_storage_location_id = null
-    where id = ${stationId}`
+    from (select set_config('cuewire.raises_revision', 'on', true)) setting where stations.id = ${stationId}`
   for (const table of removedAtOnce) await tx`delete from ${tx(table)} where station_id = ${stationId}`
   await tx`delete from song_history where station_id = ${stationId} and ended_at_ms is null`
   await tx`delete from broadcasts where station_id = ${stationId} and ended_at_ms is null`

@@ -3,12 +3,13 @@ import { dropPosition, isBeyondUs, isReadable, parsePosition, readPositions } fr
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { endAbandoned } from './abandoned.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
+import { changeStation, type StationChange } from './change-station.ts'
 import { markEverywhere } from './everywhere.ts'
-import { aheadAtMostMs } from './future.ts'
 import { forgetGone } from './gone.ts'
 import { sendInterrupts } from './interrupts.ts'
-import { publishMany } from './publish.ts'
-import { refillQueues } from './queue.ts'
+import { repairStates } from './publish.ts'
+import { aheadAtMostMs } from './pull-back.ts'
+import { refillQueue } from './queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -86,8 +87,10 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
   )
 }
 
-/** How many queues are brought in line in one transaction. */
-const stationsAtOnce = 25
+/** Fewer than `lanes`: songs that end on time come first. */
+const refillLanes = 4
+
+const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
 
 /** Brings queues in line with libraries that have changed since, whoever changed them. */
 async function refillStale(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
@@ -95,10 +98,7 @@ async function refillStale(services: PlayoutServices, signal?: AbortSignal): Pro
     select s.id from stations s join libraries l on l.station_id = s.id
     where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' order by s.id limit ${chunk}
     ${skipLocked(services.sql)}`
-  const batches = Array.from({ length: Math.ceil(rows.length / stationsAtOnce) }, (_, index) =>
-    rows.slice(index * stationsAtOnce, (index + 1) * stationsAtOnce).map(({ id }) => id)
-  )
-  await inLanes(batches, 2, batch => refillQueues(services, batch), signal)
+  await inLanes(rows, refillLanes, ({ id }) => changeStation(services, id, refill), signal)
   return rows.length
 }
 
@@ -199,7 +199,7 @@ function isCurrent(text: string, epoch: string, revision: number): boolean {
 
 async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
   for (let start = 0; start < stationIds.length; start += chunk) {
-    const changed = await publishMany(services, stationIds.slice(start, start + chunk))
+    const changed = await repairStates(services, stationIds.slice(start, start + chunk))
     if (changed > 0) services.log.info({ stations: changed }, 'live state brought up to the facts')
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The live state of one station: what Redis keeps, servers render and the reducer changes. Instants are Unix
- * milliseconds, durations milliseconds.
+ * The live state of one station: what Redis stores and servers render. Instants are Unix milliseconds, durations
+ * milliseconds.
  */
 export interface StationState {
   readonly stationId: number
@@ -8,7 +8,7 @@ export interface StationState {
   readonly epoch: string
   /** Grows strictly with each change within the epoch, by one or more. Redis chooses it when the state is stored; 0 before that. */
   readonly offset: number
-  /** The revision of the facts each part reflects; an event that is not newer changes nothing. */
+  /** The revision of the station with which each part changed last. */
   readonly revisions: Revisions
   readonly profile: StationProfile
   readonly listeners: ListenerCounts
@@ -136,43 +136,15 @@ export interface LiveBroadcast {
   readonly art: string
 }
 
-const nothing: Revisions = { station: 0, playback: 0, queue: 0, listeners: 0, live: 0 }
+/**
+ * What a station shows, as one statement read it from Postgres: its whole live state but for the offset, which is chosen when the
+ * state is stored.
+ */
+export type StationSnapshot = Omit<StationState, 'offset'>
 
-/** The state before the first event: offset 0, silent, nothing known. Never published. */
-export function emptyState(stationId: number, epoch: string): StationState {
-  return {
-    stationId,
-    epoch,
-    offset: 0,
-    revisions: nothing,
-    profile: {
-      name: '',
-      shortName: '',
-      description: '',
-      url: '',
-      timezone: 'UTC',
-      frontend: '',
-      backend: '',
-      isPublic: false,
-      hlsEnabled: false,
-      hlsIsDefault: false,
-      offlineText: '',
-      mounts: [],
-      remotes: [],
-      customFields: []
-    },
-    listeners: { total: 0, unique: 0, mounts: {}, remotes: {}, hls: 0 },
-    current: null,
-    shown: null,
-    history: [],
-    next: null,
-    live: null
-  }
-}
-
-/** The newest revision of the facts this state has seen. */
-export function newestRevision(state: StationState): number {
-  return Math.max(...Object.values(state.revisions))
+/** The revision of the station that a state shows. */
+export function newestRevision({ revisions }: Pick<StationState, 'revisions'>): number {
+  return Math.max(...Object.values(revisions))
 }
 
 /** Audio really goes out: something plays, or a DJ is connected. */

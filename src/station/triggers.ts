@@ -1,6 +1,6 @@
 import { isOnline } from './state.ts'
 
-/** The edges a widget or a web hook can ask for. */
+/** The triggers that a widget or a web hook can subscribe to. */
 export const triggers = [
   'song_changed',
   'song_changed_live',
@@ -14,7 +14,7 @@ export const triggers = [
 
 export type Trigger = (typeof triggers)[number]
 
-/** What of a state tells edges apart. */
+/** The part of a state that triggers depend on. */
 export interface Observed {
   readonly current: { readonly shId: number } | null
   readonly shown: { readonly shId: number } | null
@@ -23,8 +23,8 @@ export interface Observed {
 }
 
 /**
- * The edges between the states before and after one event. A new `sh_id` is a new song, also when the song is the
- * same; jingles are not shown, so they change no song; a hand-over between two DJs is both edges.
+ * The triggers that fire between two states of a station. A new `sh_id` is a new song, even if the song is the same. Jingles are not
+ * shown and fire nothing. A hand-over from one DJ to another fires both live triggers.
  */
 export function triggersOf(before: Observed, after: Observed): Trigger[] {
   const raised: Trigger[] = []

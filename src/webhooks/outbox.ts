@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import type { StationState } from '../station/state.ts'
+import type { StationSnapshot, StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import { type Config, isDraft } from './config.ts'
 import { hookTypeOf } from './hook-types.ts'
@@ -38,10 +38,11 @@ export function triggersFor(hook: AskingHook, raised: readonly Trigger[]): Trigg
  */
 export async function writeEvent(
   tx: Tx,
-  state: StationState,
+  snapshot: StationSnapshot,
   { fact, triggers, happenedAtMs }: Fact
 ): Promise<number[]> {
-  const { stationId } = state
+  const { stationId } = snapshot
+  const state: StationState = { ...snapshot, offset: 0 }
   const hooks = await tx<AskingHook[]>`
     select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id
     for key share`

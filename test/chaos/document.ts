@@ -1,9 +1,6 @@
-import { readFacts } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/facts.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { eventsOf } from '../../src/playout/publish.ts'
 import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts'
-import { reduce } from '../../src/station/reduce.ts'
-import { emptyState } from '../../src/station/state.ts'
 
 /** Members that move with the time, and those in which the renderings for REST and for push differ. */
 const leftOut = new Set(['elapsed', 'remaining', 'cache', 'broadcast_start', 'custom_fields'])
@@ -30,11 +27,9 @@ export interface Truth {
 
 /** Reads the truth about stations in one snapshot; unknown ids are left out. */
 export async function readTruths(sql: Sql, stationIds: readonly number[], baseUrl: string): Promise<Truth[]> {
-  const facts = await readFacts(sql, stationIds)
-  return facts.map(each => {
-    let state = emptyState(each.stationId, each.epoch)
-    for (const event of eventsOf(each)) state = reduce(state, event).state
-    const document = renderNowPlaying(state, 'event', baseUrl)
+  const snapshots = await readSnapshots(sql, stationIds)
+  return snapshots.map(each => {
+    const document = renderNowPlaying({ ...each, offset: 0 }, 'event', baseUrl)
     const text = `${document.head}${renderMoving(document, 0)}${document.tail}`
     return { stationId: each.stationId, epoch: each.epoch, content: contentOf(JSON.parse(text)) }
   })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { readFacts } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/facts.ts'
 import { readOlder, readPlays } from '../../src/db/library.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
@@ -79,7 +79,7 @@ test('statements on tables of five million rows read a bounded number of them', 
     ['older plays', 35_000, () => readOlder(sql, [1], [nowMs - dayMs])],
     ['settings', few, lock],
     ['settings of a playout', few, asPlayout],
-    ['facts', few, () => readFacts(sql, [1, silent, small])],
+    ['facts', few, () => readSnapshots(sql, [1, silent, small])],
     ['silence', few, () => watchSilence(sql, nowMs)],
     ['advance', 35_000, () => advance(playout, { stationId: 1, endedShId: 0, cause: 'wake' })],
     ['sweep', 35_000, () => sweep(playout, new Set())],

@@ -6,6 +6,7 @@ import { isolatedTest as test } from '../support/fixtures.ts'
 import { connectLive, isDisconnect, isPub, subscribeLive } from '../support/live-client.ts'
 import type { Program } from '../support/program.ts'
 import { seedStation, type Shape } from '../support/stations.ts'
+import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
 const keys = {
@@ -109,8 +110,11 @@ describe('now playing', () => {
     program
   }) => {
     const { id, shortName } = await playing(program)
-    await program.sql`update stations set is_public = false, revision = revision + 1,
+    await changeUnpublished(
+      program.sql,
+      tx => tx`update stations set is_public = false, revision = revision + 1,
       station_revision = revision + 1 where id = ${id}`
+    )
     await waitFor(
       async () => (await program.ask('GET', `/api/nowplaying/${id}`, { key: '' })).status === 404,
       { deadlineMs: 5_000, what: 'the station to be hidden' }
@@ -370,8 +374,11 @@ test('art that is there is served with its type and may be kept', async ({ progr
   expect(answer.headers.get('cache-control')).toContain('max-age=31536000')
   expect(Buffer.from(await answer.arrayBuffer())).toEqual(png)
 
-  await program.sql`update stations set is_public = false, revision = revision + 1,
+  await changeUnpublished(
+    program.sql,
+    tx => tx`update stations set is_public = false, revision = revision + 1,
     station_revision = revision + 1 where id = ${id}`
+  )
   const path = `/api/station/${shortName}/art/${media?.unique_id}.jpg`
   await waitFor(async () => (await program.ask('GET', path, { key: '' })).status === 302, {
     deadlineMs: 5_000,

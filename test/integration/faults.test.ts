@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 
-import { readFacts } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/facts.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { openSql, type Sql, type Tx } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
@@ -154,7 +154,7 @@ async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[])
   try {
     await waitFor(
       async () => {
-        const facts = await readFacts(sql, apart)
+        const facts = await readSnapshots(sql, apart)
         const states = await readStates(redis, apart)
         const shown = new Map(states.map(state => [state?.stationId, state?.current?.shId]))
         apart = facts
@@ -247,7 +247,7 @@ test.runIf(isDeep)(
     const { health } = viewOf(feed)
     const ids = (await seedStations(rig.sql, { stations: 8, tracks: 60, songMs: 3_000 })).map(({ id }) => id)
     const agree = async () => {
-      const facts = await readFacts(rig.sql, ids)
+      const facts = await readSnapshots(rig.sql, ids)
       return facts.every(
         ({ stationId, current }) => current && current.shId === feed.get(stationId)?.state.current?.shId
       )

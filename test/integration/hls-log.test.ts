@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { openHlsLog } from '../../src/broadcast/hls-log.ts'
-import { readFacts } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/facts.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
 import { test } from '../support/fixtures.ts'
@@ -37,7 +37,7 @@ async function openStage(sql: Sql, redisUrl: string) {
     open,
     get: (address: string, playlist = 'radio.m3u8', status = 200, at = '01/Jan/1970:00:00:30 +0000') =>
       appendFile(path, `${address} - - [${at}] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`),
-    hls: async () => (await readFacts(sql, [stationId]))[0]?.listeners,
+    hls: async () => (await readSnapshots(sql, [stationId]))[0]?.listeners,
     async [Symbol.asyncDispose]() {
       await log.close()
       await playout[Symbol.asyncDispose]()
@@ -147,7 +147,7 @@ test('the workers count by the log of a web server, over its rotation', async ({
         async () => {
           if (round++ % 20 === 0)
             for (const agent of agents) await server.get('/hls/demo/radio.m3u8?x=1', agent)
-          return (await readFacts(sql, [stationId]))[0]?.listeners.hls === wanted
+          return (await readSnapshots(sql, [stationId]))[0]?.listeners.hls === wanted
         },
         { deadlineMs: 15_000, what: `${wanted} listeners` }
       )

@@ -10,6 +10,7 @@ import { type Program, type RunningServer, startServer } from '../support/progra
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'
+import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
 const keys = '/api/v1/main/api-keys'
@@ -251,8 +252,11 @@ describe('a right opens what it says and nothing else', () => {
 
 test('a key of one private station shows that one and no other', async ({ program }) => {
   const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
-  await program.sql`update stations set is_public = false, revision = revision + 1,
+  await changeUnpublished(
+    program.sql,
+    tx => tx`update stations set is_public = false, revision = revision + 1,
     station_revision = revision + 1 where id in ${program.sql([mine, other])}`
+  )
   const { key } = await makeKey(program, ['view station reports'], mine)
   const idsOf = async (path: string) => {
     const { body } = await program.ask('GET', path, { key })

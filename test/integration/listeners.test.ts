@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { readFacts } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/facts.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import type { SourceReport } from '../../src/playout/listener-sources.ts'
@@ -61,7 +61,7 @@ async function openStage(sql: Sql, redisUrl: string) {
     count: (report: Partial<SourceReport>) => countAtSources(playout, stationId, { ...nothing, ...report }),
     /** The statistics of the play on air. */
     current: async () => (await statisticsOf(sql, stationId)).at(-1),
-    facts: async () => (await readFacts(sql, [stationId]))[0],
+    facts: async () => (await readSnapshots(sql, [stationId]))[0],
     [Symbol.asyncDispose]: () => playout[Symbol.asyncDispose]()
   }
 }

@@ -7,6 +7,7 @@ import { openPlayout } from '../support/playout.ts'
 import { startServer } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { changeUnpublished } from '../support/unpublished.ts'
 
 test('a server that starts on an old dump of Redis shows no station that is private, renamed or deleted by now', async ({
   sql,
@@ -20,8 +21,14 @@ test('a server that starts on an old dump of Redis shows no station that is priv
   for (const id of ids) await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
   // Redis is left as it was before.
   const [, hidden = 0, renamed = 0, deleted = 0] = ids
-  await sql`update stations set is_public = false, revision = revision + 1 where id = ${hidden}`
-  await sql`update stations set short_name = 'renamed', revision = revision + 1 where id = ${renamed}`
+  await changeUnpublished(
+    sql,
+    tx => tx`update stations set is_public = false, revision = revision + 1 where id = ${hidden}`
+  )
+  await changeUnpublished(
+    sql,
+    tx => tx`update stations set short_name = 'renamed', revision = revision + 1 where id = ${renamed}`
+  )
   await sql.begin(tx => markStationDeleted(tx, deleted))
   using server = await startServer(databaseUrl, redisUrl, folder.path)
   const visit = (path: string) => server.ask('GET', `/api/nowplaying${path}`, { key: '' })

@@ -7,6 +7,7 @@ import { test } from '../support/fixtures.ts'
 import { followStation, shownWhen, startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
+import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** A station that is switched off, with an empty playlist. */
@@ -159,7 +160,10 @@ describe('importing a list', () => {
   test('into the playlist of a station that is short of songs shows at once', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program, { tracks: 1 })
     await program.sql`update queue set skipped_at_ms = 1 where station_id = ${id} and played_at_ms is null`
-    await program.sql`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${id}`
+    await changeUnpublished(
+      program.sql,
+      tx => tx`update stations set revision = revision + 1, queue_revision = revision + 1 where id = ${id}`
+    )
     await shownWhen(program, id, body => body.playing_next === null)
     const widget = await followStation(program, id)
     await send(

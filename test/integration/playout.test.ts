@@ -1,8 +1,9 @@
 import { expect } from 'vitest'
 
-import { readFacts } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/facts.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
+import { changeStation } from '../../src/playout/change-station.ts'
 import { clearTombstones } from '../../src/playout/gone.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
 import { publish, renewState } from '../../src/playout/publish.ts'
@@ -13,8 +14,9 @@ import { sweep } from '../../src/playout/sweep.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
 import { commitState, forgetStation, readPositions, readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
-import { openPlayout } from '../support/playout.ts'
+import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
+import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** As if all epochs had begun long ago. */
@@ -22,6 +24,9 @@ const settleEpochs = (sql: Sql) => sql`update stations set epoch_since = '-infin
 
 const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
+
+const removeRow = (playout: PlayoutServices, stationId: number, queueId: number) =>
+  changeStation(playout, stationId, change => removeFromQueue(change, queueId, Date.now()))
 
 async function queueOf(sql: Sql, stationId: number) {
   return sql<{ id: number; title: string; playsAtMs: number; cuedAtMs: number }[]>`
@@ -33,7 +38,7 @@ async function queueOf(sql: Sql, stationId: number) {
 test('a silent station with songs begins to play and fills its queue ahead', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { queueLength: 4 })
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   const queue = await queueOf(sql, stationId)
   const startedAtMs = state?.shown?.startedAtMs ?? 0
   expect(state).toMatchObject({ offset: expect.any(Number), current: { dueAtMs: startedAtMs + 60_000 } })
@@ -48,8 +53,8 @@ test('what was announced is what plays next, and the ended song leads the histor
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const first = (await advance(playout, wake(stationId))).state
-  const second = (await advance(playout, skip(stationId))).state
+  const first = (await advanceAndRead(playout, wake(stationId))).state
+  const second = (await advanceAndRead(playout, skip(stationId))).state
   expect(second?.shown?.song).toEqual(first?.next?.song)
   expect(second?.history.map(play => play.shId)).toEqual([first?.shown?.shId])
   const [ended, open] = await readHistory(sql, stationId)
@@ -60,13 +65,13 @@ test('what was announced is what plays next, and the ended song leads the histor
 test('the same end reported by twenty callers is one step', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   const shId = state?.current?.shId ?? 0
   await sql`update song_history set started_at_ms = started_at_ms - 60000, due_at_ms = due_at_ms - 60000 where id = ${shId}`
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, () => advance(playout, { stationId, endedShId: shId, cause: 'due' }))
   )
-  expect(outcomes.filter(({ outcome }) => outcome === 'stepped')).toHaveLength(1)
+  expect(outcomes.filter(({ outcome }) => outcome === 'advanced')).toHaveLength(1)
   expect(await readHistory(sql, stationId)).toHaveLength(2)
   const [stored] = await readStates(playout.redis, [stationId])
   expect(stored?.offset).toBeGreaterThan(state?.offset ?? 0)
@@ -79,7 +84,7 @@ test('a track that ended a little ago is followed without a gap, one that ended 
   await using playout = await openPlayout(sql, redisUrl)
   const stations = await seedStations(sql, { stations: 2 })
   const stepLate = async (stationId: number, lateMs: number) => {
-    const { state } = await advance(playout, wake(stationId))
+    const { state } = await advanceAndRead(playout, wake(stationId))
     const shId = state?.current?.shId ?? 0
     const dueAtMs = Date.now() - lateMs
     await sql`update song_history set started_at_ms = ${dueAtMs - 60_000}, due_at_ms = ${dueAtMs} where id = ${shId}`
@@ -95,7 +100,7 @@ test('a track that ended a little ago is followed without a gap, one that ended 
 test('a job that comes before the track is due ends nothing', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   const early = await advance(playout, { stationId, endedShId: state?.current?.shId ?? 0, cause: 'due' })
   expect(early.outcome).toBe('not-due')
   expect(await readHistory(sql, stationId)).toHaveLength(1)
@@ -124,10 +129,10 @@ test('a station whose last track is gone goes offline, and comes back by itself'
   await advance(playout, wake(stationId))
   await sql`update playlists set is_enabled = false where station_id = ${stationId}`
   await sql`delete from queue where station_id = ${stationId} and played_at_ms is null`
-  const { state } = await advance(playout, skip(stationId))
+  const { state } = await advanceAndRead(playout, skip(stationId))
   expect(state).toMatchObject({ current: null, shown: null, next: null })
   expect(state?.history).toHaveLength(1)
-  expect((await advance(playout, skip(stationId))).outcome).toBe('idle')
+  expect((await advance(playout, skip(stationId))).outcome).toBe('silent')
 
   await sql`update playlists set is_enabled = true where station_id = ${stationId}`
   await sweep(playout, new Set())
@@ -163,9 +168,9 @@ test('a deleted queue row is replaced, gives its track back and moves the rest f
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   const before = await queueOf(sql, stationId)
-  await removeFromQueue(playout, stationId, before[0]?.id ?? 0, Date.now())
+  await removeRow(playout, stationId, before[0]?.id ?? 0)
   const after = await queueOf(sql, stationId)
   expect(after.map(row => row.title).slice(0, 2)).toEqual(before.map(row => row.title).slice(1))
   expect(after).toHaveLength(3)
@@ -174,7 +179,7 @@ test('a deleted queue row is replaced, gives its track back and moves the rest f
   const [shown] = await readStates(playout.redis, [stationId])
   expect(shown?.offset).toBeGreaterThan(state?.offset ?? 0)
   expect(shown?.next?.song.title).toBe(after[0]?.title)
-  await expect(removeFromQueue(playout, stationId, before[0]?.id ?? 0, Date.now())).rejects.toMatchObject({
+  await expect(removeRow(playout, stationId, before[0]?.id ?? 0)).rejects.toMatchObject({
     status: 404
   })
 })
@@ -189,10 +194,10 @@ test('listener reports are counted, kept with the play, and written only when th
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (const total of [5, 8, 6, 7])
     await countListeners(playout, stationId, { totals: { total, unique: total - 1 }, ...nothing })
-  const [facts] = await readFacts(sql, [stationId])
+  const [facts] = await readSnapshots(sql, [stationId])
   const mounts = [{ path: '/radio.mp3', total: 7, unique: 6 }]
   await countListeners(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing })
-  expect((await readFacts(sql, [stationId]))[0]).toEqual(facts)
+  expect((await readSnapshots(sql, [stationId]))[0]).toEqual(facts)
   await countListeners(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing, mounts })
   const [state] = await readStates(playout.redis, [stationId])
   expect(Object.values(state?.listeners.mounts ?? {})).toEqual([{ total: 7, unique: 6 }])
@@ -237,7 +242,7 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
     remotes: [{ id: 4_711, total: 1, unique: 1 }],
     hls: []
   }
-  const before = await readFacts(sql, [stationId])
+  const before = await readSnapshots(sql, [stationId])
   await expect(countListeners(playout, stationId, report)).rejects.toMatchObject({
     status: 400,
     extraData: {
@@ -248,7 +253,7 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
       ]
     }
   })
-  expect(await readFacts(sql, [stationId])).toEqual(before)
+  expect(await readSnapshots(sql, [stationId])).toEqual(before)
 })
 
 /** As if a process an hour ahead had driven the station. */
@@ -269,7 +274,7 @@ test('plays that begin after now begin now, in order and without overlap', async
     await moveAnHourAhead(sql, id)
   }
   const { outcome } = await advance(playout, skip(skipped))
-  expect(outcome).toBe('stepped')
+  expect(outcome).toBe('advanced')
   await sweep(playout, new Set())
   await sweep(playout, new Set())
   for (const id of [swept, skipped]) {
@@ -339,8 +344,11 @@ test('a change that never reached Redis is noticed by the second sweep', async (
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
-  await sql`update stations set name = 'Renamed', revision = revision + 1, station_revision = revision + 1
+  await changeUnpublished(
+    sql,
+    tx => tx`update stations set name = 'Renamed', revision = revision + 1, station_revision = revision + 1
     where id = ${stationId}`
+  )
   const differing = await sweep(playout, new Set())
   expect(differing).toEqual(new Set([stationId]))
   await sweep(playout, differing)
@@ -370,7 +378,7 @@ test('live states written by another version of the program are made anew by the
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   // As an older version left it: nothing has changed since.
   const [position = ''] = [...(await readPositions(playout.redis, shardOf(stationId))).values()]
   await standAt(playout, stationId, position.replace(/\d+$/, '1'))
@@ -388,8 +396,8 @@ test('live states of a newer release are left to it', async ({ sql, redisUrl }) 
   await advance(playout, wake(stationId))
   const newer = ((await positionOf(playout, stationId)) ?? '').replace(/\d+$/, '99')
   await standAt(playout, stationId, newer)
-  const { outcome, state } = await advance(playout, skip(stationId))
-  expect({ outcome, state }).toEqual({ outcome: 'stepped', state: null })
+  const { outcome, state } = await advanceAndRead(playout, skip(stationId))
+  expect({ outcome, state }).toEqual({ outcome: 'advanced', state: null })
   await sweep(playout, await sweep(playout, new Set()))
   expect(await positionOf(playout, stationId)).toBe(newer)
 })
@@ -401,7 +409,7 @@ test('an epoch that was lost is followed by one other, however many processes no
   await using playout = await openPlayout(sql, redisUrl)
   await using other = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   await settleEpochs(sql)
   await playout.redis.flushall()
   const seen = new Set<string>()
@@ -414,7 +422,7 @@ test('an epoch that was lost is followed by one other, however many processes no
   await watch()
   expect(seen.size).toBe(1)
   expect(seen).not.toContain(state?.epoch)
-  expect((await readFacts(sql, [stationId]))[0]?.epoch).toBe([...seen][0])
+  expect((await readSnapshots(sql, [stationId]))[0]?.epoch).toBe([...seen][0])
 })
 
 test('an old dump of Redis is followed by higher offsets, and an epoch that has ended does not come back', async ({
@@ -425,7 +433,7 @@ test('an old dump of Redis is followed by higher offsets, and an epoch that has 
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
   const dump = await dumpOf(playout, stationId)
-  const { state: before } = await advance(playout, skip(stationId))
+  const { state: before } = await advanceAndRead(playout, skip(stationId))
   await restore(playout, stationId, dump)
   await sweep(playout, await sweep(playout, new Set()))
   const [again] = await readStates(playout.redis, [stationId])
@@ -448,7 +456,7 @@ test('a state that was shown under a higher offset than Redis has gets a higher 
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   const { epoch = '', offset = 0 } = state ?? {}
   await renewState(playout, { stationId, epoch, offset })
   await renewState(playout, { stationId, epoch: 'other', offset: offset + 10 ** 9 })
@@ -466,8 +474,11 @@ test('a station that was made private is not public again where Redis has gone b
   await sql`update stations set is_public = true where id = ${stationId}`
   await advance(playout, wake(stationId))
   const dump = await playout.redis.hgetall(stationKey(stationId))
-  await sql`update stations set is_public = false, revision = revision + 1, station_revision = revision + 1
+  await changeUnpublished(
+    sql,
+    tx => tx`update stations set is_public = false, revision = revision + 1, station_revision = revision + 1
     where id = ${stationId}`
+  )
   const shown = await publish(playout, stationId)
   if (!shown) throw new Error('nothing was published')
   await playout.redis.hset(stationKey(stationId), dump)
@@ -489,7 +500,7 @@ test('a live state that cannot be read is made anew, and costs no other station'
   await standAt(playout, foreign, ((await positionOf(playout, foreign)) ?? '').replace(/\d+$/, '0'))
   for (const id of [damaged, foreign, other]) await advance(playout, skip(id))
   const states = await readStates(playout.redis, [damaged, foreign, other])
-  const facts = await readFacts(sql, [damaged, foreign, other])
+  const facts = await readSnapshots(sql, [damaged, foreign, other])
   const current = new Map(facts.map(each => [each.stationId, each.current?.shId]))
   for (const state of states) expect(state?.current?.shId).toBe(current.get(state?.stationId ?? 0))
 })
@@ -497,7 +508,7 @@ test('a live state that cannot be read is made anew, and costs no other station'
 test('a lost entry among the positions is written again', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
+  const { state } = await advanceAndRead(playout, wake(stationId))
   const key = positionsKey(shardOf(stationId))
   const position = await playout.redis.hget(key, String(stationId))
   await playout.redis.hdel(key, String(stationId))
@@ -509,9 +520,12 @@ test('a lost entry among the positions is written again', async ({ sql, redisUrl
 test('facts restored from a backup win over a live state that knows more', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  const { state } = await advance(playout, wake(stationId))
-  await sql`update stations set name = 'Older', revision = 2, station_revision = 1, playback_revision = 1,
+  const { state } = await advanceAndRead(playout, wake(stationId))
+  await changeUnpublished(
+    sql,
+    tx => tx`update stations set name = 'Older', revision = 2, station_revision = 1, playback_revision = 1,
     queue_revision = 1 where id = ${stationId}`
+  )
   const rebuilt = await publish(playout, stationId)
   expect(rebuilt?.profile.name).toBe('Older')
   expect(rebuilt?.epoch).not.toBe(state?.epoch)
@@ -525,16 +539,19 @@ test.for([
   async ({ isRenamed }, { sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
-    const { state: backedUp } = await advance(playout, wake(stationId))
+    const { state: backedUp } = await advanceAndRead(playout, wake(stationId))
     const putBack = await backUp(sql)
-    const { state: lost } = await advance(playout, skip(stationId))
+    const { state: lost } = await advanceAndRead(playout, skip(stationId))
     if (isRenamed)
-      await sql`update stations set name = 'Lost', revision = next_revision(revision),
+      await changeUnpublished(
+        sql,
+        tx => tx`update stations set name = 'Lost', revision = next_revision(revision),
       station_revision = next_revision(revision) where id = ${stationId}`
+      )
     expect((await publish(playout, stationId))?.profile.name === 'Lost').toBe(isRenamed)
     await putBack()
     // No sweep has been there yet.
-    const { state } = await advance(playout, skip(stationId))
+    const { state } = await advanceAndRead(playout, skip(stationId))
     expect(state?.current?.shId).toBe(lost?.current?.shId)
     expect(state?.shown?.startedAtMs).toBe((await readHistory(sql, stationId)).at(-1)?.startedAtMs)
     expect(state?.profile.name).toBe(backedUp?.profile.name)
@@ -568,7 +585,7 @@ test('a station that is gone from Postgres is forgotten by the next sweep, and s
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const [gone = 0, other = 0] = (await seedStations(sql, { stations: 2 })).map(({ id }) => id)
-  const { state } = await advance(playout, wake(gone))
+  const { state } = await advanceAndRead(playout, wake(gone))
   await advance(playout, wake(other))
   await sql`delete from stations where id = ${gone}`
   await sweep(playout, new Set())
@@ -582,7 +599,7 @@ test('a station that is gone from Postgres is forgotten by the next sweep, and s
     endedShId: state?.current?.shId ?? 0,
     cause: 'due'
   })
-  expect(late).toMatchObject({ outcome: 'gone', state: null })
+  expect(late.outcome).toBe('deleted')
   expect(await publish(playout, gone)).toBeNull()
   await sweep(playout, new Set([gone]))
   expect(await readStates(playout.redis, [gone])).toEqual([null])
@@ -620,10 +637,10 @@ test('a deleted station that a backup brought back shows again', async ({ sql, r
 test('a jingle is played but not shown', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 5 })
-  const { state: song } = await advance(playout, wake(stationId))
+  const { state: song } = await advanceAndRead(playout, wake(stationId))
   await sql`update queue set is_visible = false
     where id = (select min(id) from queue where station_id = ${stationId} and played_at_ms is null)`
-  const { state: jingle } = await advance(playout, skip(stationId))
+  const { state: jingle } = await advanceAndRead(playout, skip(stationId))
   expect(jingle?.shown).toEqual(song?.shown)
   expect(jingle?.current).toMatchObject({ isVisible: false })
   expect(jingle?.history).toEqual([])

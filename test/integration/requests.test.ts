@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { ApiError } from '../../src/errors.ts'
+import { changeStation } from '../../src/playout/change-station.ts'
 import {
   expireRequests,
   forgetAddresses,
@@ -15,6 +16,7 @@ import { differences } from '../contract/shape.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { shownWhen } from '../support/playing.ts'
+import { openPlayout } from '../support/playout.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { seedStations, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -50,7 +52,7 @@ async function seedRequests(
   // At once: what is seen of it half made, such as a private station that is still public, would be shown for a while.
   const station = await sql.begin(async tx => {
     const [made = { id: 0, playlistId: 0 }] = await seedStations(tx, shape)
-    await tx`update stations set ${tx({ revision: 2, ...settings })} where id = ${made.id}`
+    await tx`update stations set ${tx({ is_enabled: true, ...settings })} where id = ${made.id}`
     return made
   })
   const media = await sql<{ id: number; uniqueId: string; title: string }[]>`
@@ -270,12 +272,14 @@ describe('a request', () => {
     }
   })
 
-  test('is due by a chance that is drawn once', async ({ sql }) => {
+  test('is due by a chance that is drawn once', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
     const station = await seedRequests(sql, { request_delay: 10, request_cooldown: 0 })
     const atMs = Date.now()
     for (const [index, chance] of [0, 0.25, 0.999999999999].entries()) {
       const media = { id: song(station, index).id }
-      await sql.begin(tx => submitRequest(tx, { stationId: station.id, media, address: 'x', atMs, chance }))
+      const request: NewRequest = { media, address: 'x', atMs, chance }
+      await changeStation(playout, station.id, change => submitRequest(change, request))
     }
     const dues = (await stored(sql, station)).map(({ due }) => due - atMs)
     expect(dues).toEqual([10 * minuteMs, 12.5 * minuteMs, 20 * minuteMs])
@@ -461,13 +465,14 @@ describe('many requests at once', () => {
     expect(await stored(program.sql, station)).toHaveLength(1)
   })
 
-  test('of one listener over many connections are one', async ({ sql }) => {
+  test('of one listener over many connections are one', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
     const station = await seedRequests(sql)
     const atMs = Date.now()
     const attempts = await Promise.allSettled(
       station.media.map(({ id }) => {
-        const request: NewRequest = { stationId: station.id, media: { id }, address: 'x', atMs, chance: 0 }
-        return sql.begin(tx => submitRequest(tx, request))
+        const request: NewRequest = { media: { id }, address: 'x', atMs, chance: 0 }
+        return changeStation(playout, station.id, change => submitRequest(change, request))
       })
     )
     const failures = attempts.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))

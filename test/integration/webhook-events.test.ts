@@ -3,9 +3,11 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
+import { changeStation } from '../../src/playout/change-station.ts'
+import { skipSong } from '../../src/playout/commands.ts'
 import { countListeners } from '../../src/playout/listeners.ts'
-import { raiseTurns } from '../../src/playout/raise.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
+import { writeStatusEvents } from '../../src/playout/triggers.ts'
 import { test as base } from '../support/fixtures.ts'
 import { seedHook } from '../support/hooks.ts'
 import { startPlaying } from '../support/playing.ts'
@@ -90,7 +92,8 @@ describe('a song', () => {
 
   test('whose step is undone leaves no word', async ({ playout }) => {
     const { id } = await openStation(playout)
-    const broken = advance(playout, { stationId: id, endedShId: null, cause: 'skip' }, async () => {
+    const broken = changeStation(playout, id, async change => {
+      await skipSong(change, null)
       throw new Error('no')
     })
     await expect(broken).rejects.toThrow('no')
@@ -139,11 +142,11 @@ describe('a station that goes off the air', () => {
     await silence(playout, station)
     const offAtMs = Date.now()
     expect(await written(playout.sql, station.id)).toEqual([])
-    expect(await raiseTurns(playout.sql, offAtMs + 9_000)).toEqual([])
-    expect(await raiseTurns(playout.sql, offAtMs + 10_500)).toEqual([station.hookId])
-    expect(await raiseTurns(playout.sql, offAtMs + 20_000)).toEqual([])
+    expect(await writeStatusEvents(playout.sql, offAtMs + 9_000)).toEqual([])
+    expect(await writeStatusEvents(playout.sql, offAtMs + 10_500)).toEqual([station.hookId])
+    expect(await writeStatusEvents(playout.sql, offAtMs + 20_000)).toEqual([])
     await wake(playout, station)
-    await raiseTurns(playout.sql, Date.now() + 11_000)
+    await writeStatusEvents(playout.sql, Date.now() + 11_000)
     expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([
       ['station_offline'],
       ['song_changed'],
@@ -157,7 +160,7 @@ describe('a station that goes off the air', () => {
     await playout.sql`update webhooks set is_enabled = false where id = ${station.hookId}`
     await wake(playout, station)
     await playout.sql`update webhooks set is_enabled = true where id = ${station.hookId}`
-    expect(await raiseTurns(playout.sql, Date.now() + 60_000)).toEqual([])
+    expect(await writeStatusEvents(playout.sql, Date.now() + 60_000)).toEqual([])
     expect(await written(playout.sql, station.id)).toEqual([])
   })
 
@@ -165,7 +168,7 @@ describe('a station that goes off the air', () => {
     const station = await openStation(playout)
     await silence(playout, station)
     await wake(playout, station)
-    expect(await raiseTurns(playout.sql, Date.now() + 60_000)).toEqual([])
+    expect(await writeStatusEvents(playout.sql, Date.now() + 60_000)).toEqual([])
     expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([
       ['song_changed']
     ])
@@ -175,7 +178,7 @@ describe('a station that goes off the air', () => {
     const station = await openStation(playout)
     await silence(playout, station)
     const told = await Promise.all(
-      Array.from({ length: 4 }, () => raiseTurns(playout.sql, Date.now() + 11_000))
+      Array.from({ length: 4 }, () => writeStatusEvents(playout.sql, Date.now() + 11_000))
     )
     expect(told.flat()).toEqual([station.hookId])
   })

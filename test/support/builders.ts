@@ -1,5 +1,4 @@
 import type { CurrentPlay, Play, Song, StationProfile, StationState } from '../../src/station/state.ts'
-import { emptyState } from '../../src/station/state.ts'
 
 /** A song by Nils Okada unless told otherwise. */
 export function aSong(parts: Partial<Song> = {}): Song {
@@ -39,17 +38,27 @@ export function aStation(
   parts: Partial<Omit<StationState, 'profile'>> & { profile?: Partial<StationProfile> } = {}
 ): StationState {
   const { profile, ...rest } = parts
-  const empty = emptyState(parts.stationId ?? 1, parts.epoch ?? 'e1')
   const shown = parts.shown === undefined ? aPlay() : parts.shown
   return {
-    ...empty,
+    stationId: 1,
+    epoch: 'e1',
     offset: 1,
+    listeners: { total: 0, unique: 0, mounts: {}, remotes: {}, hls: 0 },
+    history: [],
+    next: null,
+    live: null,
     revisions: { station: 1, playback: 1, queue: 0, listeners: 0, live: 0 },
     shown,
     current: shown === null ? null : currentOf(shown),
     ...rest,
     profile: {
-      ...empty.profile,
+      url: '',
+      timezone: 'UTC',
+      hlsEnabled: false,
+      hlsIsDefault: false,
+      mounts: [],
+      remotes: [],
+      customFields: [],
       name: 'Harbour FM',
       shortName: 'harbour_fm',
       description: 'Slow radio by the sea',

@@ -137,6 +137,18 @@ export async function prepareTemplate(sql: postgres.Sql): Promise<void> {
     end
     $$;
 
+    -- Revisions are raised by changeStation and its named exceptions only.
+    create function for_tests.refuse_revision() returns trigger language plpgsql as $$
+    begin
+      if current_setting('cuewire.raises_revision', true) is distinct from 'on' then
+        raise exception 'revision of station % raised outside of changeStation', new.id;
+      end if;
+      return null;
+    end
+    $$;
+    create trigger refuse_revision after update on stations for each row
+      when (old.revision is distinct from new.revision) execute function for_tests.refuse_revision();
+
     create event trigger note_change on ddl_command_end execute function for_tests.note()`)
 }
 

@@ -3,12 +3,12 @@ import { BlockList } from 'node:net'
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { reduce } from '../../src/station/reduce.ts'
-import { emptyState, type StationState } from '../../src/station/state.ts'
+import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 import type { DeliveryParts } from '../../src/webhooks/deliver.ts'
 import { HostSlots } from '../../src/webhooks/host-slots.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { aStation } from './builders.ts'
 
 /** Secrets that lie open. */
 export const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
@@ -73,14 +73,13 @@ export function stateOf(stationId: number, shId: number): StationState {
     isRequest: false,
     song
   }
-  return reduce(emptyState(stationId, 'test'), {
-    type: 'track-started',
-    revision: 1,
-    current: { shId, dueAtMs: null, isVisible: true },
+  return aStation({
+    stationId,
+    epoch: 'test',
+    revisions: { station: 0, playback: 1, queue: 1, listeners: 0, live: 0 },
     shown: play,
-    history: [],
-    next: null
-  }).state
+    current: { shId, dueAtMs: null, isVisible: true }
+  })
 }
 
 /** Writes down that songs began, one after the other; numbers are their ids in the history. */

@@ -2,9 +2,14 @@ import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs.ts'
+import { advance, type AdvanceRequest, type Outcome } from '../../src/playout/advance.ts'
+import { openLibraries } from '../../src/playout/libraries.ts'
+import { openPublications } from '../../src/playout/publications.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import { ownSchema } from '../../src/redis/state-schema.ts'
+import { readStates } from '../../src/redis/station-store.ts'
+import type { StationState } from '../../src/station/state.ts'
 import { checkRedis } from '../../src/store-checks.ts'
 
 /** The engine's services on a test's own database and Redis. */
@@ -24,6 +29,8 @@ export async function openPlayout(
     advances,
     deliveries,
     processes: { schema: () => ownSchema },
+    libraries: openLibraries(),
+    publications: openPublications(),
     log: pino({ level: 'silent' }),
     async [Symbol.asyncDispose]() {
       await advances.close()
@@ -32,4 +39,15 @@ export async function openPlayout(
       redis.disconnect()
     }
   }
+}
+
+/** Advances a station; returns the outcome and the state that is stored afterwards, null if Redis has none. */
+export async function advanceAndRead(
+  services: PlayoutServices,
+  request: AdvanceRequest
+): Promise<{ outcome: Outcome; state: StationState | null }> {
+  const { outcome } = await advance(services, request)
+  if (services.redis.status !== 'ready') return { outcome, state: null }
+  const [state = null] = await readStates(services.redis, [request.stationId])
+  return { outcome, state }
 }

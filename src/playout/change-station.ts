@@ -1,0 +1,218 @@
+import { readSnapshots } from '../db/facts.ts'
+import type { Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
+import { withDeadline } from '../deadline.ts'
+import { ApiError } from '../errors.ts'
+import { scheduleDeliveries } from '../jobs.ts'
+import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
+import type { Revisions, StationSnapshot, StationState } from '../station/state.ts'
+import { nowPlayingLine } from './now-playing-line.ts'
+import { publishCoalesced } from './publications.ts'
+import { publishSnapshot } from './publish.ts'
+import { aheadAtMostMs, pullBack } from './pull-back.ts'
+import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
+import type { PlayoutServices } from './services.ts'
+import { canFireTriggers, type TriggerValues, triggerValues, writeTriggers } from './triggers.ts'
+
+/** A part of what a station shows. */
+export type Part = keyof Revisions
+
+/** A station that a transaction has locked, and what is done to it. */
+export interface StationChange {
+  readonly tx: Tx
+  readonly services: PlayoutServices
+  readonly station: LockedStation
+  /** The current play; null while the station is silent. */
+  readonly play: OpenPlay | null
+  /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
+  readonly isPulledBack: boolean
+  /**
+   * Marks parts that the change makes look different: they are published after the commit. `columns` of the station are written in the same
+   * statement, at the end of the change; without parts they are written and nothing is published.
+   */
+  readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
+  /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
+  readonly happenedAt: (atMs: number) => void
+  /**
+   * The time of the change at which something happened that this process noted at `atMs` by its own clock. It is neither after now, nor
+   * before plays that were pulled back to now.
+   */
+  readonly momentOf: (atMs: number) => number
+}
+
+/** Columns of `stations` that changes write. */
+export type StationColumns = Readonly<
+  Partial<
+    Record<
+      'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_version' | 'listeners_total' | 'listeners_unique',
+      number | null
+    >
+  >
+>
+
+export interface ChangeOptions {
+  /** The caller does not wait until the change is published. */
+  readonly isPublishedLater?: boolean
+  /** Runs in the transaction before the station is locked: slow statements that do not depend on the station. */
+  readonly beforeLock?: (tx: Tx) => Promise<void>
+}
+
+/**
+ * Changes a station. In one transaction the row of the station is locked, what the change depends on is read, `change` runs, the revision is
+ * raised once if it marked a part, and the triggers that fired are written into the outbox of the web hooks. After the commit the snapshot
+ * is stored in Redis and published, and deliveries are enqueued. If a store is unavailable after the commit, the sweep repairs that.
+ * Returns what `change` returned. Throws 404 if the station does not exist, and what `change` throws; then nothing is changed.
+ */
+export async function changeStation<Result>(
+  services: PlayoutServices,
+  stationId: number,
+  change: (change: StationChange) => Promise<Result>,
+  { isPublishedLater = false, beforeLock = async () => {} }: ChangeOptions = {}
+): Promise<Result> {
+  const changed = await beginForStation(services.sql, stationId, async tx => {
+    await beforeLock(tx)
+    return changeIn(services, tx, stationId, change)
+  })
+  const publication = publishChange(services, changed)
+  if (!isPublishedLater) await publication
+  return changed.result
+}
+
+/** Inserts a station and changes it in the same transaction. Returns its id. */
+export async function createStation(
+  services: PlayoutServices,
+  insert: (tx: Tx) => Promise<number>,
+  change: (change: StationChange) => Promise<void>
+): Promise<number> {
+  const changed = await services.sql.begin(async tx => changeIn(services, tx, await insert(tx), change))
+  await publishChange(services, changed)
+  return changed.stationId
+}
+
+interface Changed<Result> {
+  readonly stationId: number
+  readonly result: Result
+  readonly parts: ReadonlySet<Part>
+  /** Read within the transaction, if the station has web hooks. */
+  readonly snapshot: StationSnapshot | null
+  readonly webhookIds: readonly number[]
+  readonly playBefore: number | null
+  /** The last statement, which is sent together with the commit. */
+  readonly written: Promise<unknown> | null
+}
+
+async function changeIn<Result>(
+  services: PlayoutServices,
+  tx: Tx,
+  stationId: number,
+  change: (change: StationChange) => Promise<Result>
+): Promise<Changed<Result>> {
+  const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId)
+  const before: TriggerValues = triggerValues(station, play)
+  const parts = new Set<Part>(isPulledBack ? ['playback', 'live'] : [])
+  let columns: StationColumns = {}
+  let happenedAtMs = station.readAtMs
+  const result = await change({
+    tx,
+    services,
+    station,
+    play,
+    isPulledBack,
+    mark: (marked, written = {}) => {
+      for (const part of marked) parts.add(part)
+      columns = { ...columns, ...written }
+    },
+    happenedAt: atMs => void (happenedAtMs = atMs),
+    momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
+  })
+  // Sent at once: without web hooks the commit follows it without waiting in between.
+  const written = writeStation(tx, stationId, [...parts], columns)?.execute() ?? null
+  const changed = { stationId, result, parts, playBefore: play?.id ?? null, written }
+  if (!station.hasHooks || !canFireTriggers(parts)) return { ...changed, snapshot: null, webhookIds: [] }
+  const [snapshot] = await readSnapshots(tx, [stationId])
+  if (!snapshot) return { ...changed, snapshot: null, webhookIds: [] }
+  const webhookIds = await writeTriggers(tx, before, snapshot, happenedAtMs)
+  return { ...changed, snapshot, webhookIds }
+}
+
+/** Locks a station and reads it. Throws 404 if it does not exist. */
+async function takeStation(tx: Tx, stationId: number) {
+  const sentAtMs = performance.now()
+  const [[station], [play = null]] = await Promise.all([
+    lockStations(tx, [stationId]),
+    readOpenPlays(tx, [stationId])
+  ])
+  if (!station) throw new ApiError('not-found')
+  const answeredAtMs = performance.now()
+  const offMs = engineTime.note({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
+  const isOff = Math.abs(offMs) > aheadAtMostMs + (answeredAtMs - sentAtMs) / 2
+  const behindMs = isOff ? Math.round(offMs) : 0
+  if (!(await pullBack(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
+  const [again = station] = await lockStations(tx, [stationId])
+  return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
+}
+
+/** Writes columns of a station and raises its revision and those of the parts; null if there is nothing to write. */
+function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns: StationColumns) {
+  const assignments = [
+    ...Object.entries(columns).map(([name, value]) => tx`${tx(name)} = ${value}`),
+    ...(parts.length === 0 ? [] : [raisedRevisions(tx, parts)])
+  ]
+  if (assignments.length === 0) return null
+  return tx`
+    update stations set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
+    ${parts.length === 0 ? tx`` : revisionSetting(tx)} where stations.id = ${stationId}`
+}
+
+/** The assignments that raise the revision of a station once, for these parts. */
+function raisedRevisions(tx: Tx, parts: readonly Part[]) {
+  return parts
+    .map(part => tx`${tx(`${part}_revision`)} = next_revision(revision)`)
+    .reduce((all, each) => tx`${all}, ${each}`, tx`revision = next_revision(revision)`)
+}
+
+/** Says that a revision is raised on purpose: in tests a database trigger refuses all others. */
+export const revisionSetting = (tx: Tx) =>
+  tx`from (select set_config('cuewire.raises_revision', 'on', true)) setting`
+
+/** Never rejects because a store is unavailable. Throws if the last statement of the transaction failed. */
+async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
+  await changed.written
+  if (changed.parts.size === 0) return
+  const { stationId, snapshot, webhookIds, playBefore } = changed
+  const state = await publishEventually(services, stationId, snapshot)
+  await enqueueDeliveries(services, webhookIds)
+  const isNewPlay = (state?.current?.shId ?? null) !== playBefore
+  if (state && changed.parts.has('playback') && isNewPlay) services.log.info(...nowPlayingLine(state))
+}
+
+/** Publishes what was committed. Returns null if a store is unavailable; the sweep publishes it later. */
+export async function publishEventually(
+  services: PlayoutServices,
+  stationId: number,
+  snapshot: StationSnapshot | null = null
+): Promise<StationState | null> {
+  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
+  try {
+    return await (snapshot ? publishSnapshot(services, snapshot) : publishCoalesced(services, stationId))
+  } catch (error) {
+    services.log.warn({ err: error, station: stationId }, 'live state not updated; retrying')
+    return null
+  }
+}
+
+const enqueueTimeoutMs = 500
+
+/** Enqueues deliveries that were committed. If Redis is unavailable, the relay finds them. */
+export async function enqueueDeliveries(
+  { deliveries, log }: PlayoutServices,
+  webhookIds: readonly number[]
+): Promise<void> {
+  if (webhookIds.length === 0) return
+  try {
+    const add = () => scheduleDeliveries(deliveries, webhookIds, engineTimeMs())
+    await withDeadline(enqueueTimeoutMs, 'enqueuing deliveries of web hooks', add)
+  } catch (error) {
+    log.warn({ err: error }, 'deliveries of web hooks not enqueued; retrying')
+  }
+}

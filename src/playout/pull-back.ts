@@ -1,0 +1,46 @@
+import type { Tx } from '../db/sql.ts'
+import { countLibraryChange } from './libraries.ts'
+import type { LockedStation, OpenPlay } from './rows.ts'
+
+/** Processes measure the time, and playouts report in their own: what is ahead of now by less is no error. */
+export const aheadAtMostMs = 1_000
+/** Maximum number of plays that are pulled back at once. */
+const playsAtMost = 1_000
+
+/**
+ * Moves plays and broadcasts of a locked station that begin or end after now to now: the clock of Postgres went back, or a process with a
+ * wrong clock stored them. Without this the station would stand still until such a play begins. Returns whether there were any.
+ */
+export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
+  const { id: stationId, readAtMs: nowMs } = station
+  const fromMs = nowMs + aheadAtMostMs
+  // A silent station may have a play that ended after now.
+  if (play !== null && play.startedAtMs <= fromMs) return false
+  // In the text: for a parameter Postgres expects a tenth of the table, and reads all of it.
+  const some = tx.unsafe(`limit ${playsAtMost}`)
+  // If one is ahead, others may be ahead by less, and would overlap with it.
+  const plays = await tx`
+    with near as (
+      (select id, started_at_ms, ended_at_ms from song_history
+        where (station_id, started_at_ms) > (${stationId}, ${nowMs}) and station_id <= ${stationId}
+        order by station_id, started_at_ms ${some})
+      union
+      (select id, started_at_ms, ended_at_ms from song_history
+        where station_id between ${stationId} and ${stationId} and ended_at_ms > ${nowMs}
+        order by station_id, ended_at_ms desc ${some})
+    )
+    update song_history set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end,
+      due_at_ms = due_at_ms - greatest(0, started_at_ms - ${nowMs})
+    where id in (select id from near)
+      and exists (select from near where started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
+  const broadcasts = await tx`
+    update broadcasts set started_at_ms = least(started_at_ms, ${nowMs}), ended_at_ms = case when ended_at_ms > ${nowMs} then ${nowMs} else ended_at_ms end
+    where id in (
+        select id from broadcasts where station_id between ${stationId} and ${stationId}
+        order by station_id, id desc ${some})
+      and (ended_at_ms is null and started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
+  if (plays.count + broadcasts.count === 0) return false
+  // Libraries in memory hold the wrong times.
+  await countLibraryChange(tx, stationId)
+  return true
+}

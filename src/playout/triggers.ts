@@ -1,0 +1,87 @@
+import { readSnapshots } from '../db/facts.ts'
+import type { Sql, Tx } from '../db/sql.ts'
+import { beginForStation } from '../db/station-transaction.ts'
+import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
+import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
+import { writeEvent } from '../webhooks/outbox.ts'
+import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
+
+export type TriggerValues = Observed
+
+const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
+
+/** Whether a change of these parts can fire triggers. */
+export const canFireTriggers = (parts: ReadonlySet<keyof Revisions>) =>
+  parts.has('playback') || parts.has('live') || parts.has('listeners')
+
+/** The values of a locked station that triggers depend on, before it is changed. */
+export function triggerValues(station: LockedStation, play: OpenPlay | null): TriggerValues {
+  const current = play && { shId: play.id }
+  const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
+  return { current, shown: current, listeners: { total: station.listenersTotal }, live }
+}
+
+/**
+ * Writes the triggers of a change into the outbox of the station's web hooks, as part of its transaction. `snapshot` is what the transaction
+ * has made of the station. Returns the web hooks that have deliveries now.
+ */
+export async function writeTriggers(
+  tx: Tx,
+  before: TriggerValues,
+  snapshot: StationSnapshot,
+  happenedAtMs: number
+): Promise<number[]> {
+  const fired = triggersOf(before, snapshot)
+  const status = fired.find(trigger => statusTriggers.has(trigger))
+  if (status) await noteStatus(tx, snapshot.stationId, status === 'station_online', happenedAtMs)
+  const triggers = fired.filter(trigger => !statusTriggers.has(trigger))
+  if (triggers.length === 0) return []
+  const fact = triggers.includes('song_changed')
+    ? `song:${snapshot.current?.shId}`
+    : `state:${newestRevision(snapshot)}:${happenedAtMs}`
+  return writeEvent(tx, snapshot, { fact, triggers, happenedAtMs })
+}
+
+/** How long a station has to be online or offline before web hooks get the event. */
+const statusDelayMs = 10_000
+
+/** Notes that the station went online or offline. Going back within the delay cancels both. */
+async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number): Promise<void> {
+  await tx`
+    update stations set
+      turned_online = case when turned_online is null then ${isOn}::boolean end,
+      turned_at_ms = case when turned_online is null then ${atMs}::bigint end
+    where id = ${stationId} and turned_online is distinct from ${isOn}`
+}
+
+/**
+ * Writes the events of stations that have been online or offline for the delay. Returns the web hooks that have deliveries now. Call it every
+ * few seconds; it may run in any number of processes.
+ */
+export async function writeStatusEvents(sql: Sql, nowMs: number): Promise<number[]> {
+  const due = await sql<{ id: number }[]>`
+    select s.id from stations s where s.turned_at_ms <= ${nowMs - statusDelayMs} order by s.turned_at_ms limit 500
+    ${skipLocked(sql)}`
+  const webhookIds: number[] = []
+  for (const { id } of due)
+    webhookIds.push(...(await beginForStation(sql, id, tx => writeStatusEvent(tx, id, nowMs))))
+  return webhookIds
+}
+
+async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number): Promise<number[]> {
+  const [status] = await tx<{ isOnline: boolean; atMs: number }[]>`
+    update stations s set turned_online = null, turned_at_ms = null
+    from (select id, turned_online, turned_at_ms from stations where id = ${stationId} for no key update) before
+    where s.id = before.id and before.turned_at_ms <= ${nowMs - statusDelayMs}
+    returning before.turned_online as "isOnline", before.turned_at_ms as "atMs"`
+  const [snapshot] = status ? await readSnapshots(tx, [stationId]) : []
+  if (!status || !snapshot) return []
+  // Without an enabled web hook nothing is noted, so the status may have changed since.
+  if (isOnline(snapshot) !== status.isOnline) return []
+  const trigger = status.isOnline ? 'station_online' : 'station_offline'
+  return writeEvent(tx, snapshot, {
+    fact: `${trigger}:${status.atMs}`,
+    triggers: [trigger],
+    happenedAtMs: nowMs
+  })
+}

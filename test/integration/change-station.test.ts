@@ -1,0 +1,142 @@
+import { describe, expect } from 'vitest'
+
+import type { Tx } from '../../src/db/sql.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { changeStation, createStation } from '../../src/playout/change-station.ts'
+import { readStates } from '../../src/redis/station-store.ts'
+import { test } from '../support/fixtures.ts'
+import { openPlayout } from '../support/playout.ts'
+import { seedStation } from '../support/stations.ts'
+import { changeUnpublished } from '../support/unpublished.ts'
+import { waitFor } from '../support/wait.ts'
+
+const refusal = /revision of station \d+ raised outside of changeStation/
+
+describe('the revision of a station', () => {
+  test('cannot be raised outside of changeStation', async ({ sql }) => {
+    const id = await seedStation(sql)
+    const raised = sql`update stations set revision = next_revision(revision) where id = ${id}`
+    await expect(raised).rejects.toThrow(refusal)
+    await changeUnpublished(sql, tx => tx`update stations set revision = next_revision(revision)`)
+    const later = sql.begin(async tx => tx`update stations set revision = next_revision(revision)`)
+    await expect(later).rejects.toThrow(refusal)
+  })
+
+  test('is raised once, however often parts are marked', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const revisions = () => sql`
+      select revision, station_revision as station, queue_revision as queue, playback_revision as playback
+      from stations where id = ${id}`
+    const [before] = await revisions()
+    await changeStation(playout, id, async ({ mark }) => {
+      mark(['station'])
+      mark(['queue', 'station'])
+    })
+    const [after] = await revisions()
+    expect(after?.['revision']).toBeGreaterThan(before?.['revision'])
+    expect(after).toEqual({
+      revision: after?.['revision'],
+      station: after?.['revision'],
+      queue: after?.['revision'],
+      playback: before?.['playback']
+    })
+  })
+})
+
+describe('a change', () => {
+  test('that nobody is shown writes columns and publishes nothing', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const [before] = await sql`select revision from stations where id = ${id}`
+    await changeStation(playout, id, async ({ mark }) => mark([], { wake_at_ms: 7 }))
+    const [after] = await sql`select revision, wake_at_ms as "wakeAtMs" from stations where id = ${id}`
+    expect(after).toEqual({ ...before, wakeAtMs: 7 })
+    expect(await readStates(playout.redis, [id])).toEqual([null])
+  })
+
+  test('that throws leaves nothing behind', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const before = await sql`select * from stations where id = ${id}`
+    const broken = changeStation(playout, id, async ({ tx, mark }) => {
+      mark(['station'])
+      await tx`update stations set name = 'Half done' where id = ${id}`
+      throw new Error('no')
+    })
+    await expect(broken).rejects.toThrow('no')
+    expect(await sql`select * from stations where id = ${id}`).toEqual(before)
+  })
+
+  test('whose last statement fails is refused and leaves nothing behind', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const broken = changeStation(playout, id, async ({ tx, mark }) => {
+      await tx`update stations set name = 'Half done' where id = ${id}`
+      mark(['listeners'], { listeners_total: 2 ** 60 })
+    })
+    await expect(broken).rejects.toThrow('out of range')
+    const [row] = await sql`select name from stations where id = ${id}`
+    expect(row?.['name']).not.toBe('Half done')
+    expect(await readStates(playout.redis, [id])).toEqual([null])
+  })
+
+  test('of a station that does not exist is refused', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const change = changeStation(playout, 987_654, async () => {})
+    await expect(change).rejects.toMatchObject({ kind: 'not-found' })
+  })
+
+  test('sees what another one did that held the row', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
+    const [play] = await sql<{ id: number }[]>`
+      select id from song_history where station_id = ${id} and ended_at_ms is null`
+    let seen: number | null | undefined
+    let isLocked = () => {}
+    const locked = new Promise<void>(resolve => (isLocked = resolve))
+    const first = sql.begin(async tx => {
+      await tx`select from stations where id = ${id} for no key update`
+      isLocked()
+      await waitFor(async () => (await sql`select from pg_locks where not granted`).length > 0, {
+        deadlineMs: 5_000,
+        what: 'the second change'
+      })
+      await tx`update song_history set ended_at_ms = started_at_ms where id = ${play?.id ?? 0}`
+    })
+    await locked
+    await changeStation(playout, id, async change => void (seen = change.play?.id ?? null))
+    await first
+    expect(seen).toBeNull()
+  })
+})
+
+test('many changes of a station at once are all published', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const id = await seedStation(sql)
+  const count = (total: number) =>
+    changeStation(playout, id, async ({ mark }) => mark(['listeners'], { listeners_total: total }))
+  await Promise.all(Array.from({ length: 20 }, (_, index) => count(index + 1)))
+  const [row] = await sql<{ total: number; revision: number }[]>`
+    select listeners_total as total, revision from stations where id = ${id}`
+  const [state] = await readStates(playout.redis, [id])
+  expect(state).toMatchObject({ listeners: { total: row?.total }, revisions: { listeners: row?.revision } })
+  expect(playout.publications.size).toBe(0)
+})
+
+test('a station that is created is changed in the same transaction', async ({ sql, redisUrl }) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const insert = async (tx: Tx) => {
+    const [row] = await tx<{ id: number }[]>`
+      insert into stations (name, short_name) values ('New', 'new') returning id`
+    return row?.id ?? 0
+  }
+  const broken = createStation(playout, insert, async () => {
+    throw new Error('no')
+  })
+  await expect(broken).rejects.toThrow('no')
+  expect(await sql`select from stations`).toHaveLength(0)
+  const id = await createStation(playout, insert, async ({ mark }) => mark(['station']))
+  expect((await readStates(playout.redis, [id]))[0]?.profile.name).toBe('New')
+})
