@@ -12,7 +12,7 @@ import { publishSnapshot } from './publish.ts'
 import { aheadAtMostMs, pullBack } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { canFireTriggers, type TriggerValues, triggerValues, writeTriggers } from './triggers.ts'
+import { mayFireTriggers, type TriggerValues, triggerValues, writeTriggers } from './triggers.ts'
 
 /** A part of what a station shows. */
 export type Part = keyof Revisions
@@ -93,7 +93,7 @@ interface Changed<Result> {
   readonly stationId: number
   readonly result: Result
   readonly parts: ReadonlySet<Part>
-  /** Read within the transaction, if the station has web hooks. */
+  /** Read within the transaction, if the change may fire a trigger of a web hook. */
   readonly snapshot: StationSnapshot | null
   readonly webhookIds: readonly number[]
   readonly playBefore: number | null
@@ -128,7 +128,7 @@ async function changeIn<Result>(
   // Sent at once: without web hooks the commit follows it without waiting in between.
   const written = writeStation(tx, stationId, [...parts], columns)?.execute() ?? null
   const changed = { stationId, result, parts, playBefore: play?.id ?? null, written }
-  if (!station.hasHooks || !canFireTriggers(parts)) return { ...changed, snapshot: null, webhookIds: [] }
+  if (!mayFireTriggers(station, parts)) return { ...changed, snapshot: null, webhookIds: [] }
   const [snapshot] = await readSnapshots(tx, [stationId])
   if (!snapshot) return { ...changed, snapshot: null, webhookIds: [] }
   const webhookIds = await writeTriggers(tx, before, snapshot, happenedAtMs)

@@ -3,6 +3,7 @@ import type { PendingRequest, Refused, Rules } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/refill.ts'
 import { openZone } from '../autodj/zone.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import type { Trigger } from '../station/triggers.ts'
 
 /** The settings a step needs. */
 export interface LockedStation {
@@ -32,8 +33,8 @@ export interface LockedStation {
   readonly consecutiveRequests: number
   readonly overrunMs: number
   readonly cutsBeforeSent: boolean
-  /** It has web hooks that are switched on. */
-  readonly hasHooks: boolean
+  /** The triggers of each enabled web hook; an empty list stands for all. */
+  readonly hookTriggers: readonly (readonly Trigger[])[]
 }
 
 /**
@@ -73,7 +74,8 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
     s.max_overrun * 1000 as "overrunMs",
     s.backend = 'liquidsoap' and exists (
       select from playouts o where o.station_id = s.id and o.takes_commands) as "cutsBeforeSent",
-    exists (select from webhooks w where w.station_id = s.id and w.is_enabled) as "hasHooks",
+    coalesce((
+      select jsonb_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
     case when s.backend <> 'liquidsoap' then 0
       when s.enable_auto_cue then ${measuredOverlap(tx)}
       when s.crossfade_type = 'none' then 0

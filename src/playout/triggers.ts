@@ -10,9 +10,24 @@ export type TriggerValues = Observed
 
 const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
 
-/** Whether a change of these parts can fire triggers. */
-export const canFireTriggers = (parts: ReadonlySet<keyof Revisions>) =>
-  parts.has('playback') || parts.has('live') || parts.has('listeners')
+const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
+  station: [],
+  queue: [],
+  playback: ['song_changed', 'song_changed_live', 'station_online', 'station_offline'],
+  live: ['song_changed_live', 'live_connect', 'live_disconnect', 'station_online', 'station_offline'],
+  listeners: ['listener_gained', 'listener_lost']
+}
+
+/** Whether a change of these parts may fire a trigger that a web hook of the station has. */
+export function mayFireTriggers(
+  { hookTriggers }: LockedStation,
+  parts: ReadonlySet<keyof Revisions>
+): boolean {
+  const fired = new Set([...parts].flatMap(part => triggersOfParts[part]))
+  return hookTriggers.some(triggers =>
+    triggers.length === 0 ? fired.size > 0 : triggers.some(trigger => fired.has(trigger))
+  )
+}
 
 /** The values of a locked station that triggers depend on, before it is changed. */
 export function triggerValues(station: LockedStation, play: OpenPlay | null): TriggerValues {
@@ -76,7 +91,7 @@ async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number): Promi
     returning before.turned_online as "isOnline", before.turned_at_ms as "atMs"`
   const [snapshot] = status ? await readSnapshots(tx, [stationId]) : []
   if (!status || !snapshot) return []
-  // Without an enabled web hook nothing is noted, so the status may have changed since.
+  // Without a web hook for it nothing is noted, so the status may have changed since.
   if (isOnline(snapshot) !== status.isOnline) return []
   const trigger = status.isOnline ? 'station_online' : 'station_offline'
   return writeEvent(tx, snapshot, {

@@ -50,19 +50,20 @@ export async function writeEvent(
     .map(hook => ({ id: hook.id, triggers: triggersFor(hook, triggers) }))
     .filter(hook => hook.triggers.length > 0)
   if (told.length === 0) return []
-  const [event] = await tx<{ id: number }[]>`
-    insert into webhook_events (station_id, fact, happened_at_ms, state)
-    values (${stationId}, ${fact}, ${happenedAtMs}, ${JSON.stringify(state)}::text::json)
-    on conflict (station_id, fact) do nothing returning id`
-  if (!event) return []
-  const rows = told.map(({ id, triggers: asked }) => ({
-    webhook_id: id,
-    event_id: event.id,
-    message_id: messageId({ stationId, fact, happenedAtMs, webhookId: id }),
-    triggers: asked,
-    happened_at_ms: happenedAtMs,
-    next_attempt_ms: happenedAtMs
+  const deliveries = told.map(({ id, triggers: asked }) => ({
+    hook: id,
+    message: messageId({ stationId, fact, happenedAtMs, webhookId: id }),
+    triggers: asked
   }))
-  await tx`insert into webhook_deliveries ${tx(rows)} on conflict (webhook_id, message_id) do nothing`
-  return told.map(({ id }) => id)
+  const rows = await tx<{ id: number }[]>`
+    with event as (
+      insert into webhook_events (station_id, fact, happened_at_ms, state)
+      values (${stationId}, ${fact}, ${happenedAtMs}, ${JSON.stringify(state)}::text::json)
+      on conflict (station_id, fact) do nothing returning id
+    )
+    insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms)
+    select x.hook, event.id, x.message, array(select jsonb_array_elements_text(x.triggers)), ${happenedAtMs}, ${happenedAtMs}
+    from event, jsonb_to_recordset(${tx.json(deliveries)}) as x (hook bigint, message text, triggers jsonb)
+    on conflict (webhook_id, message_id) do nothing returning webhook_id as id`
+  return rows.map(({ id }) => id)
 }

@@ -317,7 +317,7 @@ test('a step sees what was committed while it waited for its station', async ({ 
       insert into broadcasts (station_id, username, streamer_name, started_at_ms) values (${stationId}, 'dj', 'DJ', 1)`
     await tx`insert into webhooks (station_id, type) values (${stationId}, 'generic')`
   })
-  expect(await waiting).toMatchObject({ liveSinceMs: 1, hasHooks: true })
+  expect(await waiting).toMatchObject({ liveSinceMs: 1, hookTriggers: [[]] })
 })
 
 test('a lost live state is rebuilt under a new epoch, and its next step is scheduled', async ({
