@@ -3,9 +3,8 @@ import { isAbsolute } from 'node:path'
 import * as v from 'valibot'
 
 import { OperatorError } from './errors.ts'
-import { isNetwork } from './networks.ts'
-import { parsedUrl } from './parsed-url.ts'
-import { urlsOf } from './redis/place.ts'
+import { isNetwork, parsedUrl } from './networks.ts'
+import { urlsOf } from './redis/connection.ts'
 
 const port = v.pipe(
   v.string(),

@@ -8,11 +8,15 @@ import { migrateDatabase } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
 import { checkMediaDir, importFolder, prepareDemo } from './demo.ts'
 import { announceServices, lockDataDir } from './embedded/data-dir.ts'
-import { inOneLine } from './embedded/guard.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
-import type { EmbeddedService, ServiceOptions } from './embedded/service.ts'
-import { type ServiceOutage, supervise } from './embedded/supervise.ts'
+import {
+  type EmbeddedService,
+  inOneLine,
+  type ServiceOptions,
+  type ServiceOutage,
+  supervise
+} from './embedded/supervise.ts'
 import { assertPortIsFree } from './http/port.ts'
 import type { Logger } from './log.ts'
 import { runService } from './shutdown.ts'

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 
 import type { Sql } from './db/sql.ts'
 import { OperatorError } from './errors.ts'
-import { type RedisPlace, urlsOf } from './redis/place.ts'
+import { type RedisPlace, urlsOf } from './redis/connection.ts'
 
 const answerMs = 4_000
 

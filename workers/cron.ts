@@ -4,13 +4,13 @@ import { tidyPolls } from '../src/broadcast/poll-rows.ts'
 import { removeOldProcesses } from '../src/db/processes.ts'
 import type { Logger } from '../src/log.ts'
 import { clearTombstones } from '../src/playout/gone.ts'
-import { removeOldSalts } from '../src/playout/listener-salts.ts'
+import { removeOldSalts } from '../src/playout/listeners-known.ts'
 import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
 import { expireRequests, forgetAddresses } from '../src/playout/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { watchSilence } from '../src/playout/silence.ts'
 import { removeDeletedStations } from '../src/playout/station-removal.ts'
-import { removeFormerStates } from '../src/redis/former-states.ts'
+import { removeFormerStates } from '../src/redis/state-schema.ts'
 import {
   removeOldAudit,
   removeOldBroadcasts,

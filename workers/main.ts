@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { tellReady } from '../src/children.ts'
-import { openKeptSecrets } from '../src/kept-secrets.ts'
+import { openKeptSecrets } from '../src/secrets-key.ts'
 import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'

@@ -8,14 +8,12 @@ import type { Config } from '../src/config.ts'
 import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { writeStatusEvents } from '../src/playout/triggers.ts'
-import { openBlocking } from '../src/redis/connection.ts'
-import type { RedisPlace } from '../src/redis/place.ts'
+import { openBlocking, type RedisPlace } from '../src/redis/connection.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Secrets } from '../src/secrets.ts'
-import { deliver, type DeliveryParts } from '../src/webhooks/deliver.ts'
+import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliver.ts'
 import { dueHooks, prolongHolds, pullHooksBack } from '../src/webhooks/deliveries.ts'
-import { HostSlots } from '../src/webhooks/host-slots.ts'
-import { sendPartsOf } from '../src/webhooks/send-parts.ts'
+import { sendPartsOf } from '../src/webhooks/send.ts'
 
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
 const concurrency = 500

@@ -1,9 +1,8 @@
 import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { integer, text } from '../fields/field.ts'
-import { filtersOf } from './filters.ts'
 import { listParameters, listReply, listSchema, newestRows, parseListQuery, readList } from './list.ts'
-import { findStation } from './parse.ts'
+import { filtersOf, findStation } from './parse.ts'
 import type { ApiRoute } from './route.ts'
 import { exactly } from './schemas.ts'
 

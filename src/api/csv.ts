@@ -1,4 +1,3 @@
-import { attachment } from './attachment.ts'
 import type { Reply } from './route.ts'
 
 /** What stands in a cell; text is quoted where it has to be. */
@@ -24,4 +23,11 @@ export function csvReply(name: string, body: string | Uint8Array): Reply {
     body,
     headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': attachment(`${name}.csv`) }
   }
+}
+
+/** The header that has browsers save an answer as a file: its name in ASCII, and as it is (RFC 6266). */
+export function attachment(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
+  const whole = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`
 }

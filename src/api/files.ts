@@ -10,14 +10,12 @@ import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../playo
 import { refillQueue } from '../playout/queue.ts'
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import { libraryPath, maxPathBytes } from '../songs/library-path.ts'
-import { songId, songText } from '../songs/song-id.ts'
-import { longest } from '../songs/tag-text.ts'
-import { titleOf } from '../songs/title-of.ts'
+import { longest, songId, songText, titleOf } from '../songs/song.ts'
 import { artUrl } from '../station/now-playing.ts'
-import { changeCustomValues, customValues, unknownFields } from './custom-values.ts'
+import { changeCustomValues, customValues, unknownFields } from './custom-fields.ts'
 import { mediaFolderOf } from './media-folder.ts'
 import { resourceRoutes } from './resource-routes.ts'
-import { type Rules, type Stored, resource, type Write } from './resource.ts'
+import { resource, type Rules, type Stored, type Write } from './resource.ts'
 
 /** Made by the server: what a body says of it is ignored. */
 const made = (about: string) =>

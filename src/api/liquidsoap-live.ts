@@ -1,4 +1,4 @@
-import { findStreamer } from '../db/streamers.ts'
+import { findStreamer } from '../db/stations.ts'
 import { endLive, goLive } from '../playout/live.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { momentOf, playoutRoutesOf } from './playout-caller.ts'

@@ -1,3 +1,4 @@
+import type { Zone } from '../autodj/zone.ts'
 import type { Fragment, Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { StationRow } from './route.ts'
@@ -30,4 +31,15 @@ export function instant(sql: Sql, station: StationRow, at: Moment, after: 0 | 1)
   return sql`(select (extract(epoch from
       (${at.day}::text::date + ${after}::int)::timestamp at time zone s.timezone) * 1000)::bigint
     from stations s where s.id = ${station.id})`
+}
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** An instant as the clock of a zone shows it, by RFC 3339: `2026-03-29T03:00:00+02:00`. */
+export function localTime(zone: Zone, atMs: number): string {
+  const { offsetMs } = zone.span(atMs)
+  const minutes = Math.round(Math.abs(offsetMs) / 60_000)
+  const sign = offsetMs < 0 ? '-' : '+'
+  const offset = `${sign}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+  return new Date(atMs + offsetMs).toISOString().slice(0, 19) + offset
 }

@@ -1,11 +1,19 @@
 import { ApiError, TooManyRequests } from '../errors.ts'
+import { integer, text } from '../fields/field.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { mayHaveBeenSent, type StationState } from '../station/state.ts'
 import { maySeeStation } from './access.ts'
-import { parsePoll, type Poll, pollParameters } from './poll.ts'
-import { type ApiRequest, type ApiRoute, type HeldDocument, json, positionHeaders } from './route.ts'
-import type { Operation, Reply } from './route.ts'
+import { filtersOf } from './parse.ts'
+import {
+  type ApiRequest,
+  type ApiRoute,
+  type HeldDocument,
+  json,
+  type Operation,
+  positionHeaders,
+  type Reply
+} from './route.ts'
 import type { ApiServices, DocumentKind } from './services.ts'
 import { type Visit, visitedStation, visitOf } from './visit.ts'
 import { isNewsTo } from './waiters.ts'
@@ -269,3 +277,34 @@ export const nowPlayingRoutes = [
     (state, { config }) => json(renderStation(state, config.BASE_URL))
   )
 ]
+
+/** What a long poll asks for. `epoch` null: the one that is there. */
+interface Poll {
+  readonly waitMs: number
+  readonly since: number
+  readonly epoch: string | null
+}
+
+const filters = filtersOf({
+  wait: integer({
+    min: 0,
+    max: 60,
+    about: 'Seconds to wait for an offset above `since`. Without `since` nothing is waited for.'
+  }),
+  since: integer({
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    about: 'The offset that the caller has, from `X-Cuewire-Offset`.'
+  }),
+  epoch: text({ max: 255, about: 'The epoch that the offset belongs to, from `X-Cuewire-Epoch`.' })
+})
+
+/** The query parameters of a long poll, with their schemas. */
+const pollParameters = filters.schemas
+
+/** Reads the query of a long poll; null: whatever there is is asked for. Throws a 400 that names the parameter. */
+function parsePoll(query: URLSearchParams): Poll | null {
+  if (query.size === 0) return null
+  const { wait = 0, since, epoch } = filters.parse(query)
+  return since === undefined ? null : { waitMs: wait * 1000, since, epoch: epoch ?? null }
+}

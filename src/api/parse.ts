@@ -2,6 +2,8 @@ import * as v from 'valibot'
 
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import type { Fields, JsonSchema, ValuesOf } from '../fields/field.ts'
+import { changesOf } from '../fields/form.ts'
 import { problemsOf } from '../fields/problems.ts'
 import type { StationRow } from './route.ts'
 
@@ -33,4 +35,43 @@ export async function findStation(
     select id, short_name as "shortName", is_public as "isPublic" from stations
     where ${id === null ? sql`short_name = ${shortName}` : sql`id = ${id}`} and deleted_at is null`
   return station ?? null
+}
+
+/** A whole number of a query, `fallback` where it is not there. Throws a 400 that names the parameter. */
+export function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  { least, most, fallback }: { least: number; most: number; fallback: number }
+): number {
+  const text = query.get(name)
+  if (text === null || text === '') return fallback
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : -1
+  if (value >= least && value <= most) return value
+  const message = `${name} must be a whole number from ${least} to ${most}.`
+  throw ApiError.ofFields([{ field: name, code: 'out_of_range', message }])
+}
+
+/** Query parameters that narrow a list: what a query asks for, and their schemas. */
+interface Filters<F extends Fields> {
+  /** Throws a 400 that names the parameter. An empty parameter counts as none. */
+  readonly parse: (query: URLSearchParams) => Partial<ValuesOf<F>>
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+}
+
+/** The filters by these fields; a parameter is named after its field. */
+export function filtersOf<F extends Fields>(fields: F): Filters<F> {
+  const form = changesOf(fields)
+  return {
+    parse: query => {
+      const named = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(fields, name))
+      return parseBody(form, Object.fromEntries(named))
+    },
+    schemas: Object.fromEntries(
+      Object.entries(fields).map(([name, { schema }]) => [name, withoutDefault(schema)])
+    )
+  }
+}
+
+function withoutDefault({ default: _default, ...schema }: JsonSchema): JsonSchema {
+  return schema
 }

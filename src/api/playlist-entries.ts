@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { ApiError } from '../errors.ts'
 import { integer, type JsonSchema, problem } from '../fields/field.ts'
 import { isCut, maxEntries, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
-import { cleanLine, longest } from '../songs/tag-text.ts'
+import { cleanLine, longest } from '../songs/song.ts'
 import { parseBody } from './parse.ts'
 
 /** What a body names: a song of the library by its id, or a line of a list. */

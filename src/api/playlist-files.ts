@@ -1,22 +1,21 @@
-import { matchMedia } from '../db/media-matches.ts'
-import { appendTracks, lockImports, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import { appendTracks, lockImports, matchMedia, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { refillQueueLater } from '../playout/queue.ts'
-import { candidatesOf } from '../songs/candidates.ts'
-import { maxPlaylistBytes } from '../songs/playlist-file.ts'
+import { candidatesOf } from '../songs/location.ts'
 import {
   type ListedSong,
+  maxPlaylistBytes,
   type PlaylistFormat,
   playlistTypes,
   renderPlaylist
-} from '../songs/playlist-text.ts'
-import { remoteSong } from '../songs/remote-song.ts'
+} from '../songs/playlist-file.ts'
+import { remoteSong } from '../songs/remote-list.ts'
 import type { Song } from '../songs/song.ts'
 import { redactedLocation } from '../webhooks/without-secrets.ts'
 import { maySeeWholeAddresses } from './access.ts'
-import { attachment } from './attachment.ts'
 import { recordAudit } from './audit.ts'
+import { attachment } from './csv.ts'
 import { mediaFolderOf } from './media-folder.ts'
 import { parseId } from './parse.ts'
 import { parseWanted, type Wanted, wantedSchema } from './playlist-entries.ts'

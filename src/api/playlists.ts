@@ -17,10 +17,9 @@ import {
 } from '../fields/field.ts'
 import { startNewPass } from '../playout/passes.ts'
 import { markPlaylist, refillQueue } from '../playout/queue.ts'
-import { keepEntries } from '../playout/remote-entries.ts'
-import { followSource } from '../playout/remote-source.ts'
+import { followSource, keepEntries } from '../playout/remote-entries.ts'
 import { resourceRoutes } from './resource-routes.ts'
-import { type Rules, type Stored, resource } from './resource.ts'
+import { resource, type Rules, type Stored } from './resource.ts'
 import { scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
 import { targetProblems } from './target-problems.ts'
 

@@ -7,9 +7,9 @@ import { previewStation } from '../playout/preview.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
+import { wholeNumber } from './parse.ts'
 import { type ApiRoute, json, type StationRow, stationOf } from './route.ts'
 import type { ApiServices } from './services.ts'
-import { wholeNumber } from './whole-number.ts'
 
 const hoursAtMost = 168
 const rowsAtMost = 2_000

@@ -7,7 +7,6 @@ import { renderSong } from '../station/now-playing.ts'
 import type { Song } from '../station/state.ts'
 import { maySeeAddresses } from './access.ts'
 import { recordAudit } from './audit.ts'
-import { filtersOf } from './filters.ts'
 import {
   likePattern,
   listParameters,
@@ -17,7 +16,7 @@ import {
   parseListQuery,
   readList
 } from './list.ts'
-import { parseId } from './parse.ts'
+import { filtersOf, parseId } from './parse.ts'
 import { actionResult, type ApiRoute, stationOf, type StationRow } from './route.ts'
 
 const filter = filtersOf({

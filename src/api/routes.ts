@@ -11,8 +11,7 @@ import { historyRoutes } from './history.ts'
 import { hlsStreamRoutes, hlsStreams } from './hls-streams.ts'
 import { liquidsoapCommandRoutes } from './liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './liquidsoap-live.ts'
-import { liquidsoapScriptRoutes } from './liquidsoap-script.ts'
-import { liquidsoapRoutes } from './liquidsoap.ts'
+import { liquidsoapRoutes, liquidsoapScriptRoutes } from './liquidsoap.ts'
 import { listenerSeriesRoutes } from './listener-series.ts'
 import { liveRoutes } from './live.ts'
 import { articleSchema, newsRoutes } from './news.ts'
@@ -24,7 +23,7 @@ import { describeApi } from './openapi.ts'
 import { playlistActionRoutes } from './playlist-actions.ts'
 import { playlistFileRoutes } from './playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists.ts'
-import { playoutKeyRoutes, playoutKeySchema } from './playout-key.ts'
+import { playoutKeyRoutes, playoutKeySchema } from './playout-caller.ts'
 import { playoutRoutes } from './playout.ts'
 import { pollRoutes, pollSchema } from './polls.ts'
 import { queuePreviewRoutes } from './queue-preview.ts'
@@ -48,12 +47,15 @@ import { statusRoutes } from './status.ts'
 import { storageLocationRoutes, storageLocations } from './storage-locations.ts'
 import { streamerArtRoutes } from './streamer-art.ts'
 import { streamerRoutes, streamers } from './streamers.ts'
-import { webhookCloneRoutes } from './webhook-clone.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhook-deliveries.ts'
 import { redeliveredSchema, webhookRedeliverRoutes } from './webhook-redeliver.ts'
-import { rotatedSecretSchema, webhookRotateSecretRoutes } from './webhook-rotate-secret.ts'
 import { webhookTestRoutes, webhookTestSchema } from './webhook-test.ts'
-import { webhookToggleRoutes } from './webhook-toggle.ts'
+import {
+  rotatedSecretSchema,
+  webhookCloneRoutes,
+  webhookRotateSecretRoutes,
+  webhookToggleRoutes
+} from './webhook-toggle.ts'
 import { webhookRoutes, webhooks } from './webhooks.ts'
 
 const documented: readonly ApiRoute[] = [

@@ -2,11 +2,11 @@ import { type ScheduleItem, windowsBetween } from '../autodj/schedule.ts'
 import { openZone } from '../autodj/zone.ts'
 import { TooManyRequests } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { localTime } from './local-time.ts'
+import { localTime } from './moments.ts'
+import { wholeNumber } from './parse.ts'
 import { type ApiRoute, json } from './route.ts'
 import { openAddressBuckets } from './token-buckets.ts'
 import { visitedStation, visitOf } from './visit.ts'
-import { wholeNumber } from './whole-number.ts'
 
 const dayMs = 86_400_000
 const daysAtMost = 31

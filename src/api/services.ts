@@ -6,7 +6,7 @@ import type { HeavyReads } from './heavy-reads.ts'
 import type { Keys } from './keys.ts'
 import type { HeldDocument } from './route.ts'
 import type { Waiters } from './waiters.ts'
-import type { WebhookTestParts } from './webhook-test-parts.ts'
+import type { WebhookTestParts } from './webhook-test.ts'
 
 /** Which document of a station: the two renderings, or one line of text. */
 export type DocumentKind = 'rest' | 'event' | 'line'

@@ -20,7 +20,7 @@ import {
 } from '../fields/field.ts'
 import { advance } from '../playout/advance.ts'
 import { publishEventually } from '../playout/change-station.ts'
-import { giveToClock, switchOff } from '../playout/driver.ts'
+import { giveToClock, switchOff } from '../playout/commands.ts'
 import { refillQueue } from '../playout/queue.ts'
 import { markStationDeleted } from '../playout/station-removal.ts'
 import { shortNameOf, shortNamePattern } from '../station/short-name.ts'

@@ -3,13 +3,12 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type ScheduleItem, windowAt } from '../autodj/schedule.ts'
 import { openZone } from '../autodj/zone.ts'
 import type { Sql } from '../db/sql.ts'
-import { shownName, sourceUser } from '../db/streamers.ts'
+import { shownName, sourceUser } from '../db/stations.ts'
 import { ApiError } from '../errors.ts'
 import { sealingPurpose } from '../fields/column.ts'
 import { ownerOf } from '../networks.ts'
 import { verifyNothing, verifyPassword } from '../passwords.ts'
 import type { Secrets } from './services.ts'
-import { type Claim, claimsOf } from './streamer-claims.ts'
 import { openTokenBuckets } from './token-buckets.ts'
 
 /** What a streaming client sent, and the address it came from (empty: not known). */
@@ -136,3 +135,29 @@ function isSame(text: string, other: string): boolean {
 }
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest()
+
+/** A user and the password that shall prove it. */
+export interface Claim {
+  readonly user: string
+  readonly password: string
+}
+
+/**
+ * Whom a streaming client may mean, in the order in which it is to be believed. Programs that know no users send none,
+ * or `source`, and leave one field for the password: it holds the station's, or `user,password` or `user:password`.
+ * Never empty; at most one claim is of another user than `source`.
+ */
+export function claimsOf({ user, password }: Claim): Claim[] {
+  const name = nameOf(user)
+  if (name !== sourceUser) return [{ user: name, password }]
+  const [, named, rest] = /^([^,:]+)[,:]([^]*)$/.exec(password) ?? []
+  const whole = { user: sourceUser, password }
+  return named === undefined || rest === undefined
+    ? [whole]
+    : [whole, { user: nameOf(named), password: rest }]
+}
+
+function nameOf(user: string): string {
+  const name = user.trim()
+  return name === '' || name.toLowerCase() === sourceUser ? sourceUser : name
+}

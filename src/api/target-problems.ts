@@ -1,7 +1,6 @@
 import type { FieldError } from '../errors.ts'
-import { networkList } from '../networks.ts'
-import { parsedUrl } from '../parsed-url.ts'
-import { checkTarget } from '../webhooks/look-up.ts'
+import { networkList, parsedUrl } from '../networks.ts'
+import { checkTarget } from '../webhooks/guard.ts'
 import type { ApiServices } from './services.ts'
 
 /**

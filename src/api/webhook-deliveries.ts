@@ -5,7 +5,6 @@ import { type Trigger, triggers } from '../station/triggers.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import { redactedAddress } from '../webhooks/without-secrets.ts'
 import { maySeeWholeAddresses } from './access.ts'
-import { filtersOf } from './filters.ts'
 import {
   likePattern,
   listParameters,
@@ -15,7 +14,7 @@ import {
   parseListQuery,
   readList
 } from './list.ts'
-import { parseId } from './parse.ts'
+import { filtersOf, parseId } from './parse.ts'
 import { type ApiRequest, type ApiRoute, json } from './route.ts'
 import { exactly } from './schemas.ts'
 import { type HookRow, readHook } from './webhook-row.ts'

@@ -1,7 +1,9 @@
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { settleNotification } from '../notifications.ts'
 import type { Trigger } from '../station/triggers.ts'
 import { isDraft } from '../webhooks/config.ts'
+import { disabledFact } from '../webhooks/deliveries.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
 import type { PreparedHook } from '../webhooks/prepare.ts'
 import { parseId } from './parse.ts'
@@ -39,4 +41,13 @@ export function refuseIdle({ type, config }: Pick<HookRow, 'type' | 'config'>): 
   if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The service of this web hook is gone.')
   if (isDraft(hookTypeOf(type), config))
     throw new ApiError('invalid', 'The web hook is a draft: it has no config yet.')
+}
+
+/** What follows when a hook is switched on: nothing that went wrong before counts any more. */
+export async function forgetFailures(tx: Tx, webhookId: number): Promise<void> {
+  await tx`
+    update webhooks set is_auto_disabled = false, consecutive_failures = 0, failing_since_ms = null, pauses = 0,
+      paused_until_ms = 0
+    where id = ${webhookId}`
+  await settleNotification(tx, disabledFact(webhookId))
 }

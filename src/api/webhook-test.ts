@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto'
 
+import type { Config } from '../config.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { hookTypeOf } from '../webhooks/hook-types.ts'
-import { messageId } from '../webhooks/message-id.ts'
-import { nowPlayingAt } from '../webhooks/now-playing-at.ts'
-import { triggersFor } from '../webhooks/outbox.ts'
+import { nowPlayingAt } from '../webhooks/now-playing-body.ts'
+import { messageId, triggersFor } from '../webhooks/outbox.ts'
 import type { Attempted } from '../webhooks/outcome.ts'
 import { prepare } from '../webhooks/prepare.ts'
-import { send, type SendParts } from '../webhooks/send.ts'
+import { send, type SendParts, sendPartsOf } from '../webhooks/send.ts'
 import type { HookRequest, Sending } from '../webhooks/sending.ts'
 import { shownHeaders, withoutSecrets } from '../webhooks/without-secrets.ts'
 import { recordAudit } from './audit.ts'
 import { type ApiRequest, type ApiRoute, json, stationOf } from './route.ts'
 import { exactly } from './schemas.ts'
 import type { ApiServices } from './services.ts'
+import { openTokenBuckets, type TokenBuckets } from './token-buckets.ts'
 import { type HookRow, readHook, refuseIdle } from './webhook-row.ts'
 
 /** A hook may take 30 seconds for a request, and may make several. */
@@ -193,3 +194,16 @@ function shownMail({ mail }: Extract<Sending, { kind: 'mail' }>): Shown {
 }
 
 export const webhookTestRoutes = [test]
+
+/** What web hooks are tried out with. */
+export interface WebhookTestParts {
+  readonly parts: Pick<SendParts, 'allowed' | 'mailer'>
+  /** By key. */
+  readonly tokens: TokenBuckets
+  /** The hooks that this process is trying out: each once at a time. */
+  readonly underWay: Set<number>
+}
+
+export function openWebhookTestParts(config: Config): WebhookTestParts {
+  return { parts: sendPartsOf(config), tokens: openTokenBuckets(2, 5), underWay: new Set() }
+}

@@ -7,8 +7,8 @@ import {
   flag,
   given,
   listOf,
-  type NamedValue,
   namedChanges,
+  type NamedValue,
   namedValueSchema,
   problem,
   text
@@ -26,17 +26,16 @@ import {
   withMade
 } from '../webhooks/config.ts'
 import { cancelDeliveries, disabledFact } from '../webhooks/deliveries.ts'
-import { describeSettings } from '../webhooks/described.ts'
 import { keepFormerSecret } from '../webhooks/former-secret.ts'
 import type { HookType } from '../webhooks/hook-type.ts'
-import { hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
-import { secretsLeftBehind } from '../webhooks/left-behind.ts'
+import { describeSettings, hookTypeNames, hookTypeOf } from '../webhooks/hook-types.ts'
+import { secretsLeftBehind } from '../webhooks/removal.ts'
 import { maySeeWholeAddresses } from './access.ts'
 import { resourceRoutes } from './resource-routes.ts'
-import { type Plan, type Rules, resource, type Stored } from './resource.ts'
+import { type Plan, resource, type Rules, type Stored } from './resource.ts'
 import { targetProblems } from './target-problems.ts'
 import { readMetadata } from './webhook-metadata.ts'
-import { forgetFailures } from './webhook-switch.ts'
+import { forgetFailures } from './webhook-row.ts'
 
 /** Whom to tell when something happens at a station. */
 export const webhooks = resource({

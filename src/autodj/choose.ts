@@ -1,6 +1,7 @@
 import { airtimeMs } from './estimate.ts'
-import type { Slot } from './library.ts'
+import { interrupts, isPlayable, type Slot } from './library.ts'
 import type { Recent } from './recent.ts'
+import { nextOpening, type Window } from './schedule.ts'
 import { at, type Tracks } from './tracks.ts'
 
 /** How well a track fits: 1 nothing clashes, 2 only its artist was heard, 3 whatever was not heard for longest. */
@@ -85,4 +86,22 @@ function offer(best: Best, index: number, heardMs: number, place: number): void 
   best.index = index
   best.heardMs = heardMs
   best.place = place
+}
+
+/** A stream without a schedule is looked at again after this time, at the latest. */
+const streamMs = 600_000
+
+/**
+ * How long a stream plays from a slot on, in milliseconds: to the end of its window, or without one until something with a schedule
+ * may play.
+ */
+export function streamLengthAt({ library, atMs }: Slot, window: Window | null): number {
+  if (window !== null) return window.endMs - atMs
+  const { zone } = library.rules
+  const openings = library.playlists
+    .filter(playlist => isPlayable(playlist) && !interrupts(playlist))
+    .flatMap(({ schedule }) =>
+      schedule.length === 0 ? [] : (nextOpening(zone, schedule, atMs, streamMs) ?? [])
+    )
+  return Math.min(streamMs, ...openings.map(openingMs => openingMs - atMs))
 }

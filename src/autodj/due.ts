@@ -1,8 +1,7 @@
-import { hasFitting } from './fits.ts'
+import { hasFitting } from './candidate.ts'
 import { lastBefore, type Playlist, type Slot } from './library.ts'
 import type { Hindrance } from './log-entry.ts'
-import { isLoopDone, loopsOnce } from './loops.ts'
-import { hourlyTarget, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
+import { hourlyTarget, isLoopDone, loopsOnce, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
 
 const minuteMs = 60_000
 /** Jingles are shorter than this. */

@@ -1,3 +1,5 @@
+import type { PendingRequest, Slot } from './library.ts'
+
 /** Stands in for a length that is not known. */
 export const unknownDurationMs = 180_000
 
@@ -14,4 +16,15 @@ export function airtimeMs(durationMs: number): number {
 export function nextStartMs(startMs: number, durationMs: number, overlapMs: number): number {
   const airMs = airtimeMs(durationMs)
   return startMs + (airMs >= overlapMs ? Math.max(shortestMs, airMs - overlapMs) : airMs)
+}
+
+/** A request that is due for so long is not played any more. Milliseconds. */
+export const patienceMs = 180 * 60_000
+
+/** Whether nobody waits for a request any more when its slot comes. */
+export function isGivenUp(
+  { dueAtMs }: Pick<PendingRequest, 'dueAtMs'>,
+  { atMs }: Pick<Slot, 'atMs'>
+): boolean {
+  return atMs - dueAtMs >= patienceMs
 }

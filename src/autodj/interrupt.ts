@@ -1,6 +1,6 @@
-import { rankOf } from './buckets.ts'
 import { dueAt, lastPlay } from './due.ts'
 import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
+import { rankOf } from './pools.ts'
 import { nextHourlyTarget, nextOpening, windowAt } from './schedule.ts'
 
 /** How many openings of one playlist are looked at within one track. */

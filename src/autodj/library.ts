@@ -1,5 +1,5 @@
+import type { SongKeys } from './recent.ts'
 import type { ScheduleItem } from './schedule.ts'
-import type { SongKeys } from './song-keys.ts'
 import { at, type Tracks } from './tracks.ts'
 import type { Zone } from './zone.ts'
 

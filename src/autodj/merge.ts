@@ -1,8 +1,8 @@
 import { airtimeMs } from './estimate.ts'
 import { isCounted, type Playlist, type Slot } from './library.ts'
 import { passesOf } from './passes.ts'
-import { shuffledPlace } from './random.ts'
 import { at } from './tracks.ts'
+import { shuffledPlace } from './zone.ts'
 
 const rowsAtMost = 500
 

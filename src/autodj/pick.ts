@@ -1,13 +1,12 @@
-import { type Bucket, buckets, isFallback, isOf } from './buckets.ts'
 import { type Candidate, type CandidateOf, candidates, type Choosing } from './candidate.ts'
 import type { Tier } from './choose.ts'
-import type { Decision } from './decision.ts'
 import { type Due, dueAt } from './due.ts'
 import { interrupts, isSequence, lastBefore, type Playlist, type Slot } from './library.ts'
-import { type Hindrance, type LogEntry, shortened, type SlotReason } from './log-entry.ts'
-import type { Random } from './random.ts'
+import { type Decision, type Hindrance, type LogEntry, shortened, type SlotReason } from './log-entry.ts'
+import { type Bucket, buckets, isFallback, isOf } from './pools.ts'
 import { recentAt } from './recent.ts'
 import { dueRequest, requested } from './requests.ts'
+import type { Random } from './zone.ts'
 
 /**
  * Chooses what plays in one slot, or null if nothing may: a request, else of the first bucket that has something the

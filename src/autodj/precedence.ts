@@ -1,10 +1,9 @@
-import { buckets, rankOf } from './buckets.ts'
-import type { Decision } from './decision.ts'
+import { isGivenUp } from './estimate.ts'
 import { dueInterrupts } from './interrupt.ts'
 import { interrupts, lastBefore, type Play, type Playlist } from './library.ts'
-import type { LogEntry, SlotReason } from './log-entry.ts'
-import { isGivenUp } from './patience.ts'
+import type { Decision, LogEntry, SlotReason } from './log-entry.ts'
 import { pick, pickFrom } from './pick.ts'
+import { buckets, rankOf } from './pools.ts'
 import { dueRequest, isRunFull, requested } from './requests.ts'
 import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {

@@ -1,11 +1,11 @@
-import type { Picked } from './decision.ts'
+import { lastPlay } from './due.ts'
+import { isGivenUp } from './estimate.ts'
 import { isOverdue } from './interrupt.ts'
-import type { Library, Play } from './library.ts'
-import type { LogEntry } from './log-entry.ts'
-import { nextChance } from './next-chance.ts'
+import { isPlayable, type Library, type Play } from './library.ts'
+import type { LogEntry, Picked } from './log-entry.ts'
 import { pick } from './pick.ts'
-import { positioned } from './positions.ts'
 import { placeInterrupt, placeOrYield, placeRequest } from './precedence.ts'
+import { nextHourlyTarget, nextOpening } from './schedule.ts'
 import { isAllowed, isFixed, isNeedless } from './standing.ts'
 import { isListed } from './stay.ts'
 import {
@@ -13,6 +13,7 @@ import {
   cutWithin,
   isClosed,
   isOpen,
+  type Moved,
   placeAll,
   placeNew,
   playlistOf,
@@ -154,4 +155,67 @@ function placeNext(walk: Walk): boolean {
   const decision = pick(slotOf(walk), randomFor(walk), why)
   if (decision) placeNew(walk, decision)
   return decision !== null
+}
+
+const lookAheadMs = 32 * 86_400_000
+/** A request that may not be played yet is looked at again after this time. */
+const requestMs = 60_000
+
+/** When a silent station may have something to play, null if only a change of its library can tell. Unix milliseconds. */
+function nextChance(library: Library, nowMs: number): number | null {
+  const { playlists, requests, rules } = library
+  const slot = { library, ahead: [], behind: [], atMs: nowMs, rejected: new Set<number>() }
+  const times = requests
+    .filter(request => !isGivenUp(request, slot))
+    .map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestMs))
+  for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayable)) {
+    if (schedule.length > 0) times.push(nextOpening(rules.zone, schedule, nowMs, lookAheadMs) ?? Infinity)
+    if (type === 'once_per_hour') times.push(nextHourlyTarget(rules.zone, hourMinute, nowMs))
+    const last = type === 'once_per_x_minutes' && everyMinutes > 0 ? lastPlay(slot, id) : null
+    if (last) times.push(last.startsAtMs + everyMinutes * 60_000)
+  }
+  const next = Math.min(...times.filter(time => time > nowMs))
+  return Number.isFinite(next) ? next : null
+}
+
+/** Places in the order of play: rows of the queue keep theirs unless something comes before them. */
+function positioned(
+  queue: readonly QueuedRow[],
+  placed: readonly Row[],
+  moved: ReadonlyMap<number, Moved>,
+  nextSeq: number
+): { insert: NewRow[]; move: MovedRow[] } {
+  const insert: NewRow[] = []
+  const move: MovedRow[] = []
+  const original = new Map(queue.map(row => [row.id, row]))
+  let position = queue.reduce((least, row) => Math.min(least, row.position), nextSeq) - 1
+  for (const row of placed) {
+    if (row.id === null) {
+      position++
+      const { id: _id, isSent: _sent, isManual: _manual, ...rest } = row
+      insert.push({ ...rest, position })
+      continue
+    }
+    const before = original.get(row.id)
+    position = Math.max(position + 1, row.position)
+    const isSame =
+      before?.position === position &&
+      before.cuedAtMs === row.cuedAtMs &&
+      before.startsAtMs === row.startsAtMs &&
+      before.durationMs === row.durationMs
+    if (before && !isSame) move.push(movedRow(before, row, position, moved.get(row.id)))
+  }
+  return { insert, move }
+}
+
+function movedRow(
+  { id, startsAtMs: fromMs }: QueuedRow,
+  { cuedAtMs, startsAtMs, durationMs }: Play & { readonly cuedAtMs: number },
+  position: number,
+  why: Moved | undefined
+): MovedRow {
+  const from = Math.floor(fromMs / 1_000)
+  const to = Math.floor(startsAtMs / 1_000)
+  const log: LogEntry[] = why !== undefined && from !== to ? [{ step: 'moved', from, to, why }] : []
+  return { id, position, cuedAtMs, startsAtMs, durationMs, log }
 }

@@ -1,8 +1,7 @@
-import type { Decision, Picked } from './decision.ts'
 import { dueAt } from './due.ts'
+import { isGivenUp } from './estimate.ts'
 import { isPlayable, type PendingRequest, type Slot } from './library.ts'
-import { type LogEntry, shortened } from './log-entry.ts'
-import { isGivenUp } from './patience.ts'
+import { type Decision, type LogEntry, type Picked, shortened } from './log-entry.ts'
 import { isTooRecent } from './recent.ts'
 
 /** The request that plays in a slot, or why there is none. */

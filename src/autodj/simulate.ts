@@ -1,8 +1,7 @@
-import { applyPlan } from './apply.ts'
-import { handOn } from './heard.ts'
 import type { Library, Play, Playlist } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
-import { type QueuedRow, refill } from './refill.ts'
+import { handOn } from './recent.ts'
+import { type Plan, type QueuedRow, refill } from './refill.ts'
 import { forkTracks, indexOf, markAired } from './tracks.ts'
 
 /** Where a simulation begins. */
@@ -93,4 +92,25 @@ function markPlayed(playlists: readonly Playlist[], { playlistId, trackId, pass,
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (playlist && trackId !== null)
     markAired(playlist.tracks, indexOf(playlist.tracks, trackId), pass, startsAtMs)
+}
+
+/** The queue as it is after a plan. A new row's id is the negative number of its slot, which no stored row has. */
+export function applyPlan(queue: readonly QueuedRow[], plan: Plan): QueuedRow[] {
+  const gone = new Set(plan.withdraw)
+  const moved = new Map(plan.move.map(row => [row.id, row]))
+  const kept = queue
+    .filter(({ id }) => !gone.has(id))
+    .map(row => {
+      const { position, cuedAtMs, startsAtMs, durationMs } = moved.get(row.id) ?? row
+      return { ...row, position, cuedAtMs, startsAtMs, durationMs }
+    })
+  const added = plan.insert.map(({ seq, log: _log, uri: _uri, ...row }) => ({
+    ...row,
+    id: -seq,
+    isSent: false,
+    isManual: false
+  }))
+  return [...kept, ...added].toSorted(
+    (a, b) => Number(b.isSent) - Number(a.isSent) || a.position - b.position
+  )
 }

@@ -1,7 +1,7 @@
-import { buckets, isOf } from './buckets.ts'
 import { dueInterrupts } from './interrupt.ts'
 import { interrupts, isSequence, lastBefore } from './library.ts'
 import { pickFrom } from './pick.ts'
+import { buckets, isOf } from './pools.ts'
 import { recentAt, tierOf } from './recent.ts'
 import { dueRequest } from './requests.ts'
 import { mayStay } from './stay.ts'

@@ -1,6 +1,6 @@
+import { longestAt } from './candidate.ts'
 import { dueAt } from './due.ts'
 import { airtimeMs } from './estimate.ts'
-import { longestAt } from './fits.ts'
 import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
 import { type Batch, batchAt } from './merge.ts'
 import { firstOf, poolsOf } from './pools.ts'

@@ -1,4 +1,4 @@
-import type { SongKeys } from './song-keys.ts'
+import type { SongKeys } from './recent.ts'
 
 /**
  * The tracks of a playlist as columns, in the order of the list: some 65 bytes a track, and read in one pass. All but

@@ -1,11 +1,11 @@
-import type { Decision } from './decision.ts'
+import { streamLengthAt } from './choose.ts'
 import { nextStartMs } from './estimate.ts'
 import { type Cuttable, nextCut } from './interrupt.ts'
 import type { Play, Playlist, Slot } from './library.ts'
-import { type Random, randomOf } from './random.ts'
+import type { Decision } from './log-entry.ts'
 import type { NewRow, QueuedRow, Situation } from './refill.ts'
 import { windowAt } from './schedule.ts'
-import { streamLengthAt } from './stream.ts'
+import { type Random, randomOf } from './zone.ts'
 
 /** A row of the queue, or one that is added to it and has no id yet. */
 export type Row = QueuedRow | FreshRow

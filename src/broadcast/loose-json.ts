@@ -1,4 +1,4 @@
-import { AnswerFault } from './answer-fault.ts'
+import { createHash } from 'node:crypto'
 
 const token = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|[^\s"{}[\],:]+/g
 const literals = new Set(['true', 'false', 'null'])
@@ -18,4 +18,16 @@ export function parseLooseJson(bytes: Uint8Array): unknown {
   } catch {
     throw new AnswerFault('The answer is no JSON.')
   }
+}
+
+/**
+ * Why the answer of a streaming server cannot be used. The message is a sentence for the operator: nothing of what was
+ * asked or answered is in it.
+ */
+export class AnswerFault extends Error {}
+
+/** Who listens, as far as it matters: somebody with this address and user agent. 128 bits of a hash, in base64url. */
+export function listenerIdentity(address: string, userAgent: string): string {
+  const hash = createHash('sha256').update(`${address}\n${userAgent}`)
+  return hash.digest('base64url').slice(0, 22)
 }

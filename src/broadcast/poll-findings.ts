@@ -1,6 +1,6 @@
 import type { SourceReport } from '../playout/listener-sources.ts'
-import { pathOf } from './icecast-status.ts'
-import type { ClaimedPoll } from './poll-claims.ts'
+import { pathOf } from './icecast-stats.ts'
+import type { ClaimedPoll } from './poll-rows.ts'
 import type { Stream } from './stream.ts'
 
 /** What an answer says of a station. */

@@ -2,17 +2,15 @@ import type { LimitFunction } from 'p-limit'
 
 import { sealingPurpose } from '../fields/column.ts'
 import { type Raised, raiseNotification, settleNotification } from '../notifications.ts'
+import { changeStation } from '../playout/change-station.ts'
 import { countAtSources } from '../playout/listeners.ts'
 import { observeStream } from '../playout/observe.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { Secrets } from '../secrets.ts'
-import { FetchFault } from '../webhooks/fetch-fault.ts'
-import { AnswerFault } from './answer-fault.ts'
-import { type ClaimedPoll, isClaimed, type PollResult } from './poll-claims.ts'
+import { FetchFault } from '../webhooks/guarded-fetch.ts'
+import { AnswerFault } from './loose-json.ts'
 import { type Findings, findingsOf, meantStreams, noFindings } from './poll-findings.ts'
-import { pollFact } from './poll-rows.ts'
-import { afterAnswer, afterFailure, patienceMs, trustMs } from './poll-times.ts'
-import { learnSound } from './remote-sound.ts'
+import { type ClaimedPoll, isClaimed, pollFact, type PollResult } from './poll-rows.ts'
 import type { Answered, AskServer } from './server-answers.ts'
 import type { Stream } from './stream.ts'
 import type { StreamingServer } from './streaming-server.ts'
@@ -171,3 +169,54 @@ async function endPoll(parts: PollParts, poll: ClaimedPoll, nowMs: number): Prom
   if (count > 0) await settleNotification(parts.sql, pollFact(poll.id))
   return null
 }
+
+/** Writes down how a remote sounds where nobody has said it yet, and shows it. What was said stays. */
+async function learnSound(
+  services: PlayoutServices,
+  remote: { readonly stationId: number; readonly remoteId: number },
+  { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
+): Promise<void> {
+  await changeStation(services, remote.stationId, async ({ tx, mark }) => {
+    const { count } = await tx`
+      update remotes set bitrate = case bitrate when 0 then ${bitrate} else bitrate end,
+        format = case format when '' then ${format} else format end
+      where id = ${remote.remoteId} and ((bitrate = 0 and ${bitrate} > 0) or (format = '' and ${format} <> ''))`
+    if (count > 0) mark(['station'])
+  })
+}
+
+const second = 1_000
+const minute = 60 * second
+
+/** How often a server is asked while something goes on there; while nothing does; and after minutes of nothing. */
+const busyPeriodMs = 5 * second
+const idlePeriodMs = 15 * second
+const restPeriodMs = 30 * second
+const restAfterMs = 5 * minute
+/** The longest pause after failures. */
+const longestPauseMs = minute
+
+/** From then on operators are told that a server does not answer. */
+const patienceMs = 5 * minute
+/** For so long the last good answer is taken to be true still. */
+const trustMs = 10 * minute
+
+/** When a server is asked again that answered, and since when nobody listens there; `chance` is from 0 to 1. */
+export function afterAnswer(
+  startedAtMs: number,
+  { isBusy, idleSinceMs }: { readonly isBusy: boolean; readonly idleSinceMs: number | null },
+  chance: number
+): { dueAtMs: number; idleSinceMs: number | null } {
+  if (isBusy) return { dueAtMs: startedAtMs + jittered(busyPeriodMs, chance), idleSinceMs: null }
+  const sinceMs = idleSinceMs ?? startedAtMs
+  const periodMs = startedAtMs - sinceMs < restAfterMs ? idlePeriodMs : restPeriodMs
+  return { dueAtMs: startedAtMs + jittered(periodMs, chance), idleSinceMs: sinceMs }
+}
+
+/** When a server is asked again that has failed so many times in a row. */
+export function afterFailure(startedAtMs: number, failures: number, chance: number): number {
+  const pauseMs = Math.min(longestPauseMs, busyPeriodMs * 2 ** (failures - 1))
+  return startedAtMs + jittered(pauseMs, chance)
+}
+
+const jittered = (ms: number, chance: number) => Math.round(ms * (0.9 + chance * 0.2))

@@ -5,7 +5,7 @@ import pLimit from 'p-limit'
 import { networkList } from '../networks.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import type { Secrets } from '../secrets.ts'
-import { type ClaimedPoll, claimPolls, keepResults, type PollResult } from './poll-claims.ts'
+import { type ClaimedPoll, claimPolls, keepResults, type PollResult } from './poll-rows.ts'
 import { type PollParts, runPoll } from './poll.ts'
 import { openAnswers } from './server-answers.ts'
 

@@ -1,8 +1,6 @@
 import * as v from 'valibot'
 
-import { AnswerFault } from './answer-fault.ts'
-import { listenerIdentity } from './listener-identity.ts'
-import { parseLooseJson } from './loose-json.ts'
+import { AnswerFault, listenerIdentity, parseLooseJson } from './loose-json.ts'
 import { bitrateOf, bounded, countOf, formatOf, type Stream } from './stream.ts'
 import { streamedTitle } from './streamed-title.ts'
 

@@ -1,4 +1,4 @@
-import { AnswerFault } from './answer-fault.ts'
+import { AnswerFault } from './loose-json.ts'
 
 /** A stream of a streaming server as it answered, whatever kind of server it is. */
 export interface Stream {

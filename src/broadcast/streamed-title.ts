@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from 'entities'
 
-import { cleanLine, longest } from '../songs/tag-text.ts'
+import { cleanLine, longest } from '../songs/song.ts'
 
 /** Metadata as a source, a streaming server or a broadcaster sent it; what is not known is empty or left out. */
 export interface StreamedMetadata {

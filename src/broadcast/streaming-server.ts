@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 
 import { type GuardedAnswer, guardedFetch } from '../webhooks/guarded-fetch.ts'
-import { AnswerFault } from './answer-fault.ts'
+import { AnswerFault } from './loose-json.ts'
 import type { Stream } from './stream.ts'
 
 /** A server that is asked for its streams. */

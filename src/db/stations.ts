@@ -1,4 +1,5 @@
-import type { Sql, Tx } from './sql.ts'
+import type { StationIdentity } from '../station/identity.ts'
+import type { Fragment, Sql, Tx } from './sql.ts'
 
 /** What a new station needs; everything else has a default in the schema. */
 export interface NewStation {
@@ -26,4 +27,57 @@ export async function createStation(sql: Sql | Tx, station: NewStation): Promise
     )
     select id from station`
   return row?.id ?? null
+}
+
+/** Identities by station id, without stations that Postgres has never had or whose live state was never stored. */
+export async function readIdentities(
+  sql: Sql,
+  stationIds: readonly number[]
+): Promise<ReadonlyMap<number, StationIdentity>> {
+  const ids = [...stationIds]
+  const rows = await sql<({ id: number } & StationIdentity)[]>`
+    select id, epoch, short_name as "shortName", is_public as "isPublic" from stations
+    where id = any(${ids}::bigint[]) and epoch <> '' and deleted_at is null
+    union all
+    select d.id, null, '', false from deleted_stations d
+    where d.id = any(${ids}::bigint[])
+      and not exists (select from stations s where s.id = d.id and s.deleted_at is null)`
+  return new Map(rows.map(({ id, ...identity }) => [id, identity]))
+}
+
+/** Who goes live with the password of the station instead of an account of their own. */
+export const sourceUser = 'source'
+
+/** Who goes live, as it is shown. */
+interface Streamer {
+  /** Null: the user `source`. */
+  readonly id: number | null
+  readonly displayName: string
+  /** The path of the picture; empty: there is none. */
+  readonly artPath: string
+  /** The station lets streamers go live. */
+  readonly mayBeLive: boolean
+}
+
+/** A station's streamer by username; the user `source` is one of every station. Null for any other name. */
+export async function findStreamer(
+  sql: Sql | Tx,
+  stationId: number,
+  username: string
+): Promise<Streamer | null> {
+  // Postgres refuses the character.
+  if (username.includes('\0')) return null
+  const [streamer] = await sql<Streamer[]>`
+    select u.id, ${shownName(sql)} as "displayName", s.enable_streamers as "mayBeLive",
+      case when u.artwork_hash is null then ''
+        else '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
+      end as "artPath"
+    from stations s left join streamers u on u.station_id = s.id and u.streamer_username = ${username}
+    where s.id = ${stationId} and (u.id is not null or ${username === sourceUser})`
+  return streamer ?? null
+}
+
+/** What the streamer `u` of the station `s` is called while live; without an account it is the station's text. */
+export function shownName(sql: Sql | Tx): Fragment {
+  return sql`coalesce(nullif(u.display_name, ''), u.streamer_username, s.live_text)`
 }

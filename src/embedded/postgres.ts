@@ -6,13 +6,16 @@ import postgres from 'postgres'
 
 import { OperatorError } from '../errors.ts'
 import { assertPortIsFree, freePort } from './free-port.ts'
-import { inOneLine, startGuarded } from './guard.ts'
-import type { Guarded } from './guard.ts'
-import { stopLeftover } from './leftover.ts'
 import { chooseAccount } from './postgres-account.ts'
-import { findPostgresBinaries } from './postgres-binaries.ts'
-import { ensureCluster, role } from './postgres-cluster.ts'
-import type { EmbeddedService, ServiceOptions } from './service.ts'
+import { ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'
+import { stopLeftover } from './process-identity.ts'
+import {
+  type EmbeddedService,
+  type Guarded,
+  inOneLine,
+  type ServiceOptions,
+  startGuarded
+} from './supervise.ts'
 
 const database = 'cuewire'
 // Long enough to recover from a crash in the middle of heavy writing.

@@ -7,11 +7,15 @@ import { Redis } from 'ioredis'
 
 import { OperatorError } from '../errors.ts'
 import { assertPortIsFree, freePort } from './free-port.ts'
-import { inOneLine, startGuarded } from './guard.ts'
-import type { Guarded } from './guard.ts'
-import { stopLeftover } from './leftover.ts'
+import { stopLeftover } from './process-identity.ts'
 import { findRedis } from './redis-program.ts'
-import type { EmbeddedService, ServiceOptions } from './service.ts'
+import {
+  type EmbeddedService,
+  type Guarded,
+  inOneLine,
+  type ServiceOptions,
+  startGuarded
+} from './supervise.ts'
 
 // Reading a large append-only file takes a while.
 const readyMs = 30_000

@@ -1,4 +1,4 @@
-import type { HttpResponse } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError } from '../errors.ts'
 
@@ -85,4 +85,88 @@ function withResolvers<Value>() {
     reject = onReason
   })
   return { promise, resolve, reject }
+}
+
+/**
+ * Whether a request has a body in chunks. uWebSockets.js takes trailers behind it, without their first two bytes, for the next request: `X:GET / HTTP/1.1`
+ * would be answered, and a proxy would give that answer to another client. So a request in chunks is answered when its packet has been read to
+ * the end, and the connection closes with the answer: uWebSockets.js cuts a connection whose next request comes before the answer.
+ */
+export const isChunked = (req: HttpRequest): boolean => req.getHeader('transfer-encoding') !== ''
+
+const bodyless = new Set(['get', 'head', 'options'])
+
+/**
+ * Whether a request says twice, or with an empty value, how long its body is (RFC 9112, section 6.3). uWebSockets.js goes by the first of several headers,
+ * and takes an empty one for none. A length that is repeated as it is counts once.
+ */
+export function isAmbiguous(req: HttpRequest): boolean {
+  const lengths = new Set<string>()
+  const codings: string[] = []
+  req.forEach((name, value) => {
+    if (name === 'content-length') lengths.add(value.trim())
+    else if (name === 'transfer-encoding') codings.push(value.trim())
+  })
+  return lengths.size > 1 || codings.length > 1 || lengths.has('') || codings.includes('')
+}
+
+/**
+ * Cuts the connection of an ambiguous request. A proxy before us may have believed another length: part of the body would be taken for the next request,
+ * and its answer for that of another client. So there is no answer. The same goes for a body in chunks where none is read (see `isChunked`): an
+ * answer without a body cannot close the connection. Returns whether it was cut.
+ */
+export function cutAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
+  if (!isAmbiguous(req) && !(isChunked(req) && bodyless.has(req.getMethod()))) return false
+  res.close()
+  return true
+}
+
+/** How deep arrays and objects of a body may be nested. */
+export const maxDepth = 64
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** True for JSON media types, with any parameters; no content type counts as JSON. */
+export function isJsonType(contentType: string): boolean {
+  const [type = ''] = contentType.toLowerCase().split(';')
+  return /^(application\/(json|[\w.-]+\+json))?$/.test(type.trim())
+}
+
+/**
+ * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON, that
+ * is nested too deeply, or that has a field named `__proto__`: a later copy of the object could change its prototype.
+ */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined
+  const value = parseText(decodeText(bytes))
+  check(value, 1)
+  return value
+}
+
+/** Throws a 400 for bytes that are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw malformed('The body is not valid UTF-8.')
+  }
+}
+
+function malformed(message: string, field = ''): ApiError {
+  return ApiError.ofFields([{ field, code: 'invalid_format', message }])
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+}
+
+function check(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth > maxDepth) throw malformed(`The body is nested more than ${maxDepth} levels deep.`)
+  if (Object.hasOwn(value, '__proto__')) throw malformed('A field cannot be named __proto__.', '__proto__')
+  for (const member of Object.values(value)) check(member, depth + 1)
 }

@@ -8,13 +8,18 @@ import { DeadlineExceeded } from '../deadline.ts'
 import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { isStoreFault, reasonOf } from '../store-checks.ts'
-import { documentHeaders, typeHeaders } from './document-headers.ts'
-import { chooseEncoding } from './encoding.ts'
-import { isNamed } from './entity-tag.ts'
-import { commonLines, type Headers, jsonType, renderLines, withVary } from './headers.ts'
+import {
+  commonLines,
+  documentHeaders,
+  type Headers,
+  jsonType,
+  renderLines,
+  typeHeaders,
+  withVary
+} from './headers.ts'
 import { sendTimeoutMs, streamBytes, streamFile, wholeBytes } from './stream.ts'
 import type { UnderWay } from './under-way.ts'
-import { plainVariant, type Variant, variantOf } from './variants.ts'
+import { chooseEncoding, isNamed, plainVariant, type Variant, variantOf } from './variants.ts'
 
 /** What has to be known of a request to answer it, read before the uWebSockets.js handler returns. */
 export interface Asked {

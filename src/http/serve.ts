@@ -6,14 +6,20 @@ import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { apiKeyOf } from './api-key.ts'
-import { collectBody, givenUp, type IncomingBody } from './body.ts'
-import { corsLines, openCors, preflightHeaders } from './cors.ts'
+import {
+  collectBody,
+  cutAmbiguous,
+  decodeText,
+  givenUp,
+  type IncomingBody,
+  isChunked,
+  isJsonType,
+  parseJsonBody
+} from './body.ts'
+import { forwardedFor } from './client-address.ts'
 import { defer, type Exchange, fail, send, sendEmpty, whenSettled } from './exchange.ts'
-import { forwardedFor } from './forwarded.ts'
-import { cutAmbiguous, isChunked } from './framing.ts'
-import { decodeText, isJsonType, parseJsonBody } from './json-body.ts'
+import { corsLines, openCors, preflightHeaders, requestIdOf } from './headers.ts'
 import { compilePaths } from './paths.ts'
-import { requestIdOf } from './request-id.ts'
 import type { UnderWay } from './under-way.ts'
 
 export interface ServeOptions<Services> {

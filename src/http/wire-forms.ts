@@ -1,10 +1,16 @@
 import type { HeldDocument, Reply } from '../api/route.ts'
-import { corsLines, type Cors } from './cors.ts'
-import { documentHeaders, typeHeaders } from './document-headers.ts'
-import type { Encoding } from './encoding.ts'
-import { commonLines, type Headers, renderLines, withVary } from './headers.ts'
-import { countedIdBytes } from './request-id.ts'
-import { variantOf } from './variants.ts'
+import {
+  commonLines,
+  type Cors,
+  corsLines,
+  countedIdBytes,
+  documentHeaders,
+  type Headers,
+  renderLines,
+  typeHeaders,
+  withVary
+} from './headers.ts'
+import { type Encoding, variantOf } from './variants.ts'
 
 /**
  * An answer ready to be sent: its bytes, and all its headers as the value of a header `X-Request-Id`, beginning with

@@ -8,7 +8,7 @@ import { mayHaveBeenSent } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
 import { type Channel, openChannels } from './channels.ts'
-import { postpone, showDue } from './delays.ts'
+import { openTurns, postpone, showDue } from './delays.ts'
 import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed.ts'
@@ -38,7 +38,6 @@ import {
   type Transport,
   type Visitor
 } from './session.ts'
-import { openTurns } from './turns.ts'
 
 export interface AudienceOptions {
   readonly feed: Feed

@@ -1,5 +1,4 @@
 import type { LiveStation } from './live-station.ts'
-import { diff, inexpressible, type JsonObject } from './merge-patch.ts'
 
 /** Documents in the event rendering, without the two numbers that move by themselves. */
 const resting = new WeakMap<LiveStation, JsonObject>()
@@ -22,4 +21,49 @@ function restingDocument(station: LiveStation, nowSeconds: number): JsonObject {
   const found = { ...document, now_playing: play }
   resting.set(station, found)
   return found
+}
+
+/** JSON Merge Patches (RFC 7396) between two documents. Pure. */
+
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [name: string]: Json
+}
+
+/** What a patch cannot say: it has no way to set a member to null. */
+export const inexpressible = Symbol('inexpressible')
+
+/**
+ * The patch that makes `to` out of `from`: only what differs, `{}` if nothing does. `inexpressible` where a member
+ * would have to become null, or an object with a null in it would have to be added; nulls that are already there, and
+ * those inside arrays, are no obstacle.
+ */
+export function diff(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
+  const patch: Record<string, Json> = {}
+  for (const name of Object.keys(from)) if (!Object.hasOwn(to, name)) patch[name] = null
+  for (const [name, value] of Object.entries(to)) {
+    const before = Object.hasOwn(from, name) ? from[name] : undefined
+    if (before !== undefined && isObject(before) && isObject(value)) {
+      const inner = diff(before, value)
+      if (inner === inexpressible) return inexpressible
+      if (Object.keys(inner).length > 0) patch[name] = inner
+    } else if (before === undefined || !isEqual(before, value)) {
+      if (hasNull(value)) return inexpressible
+      patch[name] = value
+    }
+  }
+  return patch
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a patch with this value would lose something: a null at the top or in an object, but not in an array. */
+function hasNull(value: Json): boolean {
+  return value === null || (isObject(value) && Object.values(value).some(hasNull))
+}
+
+function isEqual(left: Json, right: Json): boolean {
+  return left === right || JSON.stringify(left) === JSON.stringify(right)
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError, renderError } from '../errors.ts'
-import { forwardedFor } from '../http/forwarded.ts'
+import { forwardedFor } from '../http/client-address.ts'
 import { commonLines, type Headers, jsonType, renderLines } from '../http/headers.ts'
 import type { Admission, Refusal } from './admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from './protocol.ts'

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
 import { ApiError } from '../errors.ts'
-import { cutAmbiguous } from '../http/framing.ts'
+import { cutAmbiguous } from '../http/body.ts'
 import type { Audience } from './audience.ts'
 import type { Frame } from './frames.ts'
 import { type DoorOptions, enter, fullError, readKnock, refuse } from './handshake.ts'

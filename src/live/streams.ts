@@ -3,10 +3,8 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ApiError } from '../errors.ts'
-import { collectBody } from '../http/body.ts'
-import { cutAmbiguous, isChunked } from '../http/framing.ts'
+import { collectBody, cutAmbiguous, decodeText, isChunked } from '../http/body.ts'
 import { commonLines, renderLines } from '../http/headers.ts'
-import { decodeText } from '../http/json-body.ts'
 import type { Audience } from './audience.ts'
 import type { Frame } from './frames.ts'
 import {

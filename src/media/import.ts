@@ -8,7 +8,7 @@ import {
   upsertMedia
 } from '../db/media-rows.ts'
 import type { Sql } from '../db/sql.ts'
-import { remoteSong } from '../songs/remote-song.ts'
+import { remoteSong } from '../songs/remote-list.ts'
 import type { Song } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
 import type { Cover } from './cover.ts'

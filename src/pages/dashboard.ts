@@ -2,9 +2,7 @@ import type { Route } from '../api/route.ts'
 import type { ApiServices } from '../api/services.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
-import { dataElement, html, type Html } from './html.ts'
-import { showPage } from './page.ts'
-import { pageHeaders } from './policy.ts'
+import { dataElement, html, type Html, pageHeaders, showPage } from './page.ts'
 import type { WebFiles } from './web-files.ts'
 
 /** Fewer stations stand in the page itself; of more, the page asks. */

@@ -1,10 +1,8 @@
 import { ApiError } from '../errors.ts'
-import { html, type Html } from './html.ts'
-import { showPage } from './page.ts'
-import { pageHeaders } from './policy.ts'
+import { elementCode, frameCode } from './embed.ts'
+import { html, type Html, pageHeaders, showPage } from './page.ts'
 import { type Shown, stationPage, streamsOf } from './station-page.ts'
 import type { WebFiles } from './web-files.ts'
-import { elementCode, frameCode } from './widget-code.ts'
 
 /** All variants of the widget for a station, each with the code to copy. */
 export const galleryRoute = (files: () => Promise<WebFiles>) =>

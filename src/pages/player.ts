@@ -1,9 +1,7 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
-import { dataElement, html, type Html } from './html.ts'
-import { showPage } from './page.ts'
-import { pageHeaders } from './policy.ts'
+import { dataElement, html, type Html, pageHeaders, showPage } from './page.ts'
 import { keyQuery, type Shown, stationPage, streamsOf } from './station-page.ts'
 import type { WebFiles } from './web-files.ts'
 

@@ -1,13 +1,11 @@
 import type { Route } from '../api/route.ts'
 import type { ApiServices } from '../api/services.ts'
 import { dashboardRoute } from './dashboard.ts'
-import { embedRoute } from './embed.ts'
-import { fileRoutes } from './files.ts'
+import { embedRoute, oembedRoute } from './embed.ts'
+import { fileRoutes, strayRoutes } from './files.ts'
 import { galleryRoute } from './gallery.ts'
-import { oembedRoute } from './oembed.ts'
 import { playerRoute } from './player.ts'
-import { streamsRoutes } from './station-streams.ts'
-import { strayRoutes } from './strays.ts'
+import { streamsRoutes } from './station-page.ts'
 import { openWebFiles } from './web-files.ts'
 
 /** The pages for people, and what they load. */

@@ -2,12 +2,10 @@ import type { HeldDocument, Reply, Route } from '../api/route.ts'
 import type { ApiServices } from '../api/services.ts'
 import { visitedStation, visitOf } from '../api/visit.ts'
 import { ApiError } from '../errors.ts'
+import { type PlaylistFormat, playlistTypes, renderPlaylist } from '../songs/playlist-file.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
-import { html } from './html.ts'
-import { showPage } from './page.ts'
-import { pageHeaders } from './policy.ts'
-import { sendTo } from './send-to.ts'
+import { html, pageHeaders, sendTo, showPage } from './page.ts'
 import type { WebFiles } from './web-files.ts'
 
 /** What a page about a station is made of. */
@@ -86,3 +84,29 @@ export function streamsOf({ station }: Pick<Shown, 'station'>): string[] {
   const { mounts, remotes, hls_url: hls } = station
   return [...mounts, ...remotes].map(({ url }) => url).concat(hls === '' ? [] : [hls])
 }
+
+/** The streams of a station as a list that players open: the default one first. */
+function streamsRoute(format: PlaylistFormat, files: () => Promise<WebFiles>) {
+  return stationPage(`/playlist.${format}`, files, shown => ({
+    body: renderPlaylist(format, entriesOf(shown)),
+    headers: {
+      'Content-Type': playlistTypes[format],
+      'Content-Disposition': `attachment; filename="${shown.station.shortcode}.${format}"`,
+      'Cache-Control': shown.apiKey === '' ? 'no-cache' : 'private, no-store'
+    }
+  }))
+}
+
+function entriesOf({ station }: Shown) {
+  const { mounts, remotes, name, hls_url: hlsUrl, hls_is_default: isHlsFirst } = station
+  const isDefault = (mount: (typeof mounts)[number]) => mount.is_default
+  const plain = [...mounts.filter(isDefault), ...mounts.filter(mount => !isDefault(mount)), ...remotes]
+  const hls = hlsUrl === '' ? [] : [{ url: hlsUrl, name: 'HLS' }]
+  const sorted = isHlsFirst ? [...hls, ...plain] : [...plain, ...hls]
+  return sorted.map(stream => ({ path: stream.url, artist: name, title: stream.name, durationMs: 0 }))
+}
+
+export const streamsRoutes = (files: () => Promise<WebFiles>) => [
+  streamsRoute('pls', files),
+  streamsRoute('m3u', files)
+]

@@ -5,10 +5,8 @@ import { withDeadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import { scheduleDeliveries } from '../jobs.ts'
 import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
-import type { Revisions, StationSnapshot, StationState } from '../station/state.ts'
-import { nowPlayingLine } from './now-playing-line.ts'
-import { publishCoalesced } from './publications.ts'
-import { publishSnapshot } from './publish.ts'
+import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
+import { publishCoalesced, publishSnapshot } from './publish.ts'
 import { aheadAtMostMs, pullBack } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
@@ -215,4 +213,22 @@ export async function enqueueDeliveries(
   } catch (error) {
     log.warn({ err: error }, 'deliveries of web hooks not enqueued; retrying')
   }
+}
+
+/** The log line of a song change: data for programs, a sentence for people. */
+function nowPlayingLine(state: StationState): [data: { station: string; play: number }, text: string] {
+  const { profile, shown, next } = state
+  const data = { station: profile.shortName, play: state.current?.shId ?? 0 }
+  if (!shown) return [data, `${profile.shortName}: silent, nothing to play`]
+  const following = next ? `, next: ${title(next.song)}` : ''
+  return [data, `${profile.shortName}: ${title(shown.song)} (${length(shown.durationMs)})${following}`]
+}
+
+function title(song: Song): string {
+  return [song.artist, song.title].filter(part => part !== '').join(' - ')
+}
+
+function length(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }

@@ -3,6 +3,8 @@ import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advancePlay } from './advance.ts'
 import type { StationChange } from './change-station.ts'
+import { dropLive } from './live.ts'
+import { endPlay, goSilent } from './plays.ts'
 
 /** What a playout can be told to do; a song is the row of the queue that is to cut in. `atMs`: when. */
 export type Command =
@@ -61,4 +63,51 @@ export async function skipSong(change: StationChange, meantShId: number | null):
   if (station.isClocked) await advancePlay(change, { endedShId: play.id, cause: 'skip' })
   else if (station.driver === 'liquidsoap') await addCommand(change, { type: 'skip' })
   else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
+}
+
+/** Notes that a playout has called. `takesCommands`: it waits for commands, so that its silence means something. */
+export async function notePlayout(
+  sql: Sql | Tx,
+  stationId: number,
+  nowMs: number,
+  takesCommands = false
+): Promise<void> {
+  await sql`
+    insert into playouts (station_id, seen_at_ms, takes_commands) values (${stationId}, ${nowMs}, ${takesCommands})
+    on conflict (station_id) do update set seen_at_ms = greatest(playouts.seen_at_ms, excluded.seen_at_ms),
+      left_at_ms = null, takes_commands = playouts.takes_commands or excluded.takes_commands`
+}
+
+/** Notes that a playout which was waiting for commands has gone, unless it has called since. */
+export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number): Promise<void> {
+  await sql`
+    update playouts set left_at_ms = ${nowMs}, left_last_ms = ${nowMs}
+    where station_id = ${stationId} and seen_at_ms <= ${nowMs}`
+}
+
+/** A playout has just started: what it played when it was seen to go has ended then. Nobody else is told before the next song. */
+export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
+  await tx`
+    update song_history h set stopped_at_ms = o.left_last_ms from playouts o
+    where o.station_id = ${stationId} and h.station_id = ${stationId} and h.ended_at_ms is null
+      and h.streamer = '' and o.left_last_ms >= h.started_at_ms`
+}
+
+/** Ends the current play because the station is disabled. */
+export async function switchOff(change: StationChange): Promise<void> {
+  const { station, play } = change
+  await dropLive(change, station.readAtMs)
+  if (!play) return
+  const endMs = Math.min(station.readAtMs, play.dueAtMs ?? Infinity)
+  await endPlay(change, play, Math.max(endMs, play.startedAtMs))
+  goSilent(change, null)
+}
+
+/** Gives what a broadcaster reported last an end, because the clock takes the station over and no report will end it. */
+export async function giveToClock({ tx, station, mark }: StationChange): Promise<void> {
+  const { count } = await tx`
+    update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${station.readAtMs}::bigint)
+    where station_id = ${station.id} and ended_at_ms is null and due_at_ms is null and not exists (
+      select from broadcasts b where b.station_id = ${station.id} and b.ended_at_ms is null)`
+  if (count > 0) mark(['playback'])
 }

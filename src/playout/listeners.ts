@@ -3,8 +3,6 @@ import { ApiError, type FieldError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Count } from '../station/state.ts'
 import { changeStation, type StationChange } from './change-station.ts'
-import { noteMinute } from './listener-minutes.ts'
-import { readSalts, type Salts, salted } from './listener-salts.ts'
 import {
   countedSources,
   matchCounts,
@@ -13,7 +11,7 @@ import {
   sumOf,
   updateCounts
 } from './listener-sources.ts'
-import { movementOf, noteListeners, readConnected } from './listeners-known.ts'
+import { movementOf, noteListeners, readConnected, readSalts, salted, type Salts } from './listeners-known.ts'
 import { keepStatistics } from './play-statistics.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -112,4 +110,18 @@ async function recordIn(
   const { was, now } = change
   if (change.isNewTotal) await noteMinute(tx, station.id, was, now, nowMs)
   mark(['listeners'], { listeners_total: now.total, listeners_unique: now.unique })
+}
+
+/**
+ * Keeps a change of a station's count in the series of its minutes: the last one of the minute, and the most and the
+ * fewest, to which the count that the change found belongs. Part of the transaction that holds the station.
+ */
+async function noteMinute(tx: Tx, stationId: number, was: Count, now: Count, atMs: number): Promise<void> {
+  const most = Math.max(was.total, now.total)
+  const fewest = Math.min(was.total, now.total)
+  await tx`
+    insert into listener_minutes as m (station_id, minute, total, "unique", most, fewest)
+    values (${stationId}, ${Math.floor(atMs / 60_000)}, ${now.total}, ${now.unique}, ${most}, ${fewest})
+    on conflict (station_id, minute) do update set total = excluded.total, "unique" = excluded."unique",
+      most = greatest(m.most, excluded.most), fewest = least(m.fewest, excluded.fewest)`
 }

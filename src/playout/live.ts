@@ -3,8 +3,7 @@ import { ApiError } from '../errors.ts'
 import { advance } from './advance.ts'
 import { bridgeAfterMs, postpone } from './bridge.ts'
 import { changeStation, type StationChange } from './change-station.ts'
-import { startTold } from './hearsay.ts'
-import { endPlay } from './plays.ts'
+import { endPlay, startTold } from './plays.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** Somebody who goes live. `streamerId` null: the user `source`. */

@@ -1,12 +1,11 @@
-import { type BlockList } from 'node:net'
+import type { BlockList } from 'node:net'
 
 import type { Sql, Tx } from '../db/sql.ts'
 import { networkList } from '../networks.ts'
 import { raiseNotification, settleNotification } from '../notifications.ts'
 import { readRemoteList, type RemoteList } from '../songs/remote-list.ts'
 import type { Song } from '../songs/song.ts'
-import { FetchFault } from '../webhooks/fetch-fault.ts'
-import { guardedFetch } from '../webhooks/guarded-fetch.ts'
+import { FetchFault, guardedFetch } from '../webhooks/guarded-fetch.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { refillQueueLater } from './queue.ts'
 import {

@@ -4,17 +4,23 @@ import { ApiError } from '../errors.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { bridgeDueMs, markHeard } from './bridge.ts'
 import { changeStation, type StationChange } from './change-station.ts'
-import { startTold } from './hearsay.ts'
 import { countLibraryChange } from './libraries.ts'
 import { dropLive } from './live.ts'
 import { endPass } from './passes.ts'
-import { startQueued } from './plays.ts'
+import { startQueued, startTold } from './plays.ts'
 import { refillQueue } from './queue.ts'
-import { earliestMs, moveStart, type NearPlay, readNear, settle } from './reported-plays.ts'
+import {
+  earliestMs,
+  moveStart,
+  type NearPlay,
+  placeInTime,
+  type Placement,
+  readNear,
+  settle
+} from './reported-plays.ts'
 import type { LockedStation } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { readSituation } from './situation.ts'
-import { type Placement, placeInTime } from './timeline.ts'
 
 /** A track that has really begun. */
 export interface TrackReport {

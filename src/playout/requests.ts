@@ -1,4 +1,4 @@
-import { patienceMs } from '../autodj/patience.ts'
+import { patienceMs } from '../autodj/estimate.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { beginForStation } from '../db/station-transaction.ts'
 import { ApiError, TooManyRequests } from '../errors.ts'

@@ -4,7 +4,7 @@ import type { AdvanceQueue, DeliverQueue } from '../jobs.ts'
 import type { Logger } from '../log.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import type { Libraries } from './libraries.ts'
-import type { Publications } from './publications.ts'
+import type { Publications } from './publish.ts'
 
 /** What the engine works with. */
 export interface PlayoutServices {

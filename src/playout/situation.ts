@@ -2,18 +2,17 @@ import type { Library } from '../autodj/library.ts'
 import { readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
-import { type Libraries, readLibraries, seenUpTo, type StationLibrary } from './libraries.ts'
-import { pastOf } from './past.ts'
+import { type Libraries, pastOf, readLibraries, seenUpTo, type StationLibrary } from './libraries.ts'
 import {
   type LiveRow,
   type LockedStation,
   lockStations,
-  readStations,
   type OpenPlay,
   readOpenPlays,
   readQueues,
   readRefused,
   readRequests,
+  readStations,
   rulesOf
 } from './rows.ts'
 

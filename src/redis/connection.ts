@@ -1,12 +1,9 @@
+import type { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 
 import { Cluster, Redis, type Result } from 'ioredis'
 
 import { programFile } from '../program-files.ts'
-import type { RedisPlace } from './place.ts'
-import { paceRefreshes } from './refresh-pace.ts'
-import { settleConnects } from './settled-connect.ts'
-import { limitWaiting } from './waiting-limit.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
@@ -160,5 +157,96 @@ declare module 'ioredis' {
     ): Result<null, Context>
     /** See `lua/probeWrites-1.lua`. */
     probeWrites(key: string): Result<number, Context>
+  }
+}
+
+/**
+ * Lets `connect` of a cluster client fail when the attempt does. ioredis 6 forgets its promise where nodes answer and the
+ * cluster is not ready yet: it tries again by itself, and who waits for the first attempt waits for ever
+ * (https://github.com/redis/ioredis/issues/709). A BullMQ worker does, and takes no more jobs.
+ */
+function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): void {
+  const connect = cluster.connect.bind(cluster)
+  cluster.connect = async () => {
+    let closed: (() => void) | undefined
+    const failed = new Promise<never>((_, reject) => {
+      closed = () => reject(new Error('Connection is closed.'))
+      cluster.once('close', closed)
+    })
+    try {
+      await Promise.race([connect(), failed])
+    } finally {
+      if (closed) cluster.off('close', closed)
+    }
+  }
+}
+
+/**
+ * Makes commands of a cluster client fail after `ms`, wherever they wait, and at once when the whole cluster has been away
+ * for longer. ioredis 6 counts `commandTimeout` from when a command is given to a node only, and keeps for ever what is
+ * asked of it while there is none.
+ */
+export function limitWaiting(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
+  const send = cluster.sendCommand.bind(cluster)
+  let awaySinceMs = Infinity
+  cluster.on('close', () => {
+    awaySinceMs = Math.min(awaySinceMs, performance.now())
+  })
+  cluster.on('ready', () => {
+    awaySinceMs = Infinity
+  })
+  cluster.sendCommand = (command, ...rest) => {
+    command.setTimeout(ms)
+    // With CLUSTER the client itself asks whether the cluster is back.
+    if (command.name === 'cluster' || performance.now() - awaySinceMs <= ms) return send(command, ...rest)
+    command.reject(new Error('Connection is closed.'))
+    return command.promise
+  }
+}
+
+/** Where Redis is: the URL of one server, or those of some nodes of one Redis Cluster, which tell of the others. */
+export interface RedisPlace {
+  readonly urls: readonly [string, ...string[]]
+  readonly isCluster: boolean
+}
+
+/** Splits REDIS_URL, which may name several nodes. A comma that no scheme follows belongs to its URL. */
+export function urlsOf(text: string): [string, ...string[]] {
+  const [first = '', ...others] = text.trim().split(/\s*,\s*(?=rediss?:)/)
+  return [first, ...others]
+}
+
+const paceMs = 250
+
+type Done = Parameters<Cluster['refreshSlotsCache']>[0]
+
+/**
+ * Lets a cluster client ask which node serves what at most four times a second. ioredis 6 asks again as soon as a
+ * sharded subscription fails to connect, and connects again on the answer: while one node is down that takes a whole core.
+ */
+export function paceRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
+  const refresh = cluster.refreshSlotsCache.bind(cluster)
+  let waiting: Done[] | null = null
+  let nextAtMs = 0
+
+  function refreshNow(): void {
+    const told = waiting ?? []
+    waiting = null
+    nextAtMs = performance.now() + paceMs
+    if (cluster.status === 'end') return
+    refresh((error, result) => {
+      for (const done of told) done?.(error, result)
+    })
+  }
+
+  cluster.refreshSlotsCache = done => {
+    if (waiting !== null) {
+      waiting.push(done)
+      return
+    }
+    waiting = [done]
+    const waitMs = nextAtMs - performance.now()
+    if (waitMs <= 0) refreshNow()
+    else setTimeout(refreshNow, waitMs).unref()
   }
 }

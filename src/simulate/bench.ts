@@ -1,9 +1,8 @@
 import type { Library, Play, Playlist } from '../autodj/library.ts'
 import { pick } from '../autodj/pick.ts'
-import { randomOf } from '../autodj/random.ts'
 import { type TrackRow, tracksOf } from '../autodj/tracks.ts'
-import { hourMs, minuteMs, openZone } from '../autodj/zone.ts'
-import { renderTable } from './table.ts'
+import { hourMs, minuteMs, openZone, randomOf } from '../autodj/zone.ts'
+import { renderTable } from './report-text.ts'
 
 /** What is chosen from, and what has to come of it. */
 interface Case {

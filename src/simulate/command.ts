@@ -1,24 +1,22 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 
-import { dayOf, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
+import { dateOf, dayOf, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
 import { type CommandContext, reportOperatorErrors } from '../command-context.ts'
 import { parseConfig } from '../config.ts'
 import { openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
 import { OperatorError } from '../errors.ts'
 import { checkPostgres, reasonOf } from '../store-checks.ts'
-import { help, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
 import { benchPicks } from './bench.ts'
-import { readDatabaseStation } from './database-station.ts'
-import { exampleStation } from './example-station.ts'
+import { exampleStation, readDatabaseStation } from './database-station.ts'
 import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
 import { renderReport } from './report-text.ts'
 import { reportOf } from './report.ts'
-import { runUntil } from './run.ts'
+import { runUntil, type SimulatedStation } from './run.ts'
 import { nameOf } from './starts.ts'
-import type { SimulatedStation } from './station.ts'
 
 /** The week in which European clocks go forward. */
 const exampleFrom = '2026-03-23'
@@ -113,5 +111,132 @@ async function write(file: string, path: string, text: string): Promise<void> {
     await writeFile(file, text)
   } catch (error) {
     throw new OperatorError(`cannot write ${JSON.stringify(path)}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** What `npm run simulate` was asked for; null where nothing was said. */
+interface SimulateArguments {
+  /** Id or short name; null is the example station. */
+  readonly station: string | null
+  readonly days: number
+  /** The local date on which it begins, as days since 1970-01-01. */
+  readonly fromDay: number | null
+  readonly zone: Zone | null
+  readonly seed: number | null
+  readonly svg: string | null
+  readonly json: string | null
+  readonly log: boolean
+  readonly bench: boolean
+}
+
+export const help = `usage: npm run simulate -- [--station STATION] [--days N] [--from DATE] [--timezone ZONE] [--seed N]
+                             [--svg FILE] [--json FILE] [--log]
+       npm run simulate -- --bench
+
+Plays what a station would play, in a few seconds, and reports how its schedule came out. Nothing is written but the files
+that are named. Exit code 1 says that an aim was missed; the last line names it.
+
+  --station   id or short name of a station; without it a made-up one with 5,000 tracks in 12 playlists.
+              The simulation goes on from what the station has on air and in its queue
+  --days      how many days, 1 to 31; default 7
+  --from      the date on which it begins at midnight, YYYY-MM-DD, with an empty queue; default now, and 2026-03-23 for
+              the made-up station: the week in which European clocks go forward
+  --timezone  the time zone, such as Europe/Berlin (the default of the made-up station), instead of the station's own
+  --seed      a number from 0 to 2147483647 for another course of chance; default the station's own, else 1
+  --svg       a file for a picture of the days
+  --json      a file for the report and all plays
+  --log       say of each play of the first day why it was chosen
+  --bench     measure how long one choice takes among 10,000 tracks, and nothing else
+  --help      show this
+
+The database is the one of DATABASE_URL, else that of the Cuewire that runs here.
+`
+
+const options = {
+  station: { type: 'string' },
+  days: { type: 'string' },
+  from: { type: 'string' },
+  timezone: { type: 'string' },
+  seed: { type: 'string' },
+  svg: { type: 'string' },
+  json: { type: 'string' },
+  log: { type: 'boolean' },
+  bench: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' }
+} as const
+
+/** Reads the command line; null asks for help. Throws an `OperatorError` that tells every problem, a line each. */
+export function parseSimulateArguments(args: readonly string[]): SimulateArguments | null {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true
+  })
+  const texts = new Map<string, string>()
+  const switches = new Set<string>()
+  const problems: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') problems.push(`${JSON.stringify(token.value)} belongs to no option`)
+    if (token.kind !== 'option') continue
+    const { name, rawName, value } = token
+    const known = Object.entries(options).find(([each]) => each === name)?.[1]
+    if (!known) problems.push(`there is no option ${rawName}`)
+    else if (known.type === 'boolean') {
+      if (value !== undefined) problems.push(`${rawName} takes no value`)
+      switches.add(name)
+    } else if (!value || (value.startsWith('-') && !token.inlineValue))
+      problems.push(`${rawName} needs a value`)
+    else texts.set(name, value)
+  }
+  const read = <Value>(
+    name: string,
+    parse: (text: string) => Value | null,
+    problem: string
+  ): Value | null => {
+    const text = texts.get(name)
+    if (text === undefined) return null
+    const value = parse(text)
+    if (value === null) problems.push(`--${name} ${JSON.stringify(text)} ${problem}`)
+    return value
+  }
+  const text = (name: string) => texts.get(name) ?? null
+  const request = {
+    station: text('station'),
+    days: read('days', wholeFrom(1, 31), 'is not a number of days from 1 to 31') ?? 7,
+    fromDay: read('from', dateFrom, 'is not a date of the form YYYY-MM-DD'),
+    zone: read('timezone', zoneOf, 'is not a time zone, such as Europe/Berlin'),
+    seed: read('seed', wholeFrom(0, 2_147_483_647), 'is not a whole number from 0 to 2147483647'),
+    svg: text('svg'),
+    json: text('json'),
+    log: switches.has('log'),
+    bench: switches.has('bench')
+  }
+  if (switches.has('help')) return null
+  if (request.bench && tokens.length > 1) problems.push('--bench goes with no other option')
+  if (problems.length > 0)
+    throw new OperatorError([...problems, 'npm run simulate -- --help tells what there is'].join('\n'))
+  return request
+}
+
+function wholeFrom(least: number, most: number) {
+  return (text: string) => {
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+    return value >= least && value <= most ? value : null
+  }
+}
+
+function dateFrom(text: string): number | null {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? dayOf(text) : NaN
+  // Some dates that do not exist are read as the next one that does.
+  return Number.isNaN(day) || dateOf(day) !== text ? null : day
+}
+
+function zoneOf(name: string): Zone | null {
+  try {
+    return openZone(name)
+  } catch {
+    return null
   }
 }

@@ -2,7 +2,7 @@ import type { Playlist } from '../autodj/library.ts'
 import type { LogEntry } from '../autodj/log-entry.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Zone } from '../autodj/zone.ts'
-import { lengthText, localTime } from './local-time.ts'
+import { lengthText, localTime } from './calendar.ts'
 import { nameOf } from './starts.ts'
 
 /** A play with the reasons for it, as lines for people. */

@@ -2,8 +2,7 @@ import { interrupts, type Playlist } from '../autodj/library.ts'
 import { windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { dateOf, weekday, type Zone } from '../autodj/zone.ts'
-import { clockChanges, type Piece, piecesOf } from './calendar.ts'
-import { two } from './local-time.ts'
+import { clockChanges, type Piece, piecesOf, two } from './calendar.ts'
 import type { Run } from './run.ts'
 
 const top = 64

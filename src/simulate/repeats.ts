@@ -1,9 +1,8 @@
 import { airtimeMs } from '../autodj/estimate.ts'
 import type { Library, Playlist } from '../autodj/library.ts'
-import { loopsOnce } from '../autodj/loops.ts'
-import { windowAt } from '../autodj/schedule.ts'
+import type { SongKeys } from '../autodj/recent.ts'
+import { loopsOnce, windowAt } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
-import type { SongKeys } from '../autodj/song-keys.ts'
 import { at, forkTracks, indexOf, keysAt, markAired, type Tracks } from '../autodj/tracks.ts'
 import type { Run } from './run.ts'
 

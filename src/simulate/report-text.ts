@@ -1,8 +1,7 @@
 import type { Zone } from '../autodj/zone.ts'
-import { lengthText, localTime } from './local-time.ts'
+import { lengthText, localTime } from './calendar.ts'
 import type { Report } from './report.ts'
 import type { Start } from './starts.ts'
-import { renderTable } from './table.ts'
 
 const startsShown = 60
 
@@ -128,3 +127,20 @@ function hourRows({ starts }: Report): string[][] {
 
 const whole = (value: number) => value.toLocaleString('en-GB')
 const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(1)}`
+
+/** A table as text for a terminal. Columns of numbers, times and lengths stand to the right; an empty table is no lines. */
+export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return []
+  const columns = head.map((title, column) => {
+    const cells = rows.map(row => row[column] ?? '')
+    const isNumeric = cells.every(cell => /^[-+]?[\d,.:]*( %)?$/.test(cell))
+    const width = Math.max(title.length, ...cells.map(cell => cell.length))
+    return (cell: string) => (isNumeric ? cell.padStart(width) : cell.padEnd(width))
+  })
+  const line = (cells: readonly string[]) =>
+    columns
+      .map((fit, column) => fit(cells[column] ?? ''))
+      .join('  ')
+      .trimEnd()
+  return [line(head), ...rows.map(line)].map(text => `  ${text}`)
+}

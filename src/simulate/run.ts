@@ -27,3 +27,12 @@ export function runUntil(beginning: Beginning, untilMs: number): Run {
   if (endMs < untilMs) plays.push({ startsAtMs: endMs, endsAtMs: untilMs, play: null, log: [] })
   return { library, fromMs, untilMs, plays }
 }
+
+/** A station that is to be simulated. */
+export interface SimulatedStation {
+  readonly name: string
+  /** Its time zone is that of the library's rules. */
+  readonly beginning: Beginning
+  /** How a song is called, for people. */
+  readonly songName: (mediaId: number | null) => string
+}

@@ -1,6 +1,6 @@
-import { buckets } from '../autodj/buckets.ts'
 import type { Play, Playlist } from '../autodj/library.ts'
 import { interrupts } from '../autodj/library.ts'
+import { buckets } from '../autodj/pools.ts'
 import { nextHourlyTarget, windowAt, windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Run } from './run.ts'

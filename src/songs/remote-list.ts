@@ -1,8 +1,7 @@
-import { parsedUrl } from '../parsed-url.ts'
+import { parsedUrl } from '../networks.ts'
 import { libraryPath } from './library-path.ts'
-import { parsePlaylist } from './playlist-file.ts'
-import { remoteSong } from './remote-song.ts'
-import type { Song } from './song.ts'
+import { parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
+import { type Song, titleOf } from './song.ts'
 
 /** A list that was fetched: a song for each of its addresses, in its order; or a sentence on why there are none. */
 export type RemoteList = { readonly songs: readonly Song[] } | { readonly problem: string }
@@ -32,4 +31,26 @@ function resolve(location: string, base: string): string | null {
   const url = parsedUrl(location, base)
   const found = url && libraryPath(url.href, null)
   return found && 'path' in found ? found.path : null
+}
+
+/** A song behind a URL: what the playlist says of it, else what is known, else a title out of the address. */
+export function remoteSong(entry: PlaylistEntry, known: Song | undefined): Song {
+  const path = entry.location
+  const old = known ?? { ...unknown, path, title: titleOf(path) }
+  const durationMs = entry.durationMs || old.durationMs
+  return entry.title === ''
+    ? { ...old, durationMs }
+    : { ...old, durationMs, artist: entry.artist, title: entry.title }
+}
+
+const unknown: Omit<Song, 'path' | 'title'> = {
+  artist: '',
+  album: '',
+  genre: '',
+  isrc: '',
+  lyrics: '',
+  durationMs: 0,
+  coverHash: null,
+  sizeBytes: 0,
+  modifiedMs: 0
 }

@@ -86,7 +86,7 @@ export interface ListenerCounts extends Count {
 }
 
 export interface Song {
-  /** 32 hex digits, see `src/songs/song-id.ts`. */
+  /** 32 hex digits, see `src/songs/song.ts`. */
   readonly id: string
   readonly artist: string
   readonly title: string

@@ -3,8 +3,7 @@ import type { Logger } from '../log.ts'
 import { raiseNotification, settleNotification } from '../notifications.ts'
 import { resolveInside } from '../runtime/contained-files.ts'
 import type { Secrets } from '../secrets.ts'
-import { untilAborted } from './abort.ts'
-import { StorageFault } from './fault.ts'
+import { StorageFault, untilAborted } from './fault.ts'
 import { readFreeBytes } from './local.ts'
 import { locationUri } from './location.ts'
 import {
@@ -17,8 +16,7 @@ import {
   recordColumns
 } from './record.ts'
 import { reach } from './remote.ts'
-import { capacityOf, formatSize, isFull, usedPercent } from './size.ts'
-import type { Usage } from './usage.ts'
+import { capacityOf, formatSize, isFull, type Usage, usedPercent } from './size.ts'
 
 export interface RefreshParts {
   readonly sql: Sql

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { StorageFault } from './fault.ts'
-import { checkLocation, measureLocation } from './measure.ts'
 import type { RemoteAnswer, RemoteTask } from './remote.ts'
+import { checkLocation, measureLocation } from './size.ts'
 
 /** Does one task in a thread of its own; see `remote.ts`, which starts it. */
 async function answer({ work, location, patienceMs }: RemoteTask): Promise<RemoteAnswer> {

@@ -3,8 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { builtFile } from '../program-files.ts'
 import { StorageFault, type StorageFaultWord } from './fault.ts'
 import type { StorageLocation } from './location.ts'
-import { checkLocation, measureLocation } from './measure.ts'
-import type { Usage } from './usage.ts'
+import { checkLocation, measureLocation, type Usage } from './size.ts'
 
 /** What a thread is to do. */
 export interface RemoteTask {

@@ -5,10 +5,9 @@ import {
   S3Client
 } from '@aws-sdk/client-s3'
 
-import { reasonOf } from './abort.ts'
-import { codeOf, StorageFault } from './fault.ts'
+import { codeOf, reasonOf, StorageFault } from './fault.ts'
 import type { S3Settings } from './location.ts'
-import type { Usage } from './usage.ts'
+import type { Usage } from './size.ts'
 
 const connectMs = 5_000
 const answerMs = 30_000

@@ -1,3 +1,5 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+
 import type { Sql } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
@@ -13,12 +15,10 @@ import {
   recordAttempt,
   releaseHook
 } from './deliveries.ts'
-import type { HostSlots } from './host-slots.ts'
-import { nextDelivery } from './next-delivery.ts'
-import { nowPlayingAt } from './now-playing-at.ts'
-import { patienceOf } from './patience.ts'
+import { nextDelivery, type Patience } from './next-delivery.ts'
+import { nowPlayingAt } from './now-playing-body.ts'
 import { prepare } from './prepare.ts'
-import { hostOf, type SendParts, send } from './send.ts'
+import { hostOf, send, type SendParts } from './send.ts'
 
 /** What a process delivers with. */
 export interface DeliveryParts extends SendParts {
@@ -101,4 +101,44 @@ async function deliverNext(
   if (await recordAttempt(sql, hook, delivery, attempted, Math.random()))
     parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook switched off')
   return 'delivered'
+}
+
+const newest = new Set([
+  'tunein',
+  'radiode',
+  'radioreg',
+  'getmeradio',
+  'google_analytics_v4',
+  'matomo_analytics'
+])
+const every = new Set(['generic', 'email'])
+
+/** How long news is news to receivers of a type: directories want what plays now, people what is not long ago. */
+function patienceOf(type: string): Patience {
+  if (newest.has(type)) return 'newest'
+  return every.has(type) ? 'every' : 'hour'
+}
+
+const atOnce = 4
+const waitingAtMost = 200
+
+/** Bounds how many requests of this process are under way to one host. */
+export class HostSlots {
+  readonly #limits = new Map<string, LimitFunction>()
+
+  /** Whether so many wait for a host that one more should come back later. */
+  isCrowded(host: string): boolean {
+    return (this.#limits.get(host)?.pendingCount ?? 0) >= waitingAtMost
+  }
+
+  /** Runs `work` once one of the host's slots is free. */
+  async run<Result>(host: string, work: () => Promise<Result>): Promise<Result> {
+    const limit = this.#limits.get(host) ?? pLimit(atOnce)
+    this.#limits.set(host, limit)
+    try {
+      return await limit(work)
+    } finally {
+      if (limit.activeCount + limit.pendingCount === 0) this.#limits.delete(host)
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { isWebAddress } from '../fields/field.ts'
-import { addressPart, encodedIn, isAddressPath } from './address-text.ts'
-import { inCode } from './code.ts'
+import { inCode } from './plain-text.ts'
 import type { Format } from './template.ts'
+import { addressPart, encodedIn, isAddressPath } from './without-secrets.ts'
 
 /**
  * Discord's Markdown. A backslash works everywhere but in code and in addresses. Who is mentioned is not said here:

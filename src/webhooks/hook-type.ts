@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import { type Field, integer, type ValuesOf } from '../fields/field.ts'
+import { type Field, hidden, integer, text, type ValuesOf } from '../fields/field.ts'
 import { formOf } from '../fields/form.ts'
-import { type Trigger, triggers as all } from '../station/triggers.ts'
+import { triggers as all, type Trigger } from '../station/triggers.ts'
 import type { Attempt, HookEvent } from './event.ts'
 import { nothing, type Sending } from './sending.ts'
 
@@ -72,3 +72,22 @@ export function retiredType({ name, title, settings }: Pick<HookType, 'name' | '
 }
 
 const sendNothing = () => nothing('The service is gone.')
+
+const secret = (about: string) => hidden(text({ max: 2_000, fallback: '', about }))
+
+/** Its interface for posting is gone. */
+export const twitter = retiredType({
+  name: 'twitter',
+  title: 'Twitter',
+  settings: {
+    consumer_secret: secret('The secret of the application.'),
+    token_secret: secret('The secret of the account\u2019s token.')
+  }
+})
+
+/** Universal Analytics ended in 2023. */
+export const googleAnalytics = retiredType({
+  name: 'google_analytics',
+  title: 'Google Analytics (Universal)',
+  settings: {}
+})

@@ -1,4 +1,4 @@
-import type { HookType } from './hook-type.ts'
+import { googleAnalytics, type HookType, type Settings, twitter } from './hook-type.ts'
 import { bluesky } from './types/bluesky.ts'
 import { discord } from './types/discord.ts'
 import { email } from './types/email.ts'
@@ -10,7 +10,6 @@ import { mastodon } from './types/mastodon.ts'
 import { matomoAnalytics } from './types/matomo-analytics.ts'
 import { radiode } from './types/radiode.ts'
 import { radioreg } from './types/radioreg.ts'
-import { googleAnalytics, twitter } from './types/retired.ts'
 import { telegram } from './types/telegram.ts'
 import { tunein } from './types/tunein.ts'
 
@@ -44,4 +43,19 @@ export function hookTypeOf(name: string): HookType {
   const type = byName.get(name)
   if (!type) throw new Error(`no web hook type ${name}`)
   return type
+}
+
+/** Every type with its settings, in words for the documentation of the API. */
+export function describeSettings(): string {
+  const types = hookTypes
+    .filter(({ isRetired }) => !isRetired)
+    .map(({ name, settings }) => `${name}: ${Object.entries(settings).map(describeSetting).join(', ')}`)
+  return `By type (* required, in brackets the default): ${types.join('; ')}.`
+}
+
+function describeSetting([key, { fallback, kind }]: [string, Settings[string]]): string {
+  const asterisk = fallback === undefined ? '*' : ''
+  const secrecy = kind === 'secret' ? ' (write-only)' : ''
+  const preset = fallback === undefined || fallback === '' ? '' : ` [${String(fallback)}]`
+  return key + asterisk + secrecy + preset
 }

@@ -1,7 +1,8 @@
 import type { ValuesOf } from '../fields/field.ts'
+import { parsedUrl } from '../networks.ts'
 import type { HookEvent } from './event.ts'
+import { playedSong } from './now-playing-body.ts'
 import { isBlank } from './plain-text.ts'
-import { playedSong } from './played-song.ts'
 import { template } from './settings.ts'
 
 const message = (trigger: string) =>
@@ -49,4 +50,22 @@ export function postsOf(
     .map(trigger => fill(templates[trigger]))
     .filter(text => !isBlank(text))
     .map((text, index) => ({ id: index === 0 ? id : `${id}-${index + 1}`, text }))
+}
+
+/** An address in a text, from and to so many bytes of its UTF-8. */
+export interface Link {
+  readonly address: string
+  readonly from: number
+  readonly to: number
+}
+
+/** The web addresses in a text, without the punctuation behind them. One that was cut off is none. */
+export function linksIn(text: string): Link[] {
+  return Array.from(text.matchAll(/(?<![^\s(])https?:\/\/\S+/gi)).flatMap(({ 0: found, index }) => {
+    if (found.includes('…')) return []
+    const ends = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
+    const address = found.replace(ends, '')
+    const from = Buffer.byteLength(text.slice(0, index))
+    return parsedUrl(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
+  })
 }

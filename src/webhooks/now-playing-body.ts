@@ -1,3 +1,5 @@
+import { renderMoving, renderNowPlaying } from '../station/now-playing.ts'
+import type { StationState } from '../station/state.ts'
 import type { NowPlaying } from './event.ts'
 
 /** Receivers may count on bodies of this size (Standard Webhooks). */
@@ -55,4 +57,19 @@ function withSong<Item extends { readonly song: object }>(
   parts: Partial<NowPlaying['now_playing']['song']>
 ): Item {
   return { ...item, song: { ...item.song, ...parts } }
+}
+
+/** Why directories and statistics are told nothing where `playedSong` is null. */
+export const silence = 'Nothing plays.'
+
+/** The song that plays; null where the text for silence stands in its place. */
+export function playedSong({ now_playing: { sh_id, song } }: NowPlaying) {
+  return sh_id === 0 ? null : song
+}
+
+/** The now-playing object as of a fact, in the rendering of events; the same at every attempt. */
+export function nowPlayingAt(state: StationState, happenedAtMs: number, baseUrl: string): NowPlaying {
+  const document = renderNowPlaying(state, 'event', baseUrl)
+  const moving = renderMoving(document, Math.floor(happenedAtMs / 1000))
+  return JSON.parse(document.head + moving + document.tail)
 }

@@ -1,4 +1,4 @@
-import type { FetchFaultWord } from './fetch-fault.ts'
+import type { FetchFaultWord } from './guarded-fetch.ts'
 
 /** One word for why a delivery has not arrived. `http`: the answer was no success, or none of HTTP. */
 export type Fault = FetchFaultWord | 'mail' | 'config'

@@ -29,3 +29,14 @@ export function legible(text: string): string {
     .replace(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '')
     .replace(/\p{Surrogate}/gu, '\uFFFD')
 }
+
+const fence = '```'
+
+/**
+ * A value in code that these backticks have opened. Nothing can stand for a backtick but another character that looks
+ * like it. On the first line of a block a word would be the name of a language, so the value begins the second.
+ */
+export function inCode(value: string, opening: string, before: string): string {
+  const text = value.replaceAll('`', '\u02cb')
+  return opening === fence && /```[^\s`]*$/.test(before) ? `\n${text}` : text
+}

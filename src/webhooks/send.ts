@@ -1,9 +1,10 @@
 import type { BlockList } from 'node:net'
 
+import type { Config } from '../config.ts'
+import { networkList } from '../networks.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { FetchFault } from './fetch-fault.ts'
-import { type GuardedAnswer, guardedFetch } from './guarded-fetch.ts'
-import type { Mailer } from './mailer.ts'
+import { FetchFault, type GuardedAnswer, guardedFetch } from './guarded-fetch.ts'
+import { type Mailer, openMailer } from './mailer.ts'
 import { type Attempted, type Fault, retryAfterMs } from './outcome.ts'
 import type { HookRequest, Mail, Sending } from './sending.ts'
 import { secretHeaders, withoutSecrets } from './without-secrets.ts'
@@ -145,3 +146,12 @@ export function hostOf(sending: Exclude<Sending, { kind: 'nothing' }>): string {
 }
 
 const statusIn = (reply: string) => Number(/^\d{3}/.exec(reply)?.[0] ?? 0)
+
+/** What a process sends with, as it is configured. */
+export function sendPartsOf({
+  WEBHOOK_ALLOWED_NETWORKS: networks,
+  SMTP_URL: url,
+  MAIL_FROM: from
+}: Config): Pick<SendParts, 'allowed' | 'mailer'> {
+  return { allowed: networkList(networks), mailer: url === undefined ? null : openMailer(url, from) }
+}

@@ -1,7 +1,6 @@
-import { addressPart, encodedIn } from './address-text.ts'
-import { inCode } from './code.ts'
-import { joiner, unmentioning } from './plain-text.ts'
+import { inCode, joiner, unmentioning } from './plain-text.ts'
 import type { Format } from './template.ts'
+import { addressPart, encodedIn } from './without-secrets.ts'
 
 /**
  * Telegram's first Markdown (https://core.telegram.org/bots/api#markdown-style). A backslash works outside of entities
@@ -53,4 +52,22 @@ function entityOpenIn(text: string): Entity {
   const rest = text.replace(closed, '')
   if (/^\[[^\]]*\]\(/.test(rest)) return '('
   return beginnings.find(beginning => rest.startsWith(beginning)) ?? ''
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
+
+/** Telegram's HTML (https://core.telegram.org/bots/api#html-style). */
+export const telegramHtml: Format = {
+  write: (value, { outline }) => {
+    const [, begun] = /\shref\s*=\s*["']?([^"'<>\s]*)$/i.exec(outline) ?? []
+    const text = begun === undefined ? unmentioning(value) : addressPart(value, begun === '')
+    return text.replace(/[&<>"']/g, character => entities[character] ?? character)
+  },
+  isMarkup: true
 }

@@ -1,4 +1,4 @@
-import { type Random, randomOf } from '../../src/autodj/random.ts'
+import { type Random, randomOf } from '../../src/autodj/zone.ts'
 
 /** Every kind of fault that can be drawn. */
 export const faultKinds = [

@@ -5,14 +5,18 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import * as v from 'valibot'
-import { expect, test as base } from 'vitest'
+import { test as base, expect } from 'vitest'
 
 import { announceServices, findRunningServices, lockDataDir } from '../../src/embedded/data-dir.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startOf } from '../../src/embedded/process-identity.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
-import type { EmbeddedService, ServiceOptions } from '../../src/embedded/service.ts'
-import { type ServiceOutage, supervise } from '../../src/embedded/supervise.ts'
+import {
+  type EmbeddedService,
+  type ServiceOptions,
+  type ServiceOutage,
+  supervise
+} from '../../src/embedded/supervise.ts'
 import { OperatorError } from '../../src/errors.ts'
 import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from '../support/temp-folder.ts'

@@ -3,8 +3,8 @@ import { Socket } from 'node:net'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { networkList } from '../../src/networks.ts'
+import { addressesOf, checkTarget, lookUpsAtOnce } from '../../src/webhooks/guard.ts'
 import { guardedFetch } from '../../src/webhooks/guarded-fetch.ts'
-import { addressesOf, checkTarget, lookUpsAtOnce } from '../../src/webhooks/look-up.ts'
 import { startSayingServer } from '../support/saying-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { openAuthoriser } from '../../src/api/authorise.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/keys.ts'
-import { playoutKeyHash } from '../../src/api/playout-key.ts'
+import { playoutKeyHash } from '../../src/api/playout-caller.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { TooManyRequests } from '../../src/errors.ts'
 import { test } from '../support/fixtures.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { songId } from '../../src/songs/song-id.ts'
+import { songId } from '../../src/songs/song.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
 import type { Program } from '../support/program.ts'

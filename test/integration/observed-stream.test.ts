@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { observeStream } from '../../src/playout/observe.ts'
 import { publish } from '../../src/playout/publish.ts'
-import { songId } from '../../src/songs/song-id.ts'
+import { songId } from '../../src/songs/song.ts'
 import { isOnline } from '../../src/station/state.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
-import { widgetSizes } from '../../src/pages/widget-code.ts'
+import { widgetSizes } from '../../src/pages/embed.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'

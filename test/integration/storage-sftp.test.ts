@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { freePort } from '../../src/embedded/free-port.ts'
 import type { SftpSettings } from '../../src/storage/location.ts'
-import { checkLocation, measureLocation } from '../../src/storage/measure.ts'
 import { checkSftp, measureSftp } from '../../src/storage/sftp.ts'
+import { checkLocation, measureLocation } from '../../src/storage/size.ts'
 import { childrenOf } from '../support/child-process.ts'
 import { startChurn } from '../support/churn.ts'
 import { startSilentServer } from '../support/silent-server.ts'

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 
 import { loginStreamer } from '../../src/api/streamer-login.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
-import { findStreamer } from '../../src/db/streamers.ts'
+import { findStreamer } from '../../src/db/stations.ts'
 import { hashPassword } from '../../src/passwords.ts'
 import { openSecrets } from '../../src/secrets.ts'
 import { test as base } from '../support/fixtures.ts'

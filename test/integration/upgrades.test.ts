@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { register, removeOldProcesses } from '../../src/db/processes.ts'
 import { openRedis } from '../../src/redis/connection.ts'
-import { removeFormerStates } from '../../src/redis/former-states.ts'
+import { removeFormerStates } from '../../src/redis/state-schema.ts'
 import { test } from '../support/fixtures.ts'
 
 const silentLog = pino({ level: 'silent' })

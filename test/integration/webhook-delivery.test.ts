@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { deliver } from '../../src/webhooks/deliver.ts'
-import { newSigningSecret } from '../../src/webhooks/signing-secret.ts'
+import { newSigningSecret } from '../../src/webhooks/signature.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   bringForward,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 
 import { freePort } from '../../src/embedded/free-port.ts'
-import { type Guarded, startGuarded } from '../../src/embedded/guard.ts'
 import { findRedis } from '../../src/embedded/redis-program.ts'
+import { type Guarded, startGuarded } from '../../src/embedded/supervise.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 

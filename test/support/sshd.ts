@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { freePort } from '../../src/embedded/free-port.ts'
-import { startGuarded } from '../../src/embedded/guard.ts'
+import { startGuarded } from '../../src/embedded/supervise.ts'
 import { findSshd } from './sshd-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { sized } from './tier.ts'

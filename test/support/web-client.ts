@@ -1,10 +1,10 @@
 import { openLiveStation } from '../../src/live/live-station.ts'
 import type { StationState } from '../../src/station/state.ts'
+import { defaultStaleAfterMs, statusAt } from '../../web/client/client.ts'
 import { type Course, startCourse } from '../../web/client/course.ts'
 import type { NowPlaying } from '../../web/client/interface.ts'
 import type { Message } from '../../web/client/message.ts'
 import type { Effect } from '../../web/client/moves.ts'
-import { defaultStaleAfterMs, statusAt } from '../../web/client/status.ts'
 import { type Input, step } from '../../web/client/step.ts'
 import { aStation } from './builders.ts'
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { networkList } from '../../src/networks.ts'
-import { parsedUrl } from '../../src/parsed-url.ts'
+import { networkList, parsedUrl } from '../../src/networks.ts'
 import { checkUrl } from '../../src/webhooks/guard.ts'
 
 test('an address is one, however often it was asked', () => {

@@ -1,14 +1,18 @@
-import type { Means, Way, Wish } from './connection.ts'
+import { type Means, overEvents, overWebSocket, type Way, type Wish } from './connection.ts'
 import { type Course, startCourse } from './course.ts'
-import type { Fetch, followStation as Declared, Snapshot, Transport, WebSocketClass } from './interface.ts'
+import type {
+  followStation as Declared,
+  Fetch,
+  Reason,
+  Snapshot,
+  Status,
+  Transport,
+  WebSocketClass
+} from './interface.ts'
 import { openListeners } from './listeners.ts'
-import { openLocalTime } from './local-time.ts'
 import { dueAtMs, type Effect } from './moves.ts'
-import { overEvents } from './over-events.ts'
 import { overPolls } from './over-polls.ts'
-import { overWebSocket } from './over-websocket.ts'
 import { progressAt } from './progress.ts'
-import { defaultStaleAfterMs, nextTurnMs, statusAt } from './status.ts'
 import { type Input, step } from './step.ts'
 
 const ways: Readonly<Record<Transport, Way>> = { websocket: overWebSocket, sse: overEvents, poll: overPolls }
@@ -116,4 +120,75 @@ function snapshotOf(course: Course, atMs: number): Snapshot {
     np: document?.np ?? null,
     trueAtMs: newsAtMs === null ? null : Date.now() - (atMs - newsAtMs)
   }
+}
+
+/** What is less is rounding, or a clock that is being corrected: it must not add up. */
+const leastJumpMs = 500
+
+/**
+ * A clock that only goes forward, in milliseconds from `Date.now()` on. It goes on while the machine sleeps, as
+ * `performance.now()` does not, and does not go back when the clock is set, as `Date.now()` does. When the machine slept
+ * or its clock was set forward, which look the same, `onJump` is called before the first time that is later by that.
+ */
+export function openLocalTime(
+  onJump: (byMs: number) => void,
+  date: () => number = () => Date.now(),
+  steady: () => number = () => performance.now()
+): () => number {
+  let lead = date() - steady()
+  let base = lead
+  return () => {
+    const steadyMs = steady()
+    const nextLead = date() - steadyMs
+    const jumpMs = nextLead - lead
+    lead = nextLead
+    if (jumpMs >= leastJumpMs) {
+      base += jumpMs
+      onJump(jumpMs)
+    }
+    return base + steadyMs
+  }
+}
+
+/** News come every 15 seconds at least. */
+export const defaultStaleAfterMs = 20_000
+/** Without a connection a document is believed in for so long. */
+const aloneMs = 5_000
+/** A first answer may take so long. */
+const firstAnswerMs = 10_000
+/** What has not been true for so long is not worth showing. */
+const tooOldMs = 300_000
+
+/** What may be said of what is known, at `atMs`. */
+export function statusAt(
+  course: Course,
+  atMs: number
+): { readonly status: Status; readonly reason: Reason | null } {
+  const { phase, document, isMissing, newsAtMs } = course
+  if (phase.type === 'over') return { status: 'offline', reason: phase.reason }
+  if (isMissing) return { status: 'offline', reason: 'unknown' }
+  const [staleAtMs, oldAtMs] = turns(course)
+  if (document === null || newsAtMs === null) {
+    const isLost = course.failures > 0 || atMs >= staleAtMs
+    return isLost ? { status: 'offline', reason: 'unreachable' } : { status: 'connecting', reason: null }
+  }
+  if (atMs >= oldAtMs) return { status: 'offline', reason: 'unreachable' }
+  return { status: atMs >= staleAtMs ? 'stale' : 'live', reason: null }
+}
+
+/** When the status changes by itself: the first time, and the second. */
+function turns(course: Course): [number, number] {
+  const { newsAtMs, aloneSinceMs, isDoubtful, staleAfterMs, startedAtMs } = course
+  if (newsAtMs === null) return [startedAtMs + firstAnswerMs, Infinity]
+  const silentAtMs = newsAtMs + (isDoubtful ? 0 : staleAfterMs)
+  return [
+    aloneSinceMs === null ? silentAtMs : Math.min(silentAtMs, aloneSinceMs + aloneMs),
+    newsAtMs + Math.max(tooOldMs, staleAfterMs)
+  ]
+}
+
+/** The next time at which the status changes if nothing happens; Infinity if it does not. */
+export function nextTurnMs(course: Course, atMs: number): number {
+  if (course.phase.type === 'over' || course.isMissing) return Infinity
+  return Math.min(...turns(course).filter(turnMs => turnMs > atMs))
 }

@@ -1,6 +1,5 @@
 import { headersOf, type Way, type Wish } from './connection.ts'
-import { isObject } from './merge-patch.ts'
-import type { Message } from './message.ts'
+import { isObject, type Message } from './message.ts'
 
 /** The server answers when there is news, or after so long. */
 const waitSeconds = 10

@@ -1,4 +1,4 @@
-import { clockShape } from './clock-shape.ts'
+import { clockShape } from './zone-time.ts'
 
 const made = new Map<string, Intl.DateTimeFormat>()
 

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
-import { wakeFollowers } from '../elements/shared-follower.ts'
+import { wakeFollowers } from '../elements/followed-station.ts'
 import { keyRefused } from './ask.ts'
 import { forgetKey, keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'

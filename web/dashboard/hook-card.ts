@@ -1,15 +1,24 @@
 import { html, nothing } from 'lit'
 
-import { actFor } from './acting.ts'
-import { againView } from './again-view.ts'
+import { actFor, confirmed } from './acting.ts'
 import { ask, done } from './ask.ts'
 import { chipView } from './chip-view.ts'
-import { confirmed } from './confirm.ts'
 import { counted } from './counted.ts'
-import { answerText, attemptText, deliveryChip, hookChip, triggersText } from './hook-words.ts'
-import { deliveries, type Delivery, type Hook, lastAttempted, testResult, type TestResult } from './hook.ts'
-import { isolated } from './isolated.ts'
-import { LightElement } from './light-element.ts'
+import { againView } from './hook-trouble.ts'
+import {
+  answerText,
+  attemptText,
+  deliveries,
+  type Delivery,
+  deliveryChip,
+  type Hook,
+  hookChip,
+  lastAttempted,
+  testResult,
+  type TestResult,
+  triggersText
+} from './hook.ts'
+import { isolated, LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'

@@ -1,9 +1,8 @@
 import { html, nothing } from 'lit'
 
-import { actFor } from './acting.ts'
-import { againView } from './again-view.ts'
-import { attemptText } from './hook-words.ts'
-import { deliveries, type Hook, lastAttempted, oldestPage } from './hook.ts'
+import { actFor, type Acting } from './acting.ts'
+import { ask, done } from './ask.ts'
+import { attemptText, deliveries, type Hook, lastAttempted, oldestPage } from './hook.ts'
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
 import { zoneTime } from './zone-time.ts'
@@ -70,4 +69,22 @@ export class HookTrouble extends LightElement {
       </p>
     </div>`
   }
+}
+
+/** A button that sends a delivery again, which is at `path`; `readAgain` brings what becomes of it. */
+export function againView(acting: Acting, path: string, readAgain: () => Promise<unknown>) {
+  const send = () =>
+    acting.act('send again', async () => {
+      const { message } = await ask(done, `${path}/redeliver`, { method: 'POST' })
+      await readAgain()
+      return message
+    })
+  return html`<button
+    type="button"
+    class="link"
+    ?disabled=${acting.underWay !== null}
+    @click=${() => void send()}
+  >
+    Send again
+  </button>`
 }

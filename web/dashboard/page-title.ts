@@ -1,4 +1,4 @@
-import { isolated } from './isolated.ts'
+import { isolated } from './light-element.ts'
 
 /** Names the page by what it shows, for tabs and bookmarks. */
 export function titlePage(shown: string): void {

@@ -1,17 +1,18 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
+import * as v from 'valibot'
 
-import type { NowPlaying, Snapshot } from '../client/interface.ts'
+import type { NowPlaying, Progress, Snapshot } from '../client/interface.ts'
+import { isData } from '../client/message.ts'
+import { progressAt } from '../client/progress.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { progressView } from '../elements/progress-view.ts'
 import { sayingOf } from '../elements/saying.ts'
+import { progressView } from '../elements/time-text.ts'
 import { server } from './ask.ts'
 import { counted } from './counted.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
-import { listedProgress } from './listed.ts'
 import { stationAddress } from './route.ts'
-import { titleOf } from './song-title.ts'
 import { turnFor } from './turn.ts'
 import { zoneTime } from './zone-time.ts'
 
@@ -116,4 +117,31 @@ export class StationCard extends LightElement {
       this.dispatchEvent(new Event(stationTurned, { bubbles: true }))
     this.#turn = turn
   }
+}
+
+/** The list of all stations that may be seen, `api/nowplaying`. */
+export const nowPlayingList = v.array(v.custom<NowPlaying>(np => isData({ np })))
+
+/**
+ * Where the song of a listed station is, by the time that has passed since the list was read; null where its length is
+ * not known, since nothing is said to have elapsed of it.
+ */
+function listedProgress(np: NowPlaying, listedAtMs: number): Progress | null {
+  const { played_at: playedAt, elapsed, duration } = np.now_playing
+  if (duration === 0) return null
+  return progressAt(np, (playedAt + elapsed) * 1_000 + Date.now() - listedAtMs)
+}
+
+/** The public stations that the server wrote into the page; null where it did not, or they were taken before. */
+export function takeShown(): NowPlaying[] | null {
+  const element = document.querySelector('#shown')
+  element?.remove()
+  const { success, output } = v.safeParse(nowPlayingList, JSON.parse(element?.textContent ?? 'null'))
+  return success ? output : null
+}
+
+/** What stands for the song that plays. Before the first song there may be a jingle, which listeners are not shown. */
+export function titleOf({ now_playing: { sh_id: shId, song }, is_online: isOnline }: NowPlaying): string {
+  if (shId === 0 && isOnline) return 'A jingle'
+  return song.title || song.text
 }

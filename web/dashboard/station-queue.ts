@@ -3,20 +3,46 @@ import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
 import { lengthText } from '../elements/time-text.ts'
-import { actFor } from './acting.ts'
+import { actFor, confirmed } from './acting.ts'
 import { ask, done } from './ask.ts'
-import { confirmed } from './confirm.ts'
 import { counted, number } from './counted.ts'
 import { moveNow } from './drop-place.ts'
-import { isolated } from './isolated.ts'
-import { LightElement } from './light-element.ts'
-import { type QueueItem, queueItems, sourceOf } from './queue-item.ts'
+import { isolated, LightElement } from './light-element.ts'
 import { movesFor } from './queue-moves.ts'
 import { reasonsOf } from './queue-reasons.ts'
 import { readFor } from './reading.ts'
 import { rowDragFor, shiftOf } from './row-drag.ts'
 import { troubleView } from './trouble-view.ts'
 import { zoneTime } from './zone-time.ts'
+
+/** What of a row of the queue is shown, `api/station/{id}/queue`. */
+const queueItems = v.object({
+  total: v.number(),
+  rows: v.array(
+    v.pipe(
+      v.object({
+        played_at: v.number(),
+        duration: v.number(),
+        playlist: v.string(),
+        is_request: v.boolean(),
+        sent_to_autodj: v.boolean(),
+        song: v.object({ title: v.string(), artist: v.string(), text: v.string(), art: v.string() }),
+        links: v.object({ self: v.string() }),
+        log: v.array(v.unknown())
+      }),
+      // A row tells its id by its address only.
+      v.transform(({ links, ...row }) => ({ ...row, id: links.self.slice(links.self.lastIndexOf('/') + 1) }))
+    )
+  )
+})
+
+type QueueItem = v.InferOutput<typeof queueItems>['rows'][number]
+
+/** Where it comes from, in words. */
+function sourceOf({ is_request: isRequest, playlist }: QueueItem): string {
+  if (isRequest) return 'Request'
+  return playlist === '' ? 'By hand' : playlist
+}
 
 const everyMs = 5_000
 const rowsAtMost = 100

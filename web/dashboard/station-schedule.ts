@@ -2,12 +2,11 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { LightElement } from './light-element.ts'
-import { placeName } from './place-name.ts'
 import { readFor } from './reading.ts'
 import { troubleView } from './trouble-view.ts'
 import { weekView } from './week-view.ts'
 import { dateAfter, mondayOf, weekOf } from './week.ts'
-import { zoneTime } from './zone-time.ts'
+import { placeName, zoneTime } from './zone-time.ts'
 
 const everyMs = 10_000
 const hourMs = 3_600_000

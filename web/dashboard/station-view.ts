@@ -7,11 +7,10 @@ import { server } from './ask.ts'
 import { keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { titlePage } from './page-title.ts'
-import { placeName } from './place-name.ts'
 import { stationRightsFor } from './rights.ts'
 import { type Section, stationAddress } from './route.ts'
 import { refusedView } from './trouble-view.ts'
-import { zoneTime } from './zone-time.ts'
+import { placeName, zoneTime } from './zone-time.ts'
 
 /** A station for those who operate it: what plays, and everything about it that the key may see. */
 export class StationView extends LightElement {

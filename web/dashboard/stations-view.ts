@@ -4,11 +4,10 @@ import { repeat } from 'lit/directives/repeat.js'
 import type { NowPlaying } from '../client/interface.ts'
 import { counted, number } from './counted.ts'
 import { LightElement } from './light-element.ts'
-import { nowPlayingList, takeShown } from './listed.ts'
 import { titlePage } from './page-title.ts'
 import { readFor } from './reading.ts'
 import { stationAddress } from './route.ts'
-import { stationTurned } from './station-card.ts'
+import { nowPlayingList, stationTurned, takeShown } from './station-card.ts'
 import { troubleView } from './trouble-view.ts'
 
 const everyMs = 15_000

@@ -3,6 +3,8 @@ import * as v from 'valibot'
 
 import { LightElement } from './light-element.ts'
 import { readFor } from './reading.ts'
+import { installationRightsFor } from './rights.ts'
+import type { Health, Queue } from './standing.ts'
 import { troubleView } from './trouble-view.ts'
 
 const everyMs = 60_000
@@ -73,4 +75,21 @@ const types: Readonly<Record<string, string>> = {
   station_media: 'Media',
   station_recordings: 'Recordings',
   station_podcasts: 'Podcasts'
+}
+
+/** Everything beside stations. */
+export class InstallationView extends LightElement {
+  static override properties = { health: { attribute: false }, queues: { attribute: false } }
+  declare health: Health | null
+  declare queues: readonly Queue[] | null
+
+  readonly #rights = installationRightsFor(this)
+
+  protected override render() {
+    return html`<div class="installation">
+      <notification-list .maySettle=${this.#rights.may('settling')}></notification-list>
+      ${this.#rights.may('storage') ? html`<storage-gauges></storage-gauges>` : nothing}
+      <system-health .health=${this.health} .queues=${this.queues}></system-health>
+    </div>`
+  }
 }

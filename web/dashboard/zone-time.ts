@@ -2,8 +2,6 @@
  * Times as the clocks of a station show them: operators plan by these, wherever they are.
  */
 
-import { clockShape } from './clock-shape.ts'
-
 /** How times of one zone are written. */
 export interface ZoneTime {
   readonly zone: string
@@ -52,4 +50,16 @@ function isZone(zone: string): boolean {
   } catch {
     return false
   }
+}
+
+/** How a time of day is written where people count twelve hours (`2:05 PM`), and where they count all (`02:05`). */
+export function clockShape(locale?: string): Intl.DateTimeFormatOptions {
+  const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
+  return { hour: hour12 === true ? 'numeric' : '2-digit', minute: '2-digit' }
+}
+
+/** What people call a time zone: `Comod Rivadavia` of `America/Argentina/ComodRivadavia`. */
+export function placeName(zone: string): string {
+  const last = zone.split('/').at(-1) ?? zone
+  return last.replaceAll('_', ' ').replace(/(?<!\bMc)(?<=[a-z])(?=[A-Z])/g, ' ')
 }

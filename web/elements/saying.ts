@@ -1,4 +1,4 @@
-import type { Snapshot } from '../client/interface.ts'
+import type { Snapshot, Song } from '../client/interface.ts'
 import { timeOfDay } from './time-text.ts'
 
 /**
@@ -23,3 +23,7 @@ export function sayingOf(
   if (np.live.is_live) return { kind: 'live', text: np.live.streamer_name || 'Live' }
   return { kind: 'plain', text: 'Now playing' }
 }
+
+/** What a song is called where there is one line for it. */
+export const songLine = ({ artist, title, text }: Pick<Song, 'artist' | 'title' | 'text'>) =>
+  artist !== '' && title !== '' ? `${artist} – ${title}` : text || title || artist

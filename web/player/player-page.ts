@@ -1,5 +1,4 @@
-import { isObject } from '../client/merge-patch.ts'
-import { isData } from '../client/message.ts'
+import { isData, isObject } from '../client/message.ts'
 import { serverOf } from '../elements/server-address.ts'
 import { CuewirePlayer } from './player.ts'
 

@@ -1,19 +1,18 @@
 import { html, LitElement, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
-import type { FollowOptions, NowPlaying } from '../client/interface.ts'
+import type { FollowOptions, NowPlaying, Snapshot } from '../client/interface.ts'
 import { artAddress } from '../elements/art-address.ts'
 import { canPlay } from '../elements/can-play.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { isOn, openListening } from '../elements/listening.ts'
-import { progressView } from '../elements/progress-view.ts'
+import { isOn, openListening, type Sound } from '../elements/listening.ts'
 import { type Saying, sayingOf } from '../elements/saying.ts'
 import { streamsFor } from '../elements/streams.ts'
+import { progressView } from '../elements/time-text.ts'
 import { controlsView } from './controls-view.ts'
 import { keepVolume, keptVolume } from './kept-volume.ts'
 import { historyView, nextView } from './past-and-next.ts'
-import { showSession, showSound } from './session.ts'
 
 /** The player page: everything between its first and its last word. In the document itself, with the page's styles. */
 export class CuewirePlayer extends LitElement {
@@ -216,3 +215,39 @@ function heard({ kind, text }: Saying, np: NowPlaying | null): string {
 }
 
 customElements.define('cuewire-player', CuewirePlayer)
+
+/**
+ * Tells the system what is playing: its media keys, lock screens and title bars show it. `lastName`: what the station was
+ * called, where it is gone.
+ */
+function showSession(
+  { np, status }: Snapshot,
+  lastName: string,
+  artOf: (address: string) => string,
+  acts: { readonly play: () => void; readonly stop: () => void }
+): void {
+  const name = np?.station.name ?? lastName
+  document.title = np !== null && status === 'live' ? `${np.now_playing.song.text || name} · ${name}` : name
+  if (!('mediaSession' in navigator)) return
+  const { mediaSession } = navigator
+  if (np === null) {
+    // Nobody knows what the stream plays.
+    mediaSession.metadata = null
+    return
+  }
+  const { title, artist: by, album, art } = np.now_playing.song
+  const artist = by || name
+  const before = mediaSession.metadata
+  const isShown = before?.title === title && before.artist === artist && before.album === album
+  const src = artOf(art)
+  const artwork = src === '' ? [] : [{ src }]
+  if (!isShown) mediaSession.metadata = new MediaMetadata({ title, artist, album, artwork })
+  mediaSession.setActionHandler('play', acts.play)
+  mediaSession.setActionHandler('pause', acts.stop)
+  mediaSession.setActionHandler('stop', acts.stop)
+}
+
+/** Tells the system whether there is sound. */
+function showSound(sound: Sound): void {
+  if ('mediaSession' in navigator) navigator.mediaSession.playbackState = isOn(sound) ? 'playing' : 'none'
+}

@@ -1,15 +1,12 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
-import type { NowPlaying } from '../client/interface.ts'
+import type { NowPlaying, Progress } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { playIcon, stopIcon } from '../elements/icons.ts'
-import { isOn } from '../elements/listening.ts'
-import { progressView } from '../elements/progress-view.ts'
-import { songLine } from '../elements/song-words.ts'
-import { timeOfDay } from '../elements/time-text.ts'
-import type { Sight } from './sight.ts'
-import { sayingView, songView } from './words.ts'
+import { isOn, type Sound } from '../elements/listening.ts'
+import { type Saying, songLine } from '../elements/saying.ts'
+import { progressView, timeOfDay } from '../elements/time-text.ts'
 
 const rowsAtMost = 3
 
@@ -63,4 +60,85 @@ function rowsView({ playing_next: next, song_history: history }: NowPlaying, now
       )}
     </ol>`
   )
+}
+
+/** What there is to show, in whatever size. */
+export interface Sight {
+  readonly np: NowPlaying | null
+  readonly saying: Saying
+  /** It may not be true any more. */
+  readonly isDoubtful: boolean
+  readonly progress: Progress | null
+  /** The server's clock. */
+  readonly nowMs: number
+  readonly artOf: (address: string) => string
+  readonly sound: Sound
+  /** Null where there is nothing to listen to. */
+  readonly play: (() => void) | null
+  readonly stop: () => void
+}
+
+/** The station, or what has to be said instead; it leads to the player. */
+export function sayingView({ kind, text }: Saying, np: NowPlaying | null) {
+  const words = kind === 'plain' && np !== null ? np.station.name : text
+  const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
+    ><span class="line" dir="auto">${words}</span>`
+  return html`<p class="saying" part="saying" data-kind=${kind}>
+    ${
+      np === null
+        ? inside
+        : html`<a class="saying" href=${np.station.public_player_url} target="_blank" rel="noopener"
+            >${inside}</a
+          >`
+    }
+  </p>`
+}
+
+/** What plays, in two lines. */
+export function songView({ now_playing: { song } }: NowPlaying) {
+  return html`<div class="song">
+    <p class="title line" part="title" dir="auto" title=${song.title}>${song.title || song.text}</p>
+    <p class="artist line soft" part="artist" dir="auto">${song.artist}</p>
+  </div>`
+}
+
+/** One line that leads to the player. */
+export function badgeView({ np, saying, isDoubtful }: Sight) {
+  const { kind, text } = saying
+  const name = np?.station.name ?? ''
+  const isSong = np !== null && !isDoubtful && np.is_online
+  const line = isSong ? songLine(np.now_playing.song) : text
+  const label = isSong
+    ? `${name}, ${kind === 'live' ? `live with ${text}` : 'now playing'}: ${line}`
+    : `${name} ${line}`
+  const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
+    ><span class="line" part="title" dir="auto">${line}</span>`
+  return np === null
+    ? html`<span class="frame badge" part="frame">${inside}</span>`
+    : html`<a
+        class="frame badge"
+        part="frame"
+        href=${np.station.public_player_url}
+        target="_blank"
+        rel="noopener"
+        aria-label=${label}
+        title=${label}
+        >${inside}</a
+      >`
+}
+
+/** A picture, two lines and the bar; all of it leads to the player. */
+export function cardView({ np, saying, isDoubtful, progress, artOf }: Sight) {
+  return html`<div
+    class="frame card ${isDoubtful ? 'doubtful' : ''}"
+    part="frame"
+    role="group"
+    aria-label=${np?.station.name ?? 'Radio'}
+  >
+    ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
+    <div class="words">
+      ${sayingView(saying, np)} ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
+      ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
+    </div>
+  </div>`
 }

@@ -8,11 +8,9 @@ import { openListening } from '../elements/listening.ts'
 import { type Saying, sayingOf } from '../elements/saying.ts'
 import { serverOf } from '../elements/server-address.ts'
 import { streamsFor } from '../elements/streams.ts'
-import { badgeView } from './badge-view.ts'
-import { cardView } from './card-view.ts'
-import { fullView } from './full-view.ts'
+import { badgeView, cardView, fullView } from './full-view.ts'
 
-import styles from './widget.css' with { type: 'text' }
+import styles from './widget.css'
 
 /**
  * What a station plays, for any website:

@@ -1,13 +1,13 @@
+import { createHash } from 'node:crypto'
+
 import * as v from 'valibot'
 
 import { withoutListeners } from '../allowed-triggers.ts'
 import { cutWithin } from '../cut.ts'
 import type { HookEvent } from '../event.ts'
 import { hookType } from '../hook-type.ts'
-import { type Link, linksIn } from '../links.ts'
-import { messageSet, noPost, postsOf } from '../message-set.ts'
+import { type Link, linksIn, messageSet, noPost, postsOf } from '../message-set.ts'
 import { plainText } from '../plain-text.ts'
-import { recordKey } from '../record-key.ts'
 import { jsonPost, nothing } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 import { fill } from '../template.ts'
@@ -73,4 +73,20 @@ function textOf(words: string, { nowPlaying }: HookEvent): string {
 function facetOf({ address, from, to }: Link) {
   const features = [{ $type: 'app.bsky.richtext.facet#link', uri: address }]
   return { index: { byteStart: from, byteEnd: to }, features }
+}
+
+const alphabet = '234567abcdefghijklmnopqrstuvwxyz'
+const length = 13
+
+/**
+ * The key of a record of the AT protocol (https://atproto.com/specs/tid), always the same for a time and a name: a bit that
+ * is 0, 53 bits of Unix microseconds, and 10 bits of a clock, which are chance elsewhere and a hash of the name here.
+ */
+export function recordKey(seconds: number, name: string): string {
+  const hash = createHash('sha256').update(name).digest()
+  const micros = Math.floor(seconds) * 1e6 + (hash.readUInt32BE(0) % 1e6)
+  let bits = BigInt(micros) * 1_024n + BigInt(hash.readUInt16BE(4) % 1_024)
+  let key = ''
+  for (let place = 0; place < length; place++, bits >>= 5n) key = alphabet.charAt(Number(bits & 31n)) + key
+  return key
 }

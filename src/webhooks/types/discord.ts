@@ -1,5 +1,4 @@
 import { flag, hidden, isWebAddress, text } from '../../fields/field.ts'
-import { addressText } from '../address-text.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
 import { characters } from '../cut.ts'
 import { discordMarkdown } from '../discord-markdown.ts'
@@ -8,6 +7,7 @@ import { isBlank, plainText } from '../plain-text.ts'
 import { emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
 import { address, template } from '../settings.ts'
 import { fill } from '../template.ts'
+import { addressText } from '../without-secrets.ts'
 
 const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
 /** The texts of an embed together. */

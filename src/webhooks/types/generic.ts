@@ -5,8 +5,7 @@ import { hookType } from '../hook-type.ts'
 import { boundedJson } from '../now-playing-body.ts'
 import { bareUrl, requests } from '../sending.ts'
 import { address, checkedBy } from '../settings.ts'
-import { signatureHeaders } from '../signature.ts'
-import { isSigningSecret, newSigningSecret } from '../signing-secret.ts'
+import { isSigningSecret, newSigningSecret, signatureHeaders } from '../signature.ts'
 
 /** The now-playing document, signed, to any URL. */
 export const generic = hookType({

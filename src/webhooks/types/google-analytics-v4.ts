@@ -1,7 +1,7 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { cut } from '../cut.ts'
 import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../played-song.ts'
+import { playedSong, silence } from '../now-playing-body.ts'
 import { jsonPost, nothing, queryOf, requests } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 

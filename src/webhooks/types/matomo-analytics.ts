@@ -1,7 +1,7 @@
 import { hidden, integer, text } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../played-song.ts'
+import { playedSong, silence } from '../now-playing-body.ts'
 import { below, jsonPost, nothing, queryOf, requests } from '../sending.ts'
 import { address } from '../settings.ts'
 

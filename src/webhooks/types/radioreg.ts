@@ -1,7 +1,7 @@
 import { flag } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../played-song.ts'
+import { playedSong, silence } from '../now-playing-body.ts'
 import { jsonPost, nothing, requests } from '../sending.ts'
 import { address, headerCredential } from '../settings.ts'
 

@@ -4,8 +4,7 @@ import { hookType } from '../hook-type.ts'
 import { isBlank, postText } from '../plain-text.ts'
 import { bareUrl, below, emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
 import { address, identifier, pathCredential, template } from '../settings.ts'
-import { telegramHtml } from '../telegram-html.ts'
-import { telegramMarkdown } from '../telegram-markdown.ts'
+import { telegramHtml, telegramMarkdown } from '../telegram-markdown.ts'
 import { fill, lengthWithoutValues } from '../template.ts'
 
 const longest = 4_096

@@ -1,6 +1,6 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../played-song.ts'
+import { playedSong, silence } from '../now-playing-body.ts'
 import { nothing, queryGet, requests } from '../sending.ts'
 import { credential, identifier } from '../settings.ts'
 

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 
 import { ts } from '@ts-morph/common'
 
-import { randomOf } from '../../../src/autodj/random.ts'
+import { randomOf } from '../../../src/autodj/zone.ts'
 import { type Mutant, occurrenceAt } from './mutant.ts'
 import { type Change, changesOf } from './operators.ts'
 import { typeChecker } from './type-checker.ts'

@@ -9,9 +9,9 @@ import type {
   Rules,
   Slot
 } from '../../../src/autodj/library.ts'
+import type { SongKeys } from '../../../src/autodj/recent.ts'
 import type { QueuedRow, Running, Situation } from '../../../src/autodj/refill.ts'
 import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
-import type { SongKeys } from '../../../src/autodj/song-keys.ts'
 import { type TrackRow, tracksOf } from '../../../src/autodj/tracks.ts'
 import { openZone } from '../../../src/autodj/zone.ts'
 

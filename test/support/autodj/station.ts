@@ -1,5 +1,4 @@
-import { applyPlan } from '../../../src/autodj/apply.ts'
-import { nextStartMs } from '../../../src/autodj/estimate.ts'
+import { nextStartMs, patienceMs } from '../../../src/autodj/estimate.ts'
 import {
   isCounted,
   type Library,
@@ -9,11 +8,11 @@ import {
   type Refused
 } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
-import { patienceMs } from '../../../src/autodj/patience.ts'
 import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { applyPlan } from '../../../src/autodj/simulate.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
-import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/past.ts'
+import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/libraries.ts'
 
 /** What was heard: a play until it ended or was cut. */
 export interface Heard extends Play {

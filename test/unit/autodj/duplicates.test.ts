@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import type { Play } from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/random.ts'
-import { isClash, tierOf } from '../../../src/autodj/recent.ts'
-import type { SongKeys } from '../../../src/autodj/song-keys.ts'
+import { isClash, type SongKeys, tierOf } from '../../../src/autodj/recent.ts'
+import { randomOf } from '../../../src/autodj/zone.ts'
 import {
   aLibrary,
   anItem,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { applyPlan } from '../../../src/autodj/apply.ts'
 import { airtimeMs, nextStartMs } from '../../../src/autodj/estimate.ts'
 import { refill } from '../../../src/autodj/refill.ts'
+import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,

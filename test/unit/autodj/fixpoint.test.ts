@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { applyPlan } from '../../../src/autodj/apply.ts'
-import { buckets } from '../../../src/autodj/buckets.ts'
 import { nextStartMs } from '../../../src/autodj/estimate.ts'
 import { interrupts, isSequence, type Playlist } from '../../../src/autodj/library.ts'
 import { pickFrom } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/random.ts'
+import { buckets } from '../../../src/autodj/pools.ts'
 import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { applyPlan } from '../../../src/autodj/simulate.ts'
+import { randomOf } from '../../../src/autodj/zone.ts'
 import { onDays } from '../../support/autodj/days.ts'
 import { sized } from '../../support/tier.ts'
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { handOn, heardIn } from '../../../src/autodj/heard.ts'
 import type { Play } from '../../../src/autodj/library.ts'
+import { handOn, heardIn } from '../../../src/autodj/recent.ts'
 import { aPlay, aSong } from '../../support/autodj/library.ts'
 
 const keys = fc.nat(5)

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Playlist } from '../../../src/autodj/library.ts'
 import { type LogEntry, shortened } from '../../../src/autodj/log-entry.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/random.ts'
 import { refill } from '../../../src/autodj/refill.ts'
+import { randomOf } from '../../../src/autodj/zone.ts'
 import {
   aLibrary,
   anItem,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { Play, Slot } from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/random.ts'
+import { randomOf } from '../../../src/autodj/zone.ts'
 import {
   aLibrary,
   anItem,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Decision } from '../../../src/autodj/decision.ts'
 import type { Library, Slot } from '../../../src/autodj/library.ts'
+import type { Decision } from '../../../src/autodj/log-entry.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/random.ts'
+import { randomOf } from '../../../src/autodj/zone.ts'
 import {
   aLibrary,
   anItem,

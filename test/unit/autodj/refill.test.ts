@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { applyPlan } from '../../../src/autodj/apply.ts'
 import type { Play } from '../../../src/autodj/library.ts'
 import { type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,

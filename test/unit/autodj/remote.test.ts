@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { applyPlan } from '../../../src/autodj/apply.ts'
 import { refill } from '../../../src/autodj/refill.ts'
+import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
   anItem,

@@ -1,11 +1,14 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { AnswerFault } from '../../../src/broadcast/answer-fault.ts'
-import { parseIcecastListeners, parseIcecastStats } from '../../../src/broadcast/icecast-stats.ts'
-import { parseIcecastStatus } from '../../../src/broadcast/icecast-status.ts'
+import {
+  parseIcecastListeners,
+  parseIcecastStats,
+  parseIcecastStatus
+} from '../../../src/broadcast/icecast-stats.ts'
+import { AnswerFault } from '../../../src/broadcast/loose-json.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
-import { anyText, anyCharacter } from '../../support/any-text.ts'
+import { anyCharacter, anyText } from '../../support/any-text.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
 import { sized } from '../../support/tier.ts'
 

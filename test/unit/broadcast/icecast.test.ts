@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { AnswerFault } from '../../../src/broadcast/answer-fault.ts'
-import { parseIcecastListeners, parseIcecastStats } from '../../../src/broadcast/icecast-stats.ts'
-import { parseIcecastStatus } from '../../../src/broadcast/icecast-status.ts'
-import { listenerIdentity } from '../../../src/broadcast/listener-identity.ts'
+import {
+  parseIcecastListeners,
+  parseIcecastStats,
+  parseIcecastStatus
+} from '../../../src/broadcast/icecast-stats.ts'
+import { AnswerFault, listenerIdentity } from '../../../src/broadcast/loose-json.ts'
 
 const stats = (sources: string) =>
   parseIcecastStats(

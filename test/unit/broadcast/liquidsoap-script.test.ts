@@ -1,9 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { renderMount } from '../../../src/broadcast/liquidsoap-encoder.ts'
-import { renderScript, type ScriptStation } from '../../../src/broadcast/liquidsoap-script.ts'
-import { liquidsoapFloat, liquidsoapText } from '../../../src/broadcast/liquidsoap-text.ts'
+import {
+  liquidsoapFloat,
+  liquidsoapText,
+  renderMount,
+  renderScript,
+  type ScriptStation
+} from '../../../src/broadcast/liquidsoap-script.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const station: ScriptStation = {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { AnswerFault } from '../../../src/broadcast/answer-fault.ts'
-import { listenerIdentity } from '../../../src/broadcast/listener-identity.ts'
+import { AnswerFault, listenerIdentity } from '../../../src/broadcast/loose-json.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
 
 const parse = (value: unknown) => parseShoutcastStatistics(Buffer.from(JSON.stringify(value)))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { AnswerFault } from '../../../src/broadcast/answer-fault.ts'
+import { AnswerFault } from '../../../src/broadcast/loose-json.ts'
 import { bitrateOf, countOf } from '../../../src/broadcast/stream.ts'
 
 test.for([

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 
 import { expect, test } from 'vitest'
 
-import { inOneLine, startGuarded, tailOf } from '../../../src/embedded/guard.ts'
+import { inOneLine, startGuarded, tailOf } from '../../../src/embedded/supervise.ts'
 
 const options = { stopSignal: 'TERM', cwd: tmpdir() } as const
 

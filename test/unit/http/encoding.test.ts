@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { chooseEncoding } from '../../../src/http/encoding.ts'
+import { chooseEncoding } from '../../../src/http/variants.ts'
 
 test.each([
   ['', null],

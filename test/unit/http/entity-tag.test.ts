@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isNamed } from '../../../src/http/entity-tag.ts'
+import { isNamed } from '../../../src/http/variants.ts'
 
 test.each([
   ['W/"abc-1"', true],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { countedIdBytes, requestIdOf, writeCountedId } from '../../../src/http/request-id.ts'
+import { countedIdBytes, requestIdOf, writeCountedId } from '../../../src/http/headers.ts'
 
 test('counted ids are sane, all different, and stay in their room', () => {
   const seen = new Set<string>()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openTurns } from '../../../src/live/turns.ts'
+import { openTurns } from '../../../src/live/delays.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the work' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseImportArguments } from '../../../src/media/import-arguments.ts'
+import { parseImportArguments } from '../../../src/media/import-command.ts'
 
 test('station, playlist and paths are read in any order', () => {
   expect(

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { hasMpegFrames } from '../../../src/media/mpeg-sync.ts'
+import { hasMpegFrames } from '../../../src/media/audio-file.ts'
 import { mp3 } from '../../support/audio-bytes.ts'
 
 test('frames are found behind whatever comes first', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { dataElement, html } from '../../../src/pages/html.ts'
+import { dataElement, html } from '../../../src/pages/page.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 // Under its own name the formatter would write its templates anew.

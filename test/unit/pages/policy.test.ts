@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { isWebAddress } from '../../../src/fields/field.ts'
-import { pageHeaders } from '../../../src/pages/policy.ts'
+import { pageHeaders } from '../../../src/pages/page.ts'
 
 const odd = ['https://a.example;script-src-elem/', 'https://*/', "http://a'b.example/", 'https://x;sandbox/']
 const plain = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { frameCode } from '../../../src/pages/widget-code.ts'
+import { frameCode } from '../../../src/pages/embed.ts'
 
 test('a name that turns the direction of text does not turn the code around it', () => {
   const station = { public_player_url: 'https://radio.example.com/public/demo', name: 'a\u202eb"c' }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { salted } from '../../../src/playout/listener-salts.ts'
 import type { Counted } from '../../../src/playout/listener-sources.ts'
-import { movementOf } from '../../../src/playout/listeners-known.ts'
+import { movementOf, salted } from '../../../src/playout/listeners-known.ts'
 
 const source = { kind: 'mounts', id: 7, path: '/radio', key: 'mount:7', total: 0, unique: 0 } as const
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { nextToSend, type SendableRow } from '../../../src/playout/next-to-send.ts'
+import { nextToSend, type SendableRow } from '../../../src/playout/hand-out.ts'
 
 const row = (id: number, parts: Partial<SendableRow> = {}): SendableRow => ({
   id,

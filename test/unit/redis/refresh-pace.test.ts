@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { paceRefreshes } from '../../../src/redis/refresh-pace.ts'
+import { paceRefreshes } from '../../../src/redis/connection.ts'
 
 /** A client that answers each question at once, and counts them. */
 function aCluster() {

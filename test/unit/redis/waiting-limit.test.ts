@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { Command } from 'ioredis'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { limitWaiting } from '../../../src/redis/waiting-limit.ts'
+import { limitWaiting } from '../../../src/redis/connection.ts'
 
 /** A client that keeps every command and answers none. */
 function aSilentCluster() {

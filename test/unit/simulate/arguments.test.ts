@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { help, parseSimulateArguments } from '../../../src/simulate/arguments.ts'
+import { help, parseSimulateArguments } from '../../../src/simulate/command.ts'
 
 const nothing = {
   station: null,

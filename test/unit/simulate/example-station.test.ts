@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { openZone } from '../../../src/autodj/zone.ts'
-import { exampleStation } from '../../../src/simulate/example-station.ts'
+import { exampleStation } from '../../../src/simulate/database-station.ts'
 import { monday } from '../../support/simulated.ts'
 
 const zone = openZone('Europe/Berlin')

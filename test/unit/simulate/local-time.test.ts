@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { openZone } from '../../../src/autodj/zone.ts'
-import { lengthText, localTime } from '../../../src/simulate/local-time.ts'
+import { lengthText, localTime } from '../../../src/simulate/calendar.ts'
 
 test('an instant is shown by the clock of the station, before and after it changes', () => {
   const berlin = openZone('Europe/Berlin')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { openZone } from '../../../src/autodj/zone.ts'
-import { exampleStation } from '../../../src/simulate/example-station.ts'
+import { exampleStation } from '../../../src/simulate/database-station.ts'
 import { renderReport } from '../../../src/simulate/report-text.ts'
 import { reportOf } from '../../../src/simulate/report.ts'
 import { type Run, runUntil } from '../../../src/simulate/run.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { renderTable } from '../../../src/simulate/table.ts'
+import { renderTable } from '../../../src/simulate/report-text.ts'
 
 test('words stand to the left, numbers and times to the right', () => {
   const rows = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { candidatesOf } from '../../../src/songs/candidates.ts'
+import { candidatesOf } from '../../../src/songs/location.ts'
 
 test('what is literally written comes first, then what it stands for, above and below the media folder', () => {
   expect(candidatesOf('My%20Music\\a.mp3', null)).toEqual({

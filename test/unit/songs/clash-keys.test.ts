@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { artistKeys, songKey, titleKey } from '../../../src/songs/clash-keys.ts'
-import { songId, songText } from '../../../src/songs/song-id.ts'
+import { songId, songText } from '../../../src/songs/song.ts'
 
 /** In what two songs, given as artist and title, clash. */
 function clashOf(candidate: readonly [string, string], recent: readonly [string, string]): string[] {

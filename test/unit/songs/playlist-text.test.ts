@@ -1,9 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { candidatesOf } from '../../../src/songs/candidates.ts'
-import { parsePlaylist } from '../../../src/songs/playlist-file.ts'
-import { type ListedSong, type PlaylistFormat, renderPlaylist } from '../../../src/songs/playlist-text.ts'
+import { candidatesOf } from '../../../src/songs/location.ts'
+import {
+  type ListedSong,
+  parsePlaylist,
+  type PlaylistFormat,
+  renderPlaylist
+} from '../../../src/songs/playlist-file.ts'
 import { anyText } from '../../support/any-text.ts'
 import { sized } from '../../support/tier.ts'
 

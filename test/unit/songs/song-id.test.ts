@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { songId, songText } from '../../../src/songs/song-id.ts'
+import { songId, songText } from '../../../src/songs/song.ts'
 
 describe('the id of a text', () => {
   const nothing = '5a6a865199cf5df73b1417326d2ff24f'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { cleanLine, cleanLines } from '../../../src/songs/tag-text.ts'
+import { cleanLine, cleanLines } from '../../../src/songs/song.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test('control characters become one space, also NUL', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { untilAborted } from '../../../src/storage/abort.ts'
+import { untilAborted } from '../../../src/storage/fault.ts'
 
 const never = new Promise<never>(() => {})
 

@@ -1,7 +1,7 @@
 import { assert, nat, property, string, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { passPhraseRounds } from '../../../src/storage/private-key.ts'
+import { passPhraseRounds } from '../../../src/storage/sftp.ts'
 
 const salt = Buffer.alloc(16, 7)
 

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, integer, letrec, maxSafeNat, nat, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { walk } from '../../../src/storage/walk.ts'
+import { walk } from '../../../src/storage/local.ts'
 
 interface Tree {
   bytes: number

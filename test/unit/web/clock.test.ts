@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { type Clock, noClock, noteTime } from '../../../web/client/clock.ts'
-import { openLocalTime } from '../../../web/client/local-time.ts'
+import { openLocalTime } from '../../../web/client/client.ts'
+import { type Clock, noClock, noteTime } from '../../../web/client/course.ts'
 
 const secondsAt = (trueMs: number) => Math.floor(trueMs / 1_000) * 1_000
 

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Json } from '../../../src/live/merge-patch.ts'
-import { mergePatch } from '../../../web/client/merge-patch.ts'
-import { isData, readFrame } from '../../../web/client/message.ts'
-import { openLines } from '../../../web/client/over-events.ts'
+import type { Json } from '../../../src/live/differences.ts'
+import { openLines } from '../../../web/client/connection.ts'
+import { isData, mergePatch, readFrame } from '../../../web/client/message.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
 import { documentOf } from '../../support/web-client.ts'
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { defaultStaleAfterMs, nextTurnMs, statusAt } from '../../../web/client/client.ts'
 import type { Course } from '../../../web/client/course.ts'
 import type { Message } from '../../../web/client/message.ts'
 import { dueAtMs } from '../../../web/client/moves.ts'
-import { defaultStaleAfterMs, nextTurnMs, statusAt } from '../../../web/client/status.ts'
 import { type Input, step } from '../../../web/client/step.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
 import { connected, documentOf, openCourse, published } from '../../support/web-client.ts'

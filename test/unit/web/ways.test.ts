@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import type { Way, Wish } from '../../../web/client/connection.ts'
+import { overEvents, overWebSocket, type Way, type Wish } from '../../../web/client/connection.ts'
 import type { Fetch } from '../../../web/client/interface.ts'
 import type { Message } from '../../../web/client/message.ts'
-import { overEvents } from '../../../web/client/over-events.ts'
 import { overPolls } from '../../../web/client/over-polls.ts'
-import { overWebSocket } from '../../../web/client/over-websocket.ts'
 import { documentOf } from '../../support/web-client.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -3,9 +3,8 @@ import { BlockList, Socket } from 'node:net'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { networkList } from '../../../src/networks.ts'
-import { checkUrl, hostOf } from '../../../src/webhooks/guard.ts'
+import { checkTarget, checkUrl, hostOf } from '../../../src/webhooks/guard.ts'
 import { guardedFetch } from '../../../src/webhooks/guarded-fetch.ts'
-import { checkTarget } from '../../../src/webhooks/look-up.ts'
 
 const none = new BlockList()
 

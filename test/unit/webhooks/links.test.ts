@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { linksIn } from '../../../src/webhooks/links.ts'
+import { linksIn } from '../../../src/webhooks/message-set.ts'
 
 const found = (text: string) =>
   linksIn(text).map(({ address, from, to }) => {

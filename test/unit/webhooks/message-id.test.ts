@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 import { expect, test } from 'vitest'
 
-import { messageId } from '../../../src/webhooks/message-id.ts'
+import { messageId } from '../../../src/webhooks/outbox.ts'
 
 const told = { stationId: 1, fact: 'song:42', happenedAtMs: 5_000, webhookId: 7 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { recordKey } from '../../../src/webhooks/record-key.ts'
+import { recordKey } from '../../../src/webhooks/types/bluesky.ts'
 
 /** Microseconds in a key as the specification writes them: 13 characters of 5 bits, the last 10 bits left out. */
 function microsIn(key: string): number {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { legible } from '../../../src/webhooks/plain-text.ts'
-import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
+import { telegramHtml } from '../../../src/webhooks/telegram-markdown.ts'
 import { fill } from '../../../src/webhooks/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
 

@@ -1,15 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { addressText } from '../../../src/webhooks/address-text.ts'
 import { characters } from '../../../src/webhooks/cut.ts'
 import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
 import { legible, plainText, postText } from '../../../src/webhooks/plain-text.ts'
-import { telegramHtml } from '../../../src/webhooks/telegram-html.ts'
-import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
+import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
 import { fill, type Format, lengthWithoutValues } from '../../../src/webhooks/template.ts'
+import { addressText } from '../../../src/webhooks/without-secrets.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
-import { nowPlayingOf, aPlayingStation, wickedText } from '../../support/hook-events.ts'
+import { aPlayingStation, nowPlayingOf, wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const plain = (template: string, document: unknown = nowPlayingOf(aPlayingStation())) =>

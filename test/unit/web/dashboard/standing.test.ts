@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isolated } from '../../../../web/dashboard/isolated.ts'
+import { isolated } from '../../../../web/dashboard/light-element.ts'
 import { parseRoute } from '../../../../web/dashboard/route.ts'
 import { lateText, troublesOf } from '../../../../web/dashboard/standing.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { localTime } from '../../../../src/api/local-time.ts'
+import { localTime } from '../../../../src/api/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
 import { clockText } from '../../../../web/dashboard/clock-text.ts'

@@ -8,12 +8,12 @@ import {
   deliveryChip,
   hookChip,
   triggersText
-} from '../../../../web/dashboard/hook-words.ts'
+} from '../../../../web/dashboard/hook.ts'
 import { summaryOf } from '../../../../web/dashboard/listener-series.ts'
-import { placeName } from '../../../../web/dashboard/place-name.ts'
 import { turnsText } from '../../../../web/dashboard/playlist-words.ts'
 import { asRefusal, Refusal, refusalOf } from '../../../../web/dashboard/refusal.ts'
 import { scheduleText } from '../../../../web/dashboard/schedule-words.ts'
+import { placeName } from '../../../../web/dashboard/zone-time.ts'
 
 const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', days: [] as number[] }
 
