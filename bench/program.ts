@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-import { builtFile } from '../src/program-files.ts'
+import { builtFile } from '../src/runtime/program-files.ts'
 import { endWithUs } from './children.ts'
 import { pidOf } from './cpu.ts'
 import { pinned } from './pin.ts'

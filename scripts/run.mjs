@@ -215,7 +215,7 @@ function run(words) {
   // In a process group of its own: Ctrl-C reaches a whole group, and npm passes the signal on as well, so without
   // this the child would see one key press two or three times and take it for impatience.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
-  // Look-ups of names occupy threads for as long as a name server is silent (`src/webhooks/guard.ts`).
+  // Look-ups of names occupy threads for as long as a name server is silent (`src/outbound/guard.ts`).
   const env = { UV_THREADPOOL_SIZE: '16', ...node.env }
   const child = spawn(node.path, words, { cwd: root, stdio, env, detached: true })
   const lastSent = new Map()

@@ -2,9 +2,9 @@ import { isAbsolute } from 'node:path'
 
 import * as v from 'valibot'
 
-import { OperatorError } from './errors.ts'
-import { isNetwork, parsedUrl } from './networks.ts'
-import { urlsOf } from './redis/connection.ts'
+import { isNetwork, parsedUrl } from './outbound/networks.ts'
+import { urlsOf } from './redis/place.ts'
+import { OperatorError } from './runtime/errors.ts'
 
 const port = v.pipe(
   v.string(),

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { adminKeyFile, ensureAdminKey, reportNewKey } from './admin-key.ts'
-import { keepRunning } from './children.ts'
+import { adminKeyFile, ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import type { Config } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { openSql } from './db/sql.ts'
-import { checkMediaDir, importFolder, prepareDemo } from './demo.ts'
 import { announceServices, lockDataDir } from './embedded/data-dir.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
@@ -18,7 +16,9 @@ import {
   supervise
 } from './embedded/supervise.ts'
 import { assertPortIsFree } from './http/port.ts'
-import type { Logger } from './log.ts'
+import { checkMediaDir, importFolder, prepareDemo } from './media/demo-station.ts'
+import { keepRunning } from './runtime/children.ts'
+import type { Logger } from './runtime/log.ts'
 import { runService } from './shutdown.ts'
 import { checkPostgres, checkRedis } from './store-checks.ts'
 

@@ -1,8 +1,8 @@
 import { type Config, parseConfig } from './config.ts'
-import { withDeadline } from './deadline.ts'
-import { OperatorError, ToldError } from './errors.ts'
-import { type Logger, openLog } from './log.ts'
-import { isStoreAway, reasonOf } from './store-checks.ts'
+import { withDeadline } from './runtime/deadline.ts'
+import { OperatorError, ToldError } from './runtime/errors.ts'
+import { type Logger, openLog } from './runtime/log.ts'
+import { isStoreAway, reasonOf } from './runtime/store-errors.ts'
 
 export interface Releasers {
   /** Remembers how to close something that was just opened, and how long that may take: 2 seconds unless told. */

@@ -3,10 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'bullmq'
 import * as v from 'valibot'
 
-import { advancePayload, advanceQueueName, leadMs } from '../src/jobs.ts'
+import { advancePayload, advanceQueueName, leadMs } from '../src/jobs/queues.ts'
 import { advance } from '../src/playout/advance.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
-import { openBlocking, type RedisPlace } from '../src/redis/connection.ts'
+import { openBlocking } from '../src/redis/connection.ts'
+import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 /** A step that is early by more than this was moved to later, and has another job; or this process has a wrong time, and the sweep sees to it. */

@@ -1,16 +1,7 @@
 import { type Logger as CronLogger, schedule } from 'node-cron'
 
-import { tidyPolls } from '../src/broadcast/poll-rows.ts'
+import { tidyPolls } from '../src/broadcast/polls/poll-rows.ts'
 import { removeOldProcesses } from '../src/db/processes.ts'
-import type { Logger } from '../src/log.ts'
-import { clearTombstones } from '../src/playout/gone.ts'
-import { removeOldSalts } from '../src/playout/listeners-known.ts'
-import { tidyRemoteLists } from '../src/playout/remote-lists.ts'
-import { expireRequests, forgetAddresses } from '../src/playout/requests.ts'
-import type { PlayoutServices } from '../src/playout/services.ts'
-import { watchSilence } from '../src/playout/silence.ts'
-import { removeDeletedStations } from '../src/playout/station-removal.ts'
-import { removeFormerStates } from '../src/redis/state-schema.ts'
 import {
   removeOldAudit,
   removeOldBroadcasts,
@@ -24,8 +15,17 @@ import {
   removeOldRequests,
   removeUnusedArtwork,
   type RetentionDays
-} from '../src/retention.ts'
+} from '../src/db/retention.ts'
+import { removeOldSalts } from '../src/playout/listeners/identities.ts'
+import { tidyRemoteLists } from '../src/playout/queue/remote-lists.ts'
+import { expireRequests, forgetAddresses } from '../src/playout/queue/requests.ts'
+import type { PlayoutServices } from '../src/playout/services.ts'
+import { watchSilence } from '../src/playout/silence-alerts.ts'
+import { removeDeletedStations } from '../src/playout/station-removal.ts'
+import { clearTombstones } from '../src/playout/tombstones.ts'
+import { removeFormerStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import type { Logger } from '../src/runtime/log.ts'
 import { removeDeletedDeliveries } from '../src/webhooks/removal.ts'
 
 /** What runs by the clock, in UTC; gives how many records it touched. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls-log.ts'
+import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/log.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 

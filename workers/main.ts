@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { tellReady } from '../src/children.ts'
-import { openKeptSecrets } from '../src/secrets-key.ts'
+import { tellReady } from '../src/runtime/children.ts'
+import { openKeptSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'

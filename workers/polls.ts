@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { addPolls } from '../src/broadcast/poll-rows.ts'
-import { openPolls, type PollServices } from '../src/broadcast/polls.ts'
+import { addPolls } from '../src/broadcast/polls/poll-rows.ts'
+import { openPolls, type PollServices } from '../src/broadcast/polls/polls.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 /** How often the worker looks for servers that are due; and again where it had room for no more. */

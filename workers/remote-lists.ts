@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { refreshRemoteLists, type RemoteListServices } from '../src/playout/remote-lists.ts'
+import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
 /** How often the worker looks for a list that is due. */

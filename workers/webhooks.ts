@@ -5,15 +5,16 @@ import { Worker } from 'bullmq'
 import * as v from 'valibot'
 
 import type { Config } from '../src/config.ts'
-import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs.ts'
+import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs/queues.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { writeStatusEvents } from '../src/playout/triggers.ts'
-import { openBlocking, type RedisPlace } from '../src/redis/connection.ts'
+import { openBlocking } from '../src/redis/connection.ts'
+import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
-import type { Secrets } from '../src/secrets.ts'
-import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliver.ts'
-import { dueHooks, prolongHolds, pullHooksBack } from '../src/webhooks/deliveries.ts'
-import { sendPartsOf } from '../src/webhooks/send.ts'
+import type { Secrets } from '../src/security/secrets.ts'
+import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliveries/deliver.ts'
+import { dueHooks, prolongHolds, pullHooksBack } from '../src/webhooks/deliveries/deliveries.ts'
+import { sendPartsOf } from '../src/webhooks/deliveries/send.ts'
 
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
 const concurrency = 500

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 
-import { askIcecast, askIcecastListeners } from './icecast-stats.ts'
-import { askShoutcast, askShoutcastListeners } from './shoutcast-server.ts'
+import { askIcecast, askIcecastListeners } from './icecast/icecast.ts'
+import { askShoutcast, askShoutcastListeners } from './shoutcast/server.ts'
 import { type Stream, withListeners } from './stream.ts'
 import type { ServerAnswer, StreamingServer } from './streaming-server.ts'
 

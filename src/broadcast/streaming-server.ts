@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
 
-import { type GuardedAnswer, guardedFetch } from '../webhooks/guarded-fetch.ts'
+import { type GuardedAnswer, guardedFetch } from '../outbound/guarded-fetch.ts'
 import { AnswerFault } from './loose-json.ts'
 import type { Stream } from './stream.ts'
 

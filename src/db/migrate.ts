@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-import { OperatorError } from '../errors.ts'
-import { programFile } from '../program-files.ts'
+import { OperatorError } from '../runtime/errors.ts'
+import { programFile } from '../runtime/program-files.ts'
+import { version } from '../runtime/version.ts'
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
-import { version } from '../version.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 
 const folder = programFile('src/db/migrations/')

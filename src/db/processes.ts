@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
-import { withDeadline } from '../deadline.ts'
-import type { Logger } from '../log.ts'
+import { withDeadline } from '../runtime/deadline.ts'
 import { engineTime } from '../runtime/engine-time.ts'
-import { version } from '../version.ts'
+import type { Logger } from '../runtime/log.ts'
+import { version } from '../runtime/version.ts'
 import type { Sql } from './sql.ts'
 
 /** What a process knows of the others that use the same Postgres and Redis. */

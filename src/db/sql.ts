@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
 export type Sql = postgres.Sql<{ bigint: number }>

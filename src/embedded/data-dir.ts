@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { withDeadline } from '../deadline.ts'
-import { OperatorError } from '../errors.ts'
+import { withDeadline } from '../runtime/deadline.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import { startOf } from './process-identity.ts'
 
 /** Holds DATA_DIR until it is disposed or its process ends. */

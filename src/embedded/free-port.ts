@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 
 /**
  * Where to look for free ports: below those that systems lend to outgoing connections (from 32768 on with Linux, from

@@ -3,7 +3,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 
 const run = promisify(execFile)
 

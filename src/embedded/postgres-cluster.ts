@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 
 import * as v from 'valibot'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import type { Account } from './postgres-account.ts'
 import { inOneLine, startGuarded } from './supervise.ts'
 

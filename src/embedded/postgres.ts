@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import { assertPortIsFree, freePort } from './free-port.ts'
 import { chooseAccount } from './postgres-account.ts'
 import { ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 
 /**
  * When a process started, as a word that is the same every time it is asked (clock ticks since boot on Linux,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import { oldestMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
 import { downloadRedis, findDownloadedRedis } from './redis-download.ts'
 import { isExecutable, isInPath } from './run-command.ts'

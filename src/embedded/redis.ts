@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Redis } from 'ioredis'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import { assertPortIsFree, freePort } from './free-port.ts'
 import { stopLeftover } from './process-identity.ts'
 import { findRedis } from './redis-program.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep, setTimeout as wait } from 'node:timers/promises'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import { hasGone, sendSignal, startOf } from './process-identity.ts'
 
 const retryAtLeastMs = 1_000

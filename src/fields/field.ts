@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { hasPlainHost, parsedUrl } from '../networks.ts'
+import { hasPlainHost, parsedUrl } from '../outbound/networks.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>

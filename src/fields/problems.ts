@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import type { FieldError } from '../errors.ts'
+import type { FieldError } from '../runtime/errors.ts'
 
 /** A problem's code word: that of the schema's own check, else what kind of problem it is. */
 const codes: Record<string, string> = {

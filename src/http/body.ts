@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../runtime/errors.ts'
 
 export interface BodyLimits {
   readonly maxBytes: number

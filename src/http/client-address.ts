@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-import { isWithin, networkList } from '../networks.ts'
+import { isWithin, networkList } from '../outbound/networks.ts'
 
 /**
  * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one in

@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
-import { withoutSecret } from '../api/keys.ts'
-import type { HeldDocument, Reply, SentFile } from '../api/route.ts'
-import { DeadlineExceeded } from '../deadline.ts'
-import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../errors.ts'
-import type { Logger } from '../log.ts'
-import { isStoreFault, reasonOf } from '../store-checks.ts'
+import { withoutSecret } from '../api/auth/keys.ts'
+import type { HeldDocument, Reply, SentFile } from '../api/core/route.ts'
+import { DeadlineExceeded } from '../runtime/deadline.ts'
+import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../runtime/errors.ts'
+import type { Logger } from '../runtime/log.ts'
+import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
 import {
   commonLines,
   documentHeaders,

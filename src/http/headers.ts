@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
-import { type HeldDocument, positionHeaders, type Reply } from '../api/route.ts'
+import { type HeldDocument, positionHeaders, type Reply } from '../api/core/route.ts'
 import type { Encoding } from './variants.ts'
 
 export type Headers = readonly (readonly [name: string, value: string])[]

@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { publicHeaders } from '../api/now-playing.ts'
-import type { HeldDocument } from '../api/route.ts'
-import type { DocumentKind, LiveView } from '../api/services.ts'
+import type { HeldDocument } from '../api/core/route.ts'
+import type { DocumentKind, LiveView } from '../api/core/services.ts'
+import { publicHeaders } from '../api/now-playing/now-playing.ts'
 import { isAmbiguous } from './body.ts'
 import { type Cors, openCors, writeCountedId } from './headers.ts'
 import { streamRest, wholeBytes } from './stream.ts'

@@ -1,6 +1,6 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import { assertPortIsFree } from './port.ts'
 import { us_listen_socket_close, us_socket_local_port } from './uws.ts'
 

@@ -1,4 +1,4 @@
-import type { Route } from '../api/route.ts'
+import type { Route } from '../api/core/route.ts'
 
 /** The routes of one path by method, what `Allow` says of them, and the decoded parameters. */
 export interface PathMatch<Services> {

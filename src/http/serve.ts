@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { ignoredFieldsFor } from '../api/ignored-fields.ts'
-import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/route.ts'
-import { withDeadline } from '../deadline.ts'
-import { ApiError } from '../errors.ts'
-import type { Logger } from '../log.ts'
+import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
+import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/core/route.ts'
+import { withDeadline } from '../runtime/deadline.ts'
+import { ApiError } from '../runtime/errors.ts'
+import type { Logger } from '../runtime/log.ts'
 import { apiKeyOf } from './api-key.ts'
 import {
   collectBody,

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 
-import type { SentFile } from '../api/route.ts'
+import type { SentFile } from '../api/core/route.ts'
 
 /**
  * Above this size a reply is written piece by piece as the client reads, and known to be sent. What is smaller fits into the

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type * as UWebSockets from 'uWebSockets.js'
 
 import { chooseBinding, explainNoBinding, thisPlatform } from '../../scripts/uws-binding.mjs'
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 
 /*
  * Everything of uWebSockets.js that exists at run time is loaded here, and only here. Types are those of the older

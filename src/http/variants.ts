@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import type { HeldDocument } from '../api/route.ts'
+import type { HeldDocument } from '../api/core/route.ts'
 
 /** The bytes of a document in a content coding; null: as it is. */
 export interface Variant {

@@ -1,4 +1,4 @@
-import type { HeldDocument, Reply } from '../api/route.ts'
+import type { HeldDocument, Reply } from '../api/core/route.ts'
 import {
   commonLines,
   type Cors,

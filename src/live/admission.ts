@@ -1,4 +1,4 @@
-import { ownerOf } from '../networks.ts'
+import { ownerOf } from '../outbound/networks.ts'
 
 /** How many connections stay open at once. */
 export interface AdmissionLimits {

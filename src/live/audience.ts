@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { withDeadline } from '../deadline.ts'
-import type { Logger } from '../log.ts'
+import { withDeadline } from '../runtime/deadline.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
+import type { Logger } from '../runtime/log.ts'
 import { mayHaveBeenSent } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
@@ -11,9 +11,9 @@ import { type Channel, openChannels } from './channels.ts'
 import { openTurns, postpone, showDue } from './delays.ts'
 import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
-import type { Feed } from './feed.ts'
+import type { Feed } from './feed/feed.ts'
+import type { LiveStation } from './feed/live-station.ts'
 import { openFrame, pingFrame, renderConnect, renderEntry, waitingEntry } from './frames.ts'
-import type { LiveStation } from './live-station.ts'
 import { type MayListen, openPermissions } from './permissions.ts'
 import {
   channelCredit,

@@ -1,6 +1,6 @@
 import type { Trigger } from '../station/triggers.ts'
+import type { LiveStation } from './feed/live-station.ts'
 import type { Frame } from './frames.ts'
-import type { LiveStation } from './live-station.ts'
 import type { Wish } from './protocol.ts'
 import type { Session, Subscription } from './session.ts'
 

@@ -1,6 +1,6 @@
 import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
-import type { LiveStation } from './live-station.ts'
+import type { LiveStation } from './feed/live-station.ts'
 
 /** So many changes may wait in a channel; of more than that, the last ones are joined. */
 const postponedAtMost = 256

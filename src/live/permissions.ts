@@ -1,4 +1,4 @@
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 
 /** `address`: where a key comes from that was just shown, so that guesses can be limited. */
 export type MayListen = (key: string, stationId: number, address?: string) => Promise<boolean>

@@ -1,8 +1,8 @@
 import type { Trigger } from '../station/triggers.ts'
 import type { Owner } from './admission.ts'
 import type { Channel } from './channels.ts'
+import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDisconnect } from './frames.ts'
-import type { LiveStation } from './live-station.ts'
 import { channelCredit, type Ending, endings } from './protocol.ts'
 
 /** What a session needs of the wire; every kind of connection brings one. */

@@ -5,7 +5,7 @@ import { migrate } from '../db/migrate.ts'
 import { openSql, type Sql } from '../db/sql.ts'
 import { findRunningServices, lockDataDir } from '../embedded/data-dir.ts'
 import { startPostgres } from '../embedded/postgres.ts'
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
 
 /** A migrated database; disposing closes the pool and whatever was started for it. */
 export interface ImportDatabase extends AsyncDisposable {

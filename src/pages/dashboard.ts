@@ -1,5 +1,5 @@
-import type { Route } from '../api/route.ts'
-import type { ApiServices } from '../api/services.ts'
+import type { Route } from '../api/core/route.ts'
+import type { ApiServices } from '../api/core/services.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
 import { dataElement, html, type Html, pageHeaders, showPage } from './page.ts'

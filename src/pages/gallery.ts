@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../runtime/errors.ts'
 import { elementCode, frameCode } from './embed.ts'
 import { html, type Html, pageHeaders, showPage } from './page.ts'
 import { type Shown, stationPage, streamsOf } from './station-page.ts'

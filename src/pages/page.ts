@@ -1,6 +1,6 @@
-import type { Reply } from '../api/route.ts'
-import { escapeHtml } from '../errors.ts'
-import { hasPlainHost, parsedUrl } from '../networks.ts'
+import type { Reply } from '../api/core/route.ts'
+import { hasPlainHost, parsedUrl } from '../outbound/networks.ts'
+import { escapeHtml } from '../runtime/errors.ts'
 import type { WebFiles } from './web-files.ts'
 
 /** A page. `root` leads from its address to the root of the server, so that a path in front of it does no harm. */

@@ -1,5 +1,5 @@
-import type { Route } from '../api/route.ts'
-import type { ApiServices } from '../api/services.ts'
+import type { Route } from '../api/core/route.ts'
+import type { ApiServices } from '../api/core/services.ts'
 import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
 import { fileRoutes, strayRoutes } from './files.ts'

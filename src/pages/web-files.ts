@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 
 import * as v from 'valibot'
 
-import type { HeldDocument } from '../api/route.ts'
-import { builtFile } from '../program-files.ts'
+import type { HeldDocument } from '../api/core/route.ts'
+import { builtFile } from '../runtime/program-files.ts'
 
 /*
  * What browsers load is bundled and compressed by the build (`scripts/build.mjs`). A server process reads it when the

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { readSnapshots } from '../db/facts.ts'
+import { readSnapshots } from '../db/snapshots.ts'
 import type { Sql } from '../db/sql.ts'
-import { scheduleAdvances } from '../jobs.ts'
+import { scheduleAdvances } from '../jobs/queues.ts'
 import {
   commitState,
   forgetStation,

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import { countLibraryChange } from './libraries.ts'
+import { countLibraryChange } from './queue/libraries.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 
 /** Processes measure the time, and playouts report in their own: what is ahead of now by less is no error. */

@@ -2,7 +2,7 @@ import type { Library } from '../autodj/library.ts'
 import { readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
-import { type Libraries, pastOf, readLibraries, seenUpTo, type StationLibrary } from './libraries.ts'
+import { type Libraries, pastOf, readLibraries, seenUpTo, type StationLibrary } from './queue/libraries.ts'
 import {
   type LiveRow,
   type LockedStation,

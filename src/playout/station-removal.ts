@@ -1,6 +1,6 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
-import { buryStations } from './gone.ts'
+import { buryStations } from './tombstones.ts'
 
 /** What a deleted station must not keep while its other rows are removed: what others act on or sign in with. */
 const removedAtOnce = [

@@ -1,17 +1,17 @@
 import { shards } from '../redis/keys.ts'
 import { dropPosition, isBeyondUs, isReadable, parsePosition, readPositions } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { endAbandoned } from './abandoned.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
+import { markEverywhere } from './all-stations.ts'
 import { changeStation, type StationChange } from './change-station.ts'
-import { markEverywhere } from './everywhere.ts'
-import { forgetGone } from './gone.ts'
-import { sendInterrupts } from './interrupts.ts'
+import { sendInterrupts } from './playouts/interrupts.ts'
+import { endAbandoned } from './playouts/time-out.ts'
 import { repairStates } from './publish.ts'
 import { aheadAtMostMs } from './pull-back.ts'
-import { refillQueue } from './queue.ts'
+import { refillQueue } from './queue/queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { forgetGone } from './tombstones.ts'
 
 /** A play is overdue when its job should long have ended it. */
 const graceMs = 700

@@ -1,6 +1,6 @@
-import { readSnapshots } from '../db/facts.ts'
+import { beginForStation } from '../db/begin-for-station.ts'
+import { readSnapshots } from '../db/snapshots.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { beginForStation } from '../db/station-transaction.ts'
 import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
 import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
 import { writeEvent } from '../webhooks/outbox.ts'

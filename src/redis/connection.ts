@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 
 import { Cluster, Redis, type Result } from 'ioredis'
 
-import { programFile } from '../program-files.ts'
+import { programFile } from '../runtime/program-files.ts'
+import { type RedisPlace } from './place.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
@@ -202,18 +203,6 @@ export function limitWaiting(cluster: EventEmitter & Pick<Cluster, 'sendCommand'
     command.reject(new Error('Connection is closed.'))
     return command.promise
   }
-}
-
-/** Where Redis is: the URL of one server, or those of some nodes of one Redis Cluster, which tell of the others. */
-export interface RedisPlace {
-  readonly urls: readonly [string, ...string[]]
-  readonly isCluster: boolean
-}
-
-/** Splits REDIS_URL, which may name several nodes. A comma that no scheme follows belongs to its URL. */
-export function urlsOf(text: string): [string, ...string[]] {
-  const [first = '', ...others] = text.trim().split(/\s*,\s*(?=rediss?:)/)
-  return [first, ...others]
 }
 
 const paceMs = 250

@@ -4,8 +4,7 @@ import type { ScheduleItem } from '../autodj/schedule.ts'
 import { type TrackRow, tracksOf } from '../autodj/tracks.ts'
 import { type Random, randomOf, type Zone } from '../autodj/zone.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { OperatorError } from '../errors.ts'
-import { pastOf, readLibraries } from '../playout/libraries.ts'
+import { pastOf, readLibraries } from '../playout/queue/libraries.ts'
 import {
   followedAtMs,
   readOpenPlay,
@@ -15,6 +14,7 @@ import {
   readStations,
   rulesOf
 } from '../playout/rows.ts'
+import { OperatorError } from '../runtime/errors.ts'
 import type { SimulatedStation } from './run.ts'
 
 /** What is to be different from the station; null: nothing. */

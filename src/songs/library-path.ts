@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 
-import { parsedUrl } from '../networks.ts'
+import { parsedUrl } from '../outbound/networks.ts'
 
 /** A path or URL in the form in which a library keeps it, or a sentence on what is wrong with it. */
 export type LibraryPath = { readonly path: string } | { readonly problem: string }

@@ -1,7 +1,7 @@
 import { posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { parsedUrl } from '../networks.ts'
+import { parsedUrl } from '../outbound/networks.ts'
 import { libraryPath } from './library-path.ts'
 
 /** Where a playlist entry points: a URL, or the paths under which the file may be found, best first. */

@@ -1,4 +1,4 @@
-import { parsedUrl } from '../networks.ts'
+import { parsedUrl } from '../outbound/networks.ts'
 import { libraryPath } from './library-path.ts'
 import { parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
 import { type Song, titleOf } from './song.ts'

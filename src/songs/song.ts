@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
-import { parsedUrl } from '../networks.ts'
+import { parsedUrl } from '../outbound/networks.ts'
 
 /** What is known of a song; texts are clean and bounded, '' where nothing is known. */
 export interface Tags {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-import { builtFile } from '../program-files.ts'
+import { builtFile } from '../runtime/program-files.ts'
 import { StorageFault, type StorageFaultWord } from './fault.ts'
 import type { StorageLocation } from './location.ts'
 import { checkLocation, measureLocation, type Usage } from './size.ts'

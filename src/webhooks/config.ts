@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-import type { FieldError } from '../errors.ts'
 import type { NamedChange, NamedValue } from '../fields/field.ts'
 import { problemsOf } from '../fields/problems.ts'
-import type { HookType } from './hook-type.ts'
-import { redactedAddress, tokensIn } from './without-secrets.ts'
+import type { FieldError } from '../runtime/errors.ts'
+import { redactedAddress, tokensIn } from './redact.ts'
+import type { HookType } from './types/hook-type.ts'
 
 /** Seals secrets inside configs, each for its key. */
 export interface Seals {

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts'
 import { type Config, openedConfig, type Seals } from './config.ts'
-import type { HookType } from './hook-type.ts'
-import { formerSecretPurpose } from './prepare.ts'
+import { formerSecretPurpose } from './deliveries/prepare.ts'
+import type { HookType } from './types/hook-type.ts'
 
 /** How long a signing secret that was replaced signs too: receivers have this long to learn the new one. */
 const formerSecretMs = 86_400_000

@@ -4,7 +4,7 @@ import type { Tx } from '../db/sql.ts'
 import type { StationSnapshot, StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import { type Config, isDraft } from './config.ts'
-import { hookTypeOf } from './hook-types.ts'
+import { hookTypeOf } from './types/hook-types.ts'
 
 /** Something that happened at a station. */
 export interface Fact {

@@ -1,10 +1,10 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Sql } from '../db/sql.ts'
-import type { FieldError } from '../errors.ts'
 import type { NamedChange } from '../fields/field.ts'
-import { parsedUrl } from '../networks.ts'
+import { parsedUrl } from '../outbound/networks.ts'
+import type { FieldError } from '../runtime/errors.ts'
 import { type Config, isSecret, openedConfig, type Seals } from './config.ts'
-import type { HookType } from './hook-type.ts'
+import type { HookType } from './types/hook-type.ts'
 
 const hooksPerRun = 10
 

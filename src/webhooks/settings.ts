@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { type About, custom, type Field, hidden, problem, text } from '../fields/field.ts'
-import { parsedUrl } from '../networks.ts'
+import { parsedUrl } from '../outbound/networks.ts'
 
 /** Text that identifies something at the receiver; required. */
 export function identifier(about: string, example?: string): Field<string> {

@@ -1,4 +1,4 @@
-import { readSnapshots } from '../../src/db/facts.ts'
+import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts'
 

@@ -1,14 +1,6 @@
 import { expect } from 'vitest'
 
-import { readSnapshots } from '../../src/db/facts.ts'
 import { readOlder, readPlays } from '../../src/db/library.ts'
-import { advance } from '../../src/playout/advance.ts'
-import { countListeners } from '../../src/playout/listeners.ts'
-import { expireRequests, forgetAddresses } from '../../src/playout/requests.ts'
-import { lockStations } from '../../src/playout/rows.ts'
-import { watchSilence } from '../../src/playout/silence.ts'
-import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
-import { sweep } from '../../src/playout/sweep.ts'
 import {
   removeOldAudit,
   removeOldBroadcasts,
@@ -19,8 +11,16 @@ import {
   removeOldPlays,
   removeOldQueueRows,
   removeOldRequests
-} from '../../src/retention.ts'
-import { dueHooks, readPending, readTold } from '../../src/webhooks/deliveries.ts'
+} from '../../src/db/retention.ts'
+import { readSnapshots } from '../../src/db/snapshots.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
+import { expireRequests, forgetAddresses } from '../../src/playout/queue/requests.ts'
+import { lockStations } from '../../src/playout/rows.ts'
+import { watchSilence } from '../../src/playout/silence-alerts.ts'
+import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
+import { sweep } from '../../src/playout/sweep.ts'
+import { dueHooks, readPending, readTold } from '../../src/webhooks/deliveries/deliveries.ts'
 import { removeDeletedDeliveries } from '../../src/webhooks/removal.ts'
 import { serveApi } from '../support/api-server.ts'
 import { openExplained } from '../support/explained.ts'

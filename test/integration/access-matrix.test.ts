@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 
 import { describe, expect } from 'vitest'
 
-import { openAuthoriser } from '../../src/api/authorise.ts'
-import type { Key } from '../../src/api/keys.ts'
-import { parseId } from '../../src/api/parse.ts'
-import type { ApiRequest } from '../../src/api/route.ts'
-import { ApiError } from '../../src/errors.ts'
+import { openAuthoriser } from '../../src/api/auth/authorize.ts'
+import type { Key } from '../../src/api/auth/keys.ts'
+import { parseId } from '../../src/api/core/parse.ts'
+import type { ApiRequest } from '../../src/api/core/route.ts'
+import { ApiError } from '../../src/runtime/errors.ts'
 import {
   type AnyRoute,
   type CallerKind,

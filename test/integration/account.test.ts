@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { raiseNotification, settleNotification } from '../../src/notifications.ts'
-import { watchSilence } from '../../src/playout/silence.ts'
-import { removeOldAudit, removeOldNotifications } from '../../src/retention.ts'
+import { raiseNotification, settleNotification } from '../../src/db/notifications.ts'
+import { removeOldAudit, removeOldNotifications } from '../../src/db/retention.ts'
+import { watchSilence } from '../../src/playout/silence-alerts.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { addRemotePlaylist } from '../support/remote-playlist.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
 
-import { ensureAdminKey } from '../../src/admin-key.ts'
-import { openKeys } from '../../src/api/keys.ts'
+import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
+import { openKeys } from '../../src/api/auth/keys.ts'
 import { parseConfig } from '../../src/config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { wordsFor } from '../support/compiled-program.ts'

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, onTestFinished } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
-import { markEverywhere } from '../../src/playout/everywhere.ts'
+import { markEverywhere } from '../../src/playout/all-stations.ts'
 import { test } from '../support/fixtures.ts'
 import { adminKey, type Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'

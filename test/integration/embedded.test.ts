@@ -17,7 +17,7 @@ import {
   type ServiceOutage,
   supervise
 } from '../../src/embedded/supervise.ts'
-import { OperatorError } from '../../src/errors.ts'
+import { OperatorError } from '../../src/runtime/errors.ts'
 import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from '../support/temp-folder.ts'
 import { isDeep } from '../support/tier.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { startRedis } from '../../src/embedded/redis.ts'
-import { openRedis, type RedisClient, type RedisPlace } from '../../src/redis/connection.ts'
+import { openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import {
   changedKey,
   changesChannel,
@@ -10,6 +10,7 @@ import {
   shards,
   stationKey
 } from '../../src/redis/keys.ts'
+import type { RedisPlace } from '../../src/redis/place.ts'
 import { positionOf } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'

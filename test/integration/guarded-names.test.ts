@@ -2,9 +2,9 @@ import { Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { networkList } from '../../src/networks.ts'
-import { addressesOf, checkTarget, lookUpsAtOnce } from '../../src/webhooks/guard.ts'
-import { guardedFetch } from '../../src/webhooks/guarded-fetch.ts'
+import { addressesOf, checkTarget, lookUpsAtOnce } from '../../src/outbound/guard.ts'
+import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
+import { networkList } from '../../src/outbound/networks.ts'
 import { startSayingServer } from '../support/saying-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { openHlsLog } from '../../src/broadcast/hls-log.ts'
-import { readSnapshots } from '../../src/db/facts.ts'
+import { openHlsLog } from '../../src/broadcast/hls/log.ts'
+import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { countListeners } from '../../src/playout/listeners.ts'
+import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startNginx, writeLogOnly } from '../support/hls-server.ts'

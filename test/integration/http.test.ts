@@ -4,12 +4,12 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { type ApiRequest, type Caller, json, type Route } from '../../src/api/route.ts'
+import { type ApiRequest, type Caller, json, type Route } from '../../src/api/core/route.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { ApiError, OperatorError } from '../../src/errors.ts'
 import { listen } from '../../src/http/listen.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
 import { App } from '../../src/http/uws.ts'
+import { ApiError, OperatorError } from '../../src/runtime/errors.ts'
 
 interface Services {
   readonly seen: ApiRequest[]

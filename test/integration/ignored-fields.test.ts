@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { ignoredFieldsFor } from '../../src/api/ignored-fields.ts'
-import { recordSchema } from '../../src/api/resource-routes.ts'
+import { ignoredFieldsFor } from '../../src/api/core/ignored-fields.ts'
+import { recordSchema } from '../../src/api/core/resource-routes.ts'
 import { apiRoutes, resources } from '../../src/api/routes.ts'
 import { type AnyRoute, everyRoute, nameOf, pathOf, uncalled } from '../support/access-matrix.ts'
 import { test } from '../support/fixtures.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import type { Json } from '../../src/live/differences.ts'
+import type { Json } from '../../src/live/deltas.ts'
 import type { RedisClient } from '../../src/redis/connection.ts'
 import { positionsKey, stationKey } from '../../src/redis/keys.ts'
 import { positionOf } from '../../src/redis/station-store.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { observeStream } from '../../src/playout/observe.ts'
+import { observeStream } from '../../src/playout/plays/observe-stream.ts'
 import { publish } from '../../src/playout/publish.ts'
 import { songId } from '../../src/songs/song.ts'
 import { isOnline } from '../../src/station/state.ts'

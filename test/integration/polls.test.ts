@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { addPolls, renewPolls } from '../../src/broadcast/poll-rows.ts'
+import { addPolls, renewPolls } from '../../src/broadcast/polls/poll-rows.ts'
 import { test as base } from '../support/fixtures.ts'
 import { openPolling } from '../support/polling.ts'
 import { startSilentServer } from '../support/silent-server.ts'

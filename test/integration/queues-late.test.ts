@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { deliverQueueName } from '../../src/jobs.ts'
+import { deliverQueueName } from '../../src/jobs/queues.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 
 test('what nobody does in time is told', async ({ stage }) => {

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { startOf } from '../../src/embedded/process-identity.ts'
 import { findRedis } from '../../src/embedded/redis-program.ts'
-import { OperatorError } from '../../src/errors.ts'
+import { OperatorError } from '../../src/runtime/errors.ts'
 import { makeAptSource, serverPackage, writeAptConfig } from '../support/apt-source.ts'
 import { parentOf, runScript } from '../support/child-process.ts'
 import { whyWithout } from '../support/foreign-programs.ts'

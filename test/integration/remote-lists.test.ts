@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { refreshRemoteLists, tidyRemoteLists } from '../../src/playout/remote-lists.ts'
+import { refreshRemoteLists, tidyRemoteLists } from '../../src/playout/queue/remote-lists.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   addRemotePlaylist,

@@ -1,16 +1,16 @@
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
+import { removeOldRequests } from '../../src/db/retention.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { ApiError } from '../../src/errors.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
 import {
   expireRequests,
   forgetAddresses,
   type NewRequest,
   submitRequest
-} from '../../src/playout/requests.ts'
-import { removeOldRequests } from '../../src/retention.ts'
+} from '../../src/playout/queue/requests.ts'
+import { ApiError } from '../../src/runtime/errors.ts'
 import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'

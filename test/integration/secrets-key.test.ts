@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { OperatorError } from '../../src/errors.ts'
-import { loadSecretsKey } from '../../src/secrets-key.ts'
+import { OperatorError } from '../../src/runtime/errors.ts'
+import { loadSecretsKey } from '../../src/security/secrets-key.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 const digits = '0123456789abcdef'.repeat(4)

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { loginStreamer } from '../../src/api/streamer-login.ts'
+import { loginStreamer } from '../../src/api/streamers/streamer-login.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { findStreamer } from '../../src/db/stations.ts'
-import { hashPassword } from '../../src/passwords.ts'
-import { openSecrets } from '../../src/secrets.ts'
+import { hashPassword } from '../../src/security/passwords.ts'
+import { openSecrets } from '../../src/security/secrets.ts'
 import { test as base } from '../support/fixtures.ts'
 import { seedStation } from '../support/stations.ts'
 

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { endLive, goLive } from '../../src/playout/live.ts'
-import { reportTrack } from '../../src/playout/report.ts'
+import { endLive, goLive } from '../../src/playout/plays/broadcasts.ts'
+import { reportTrack } from '../../src/playout/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/runtime/engine-time.ts'
-import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries.ts'
+import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries/deliveries.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'

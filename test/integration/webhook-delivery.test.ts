@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { deliver } from '../../src/webhooks/deliver.ts'
-import { newSigningSecret } from '../../src/webhooks/signature.ts'
+import { deliver } from '../../src/webhooks/deliveries/deliver.ts'
+import { newSigningSecret } from '../../src/webhooks/deliveries/signature.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   bringForward,

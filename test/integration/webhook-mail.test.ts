@@ -2,9 +2,9 @@ import { BlockList } from 'node:net'
 
 import { describe, expect, test } from 'vitest'
 
-import { openMailer } from '../../src/webhooks/mailer.ts'
-import { type SendParts, send } from '../../src/webhooks/send.ts'
-import type { MailSending } from '../../src/webhooks/sending.ts'
+import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
+import { type SendParts, send } from '../../src/webhooks/deliveries/send.ts'
+import type { MailSending } from '../../src/webhooks/deliveries/sending.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const sending: MailSending = {

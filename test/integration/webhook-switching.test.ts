@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { raiseNotification } from '../../src/notifications.ts'
-import { disabledFact } from '../../src/webhooks/deliveries.ts'
+import { raiseNotification } from '../../src/db/notifications.ts'
+import { disabledFact } from '../../src/webhooks/deliveries/deliveries.ts'
 import { test } from '../support/fixtures.ts'
 import { errorsOf, openHookStage, valueOf } from '../support/hook-stage.ts'
 import { readDeliveries } from '../support/hooks.ts'

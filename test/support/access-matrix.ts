@@ -1,7 +1,7 @@
-import { globalPermissions, type Permission, stationPermissions } from '../../src/api/access.ts'
-import type { Route } from '../../src/api/route.ts'
+import { globalPermissions, type Permission, stationPermissions } from '../../src/api/auth/access.ts'
+import type { Route } from '../../src/api/core/route.ts'
+import type { ApiServices } from '../../src/api/core/services.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
-import type { ApiServices } from '../../src/api/services.ts'
 import { openPages } from '../../src/pages/routes.ts'
 
 export type AnyRoute = Route<ApiServices>

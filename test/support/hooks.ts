@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import type { Sql } from '../../src/db/sql.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
-import { type DeliveryParts, HostSlots } from '../../src/webhooks/deliver.ts'
+import { type DeliveryParts, HostSlots } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { aStation } from './builders.ts'
 

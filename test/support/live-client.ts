@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 
-import type { JsonObject } from '../../src/live/differences.ts'
+import type { JsonObject } from '../../src/live/deltas.ts'
 
 /** A publication as a player sees it. */
 export interface Publication {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/live/differences.ts'
+import type { Json, JsonObject } from '../../src/live/deltas.ts'
 
 /** RFC 7396, section 2, word for word: what a client does with a difference. */
 export function applyMergePatch(target: Json | undefined, patch: Json): Json {

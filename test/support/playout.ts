@@ -1,10 +1,10 @@
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs.ts'
+import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs/queues.ts'
 import { advance, type AdvanceRequest, type Outcome } from '../../src/playout/advance.ts'
-import { openLibraries } from '../../src/playout/libraries.ts'
 import { openPublications } from '../../src/playout/publish.ts'
+import { openLibraries } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import { ownSchema } from '../../src/redis/state-schema.ts'

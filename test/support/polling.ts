@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-import { addPolls } from '../../src/broadcast/poll-rows.ts'
-import { openPolls, type PollServices } from '../../src/broadcast/polls.ts'
+import { addPolls } from '../../src/broadcast/polls/poll-rows.ts'
+import { openPolls, type PollServices } from '../../src/broadcast/polls/polls.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { openSecrets } from '../../src/secrets.ts'
+import { openSecrets } from '../../src/security/secrets.ts'
 import { openPlayout } from './playout.ts'
 
 /** What asks streaming servers, on a test's own database and Redis. */

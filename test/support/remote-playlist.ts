@@ -1,5 +1,5 @@
 import type { Sql } from '../../src/db/sql.ts'
-import type { RemoteListServices } from '../../src/playout/remote-lists.ts'
+import type { RemoteListServices } from '../../src/playout/queue/remote-lists.ts'
 import { openPlayout } from './playout.ts'
 
 /** What fetches lists, on a test's own database and Redis, and may do so from this machine. */

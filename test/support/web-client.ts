@@ -1,4 +1,4 @@
-import { openLiveStation } from '../../src/live/live-station.ts'
+import { openLiveStation } from '../../src/live/feed/live-station.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { defaultStaleAfterMs, statusAt } from '../../web/client/client.ts'
 import { type Course, startCourse } from '../../web/client/course.ts'

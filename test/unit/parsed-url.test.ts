@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { networkList, parsedUrl } from '../../src/networks.ts'
-import { checkUrl } from '../../src/webhooks/guard.ts'
+import { checkUrl } from '../../src/outbound/guard.ts'
+import { networkList, parsedUrl } from '../../src/outbound/networks.ts'
 
 test('an address is one, however often it was asked', () => {
   const none = networkList([])

@@ -33,7 +33,7 @@ afterAll(() => {
 })
 
 test('two are worked on at a time, 64 wait, and more are refused until there is room', async () => {
-  const { hashPassword, verifyNothing, verifyPassword } = await import('../../src/passwords.ts')
+  const { hashPassword, verifyNothing, verifyPassword } = await import('../../src/security/passwords.ts')
   const attempts = Array.from({ length: 72 }, async (_, index) => {
     if (index % 3 === 0) return hashPassword('mic check')
     return index % 3 === 1 ? verifyNothing('mic check') : verifyPassword('phc', 'mic check')

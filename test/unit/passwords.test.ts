@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hashPassword, verifyNothing, verifyPassword } from '../../src/passwords.ts'
+import { hashPassword, verifyNothing, verifyPassword } from '../../src/security/passwords.ts'
 
 test('a hash is argon2id with at least 19 MiB and two passes, and a salt of its own', async () => {
   const [one, other] = await Promise.all([hashPassword('mic check'), hashPassword('mic check')])

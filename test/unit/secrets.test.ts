@@ -1,7 +1,7 @@
 import { assert, nat, property, string, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openSecrets } from '../../src/secrets.ts'
+import { openSecrets } from '../../src/security/secrets.ts'
 
 const key = uint8Array({ minLength: 32, maxLength: 32 })
 const text = string({ unit: 'grapheme' })

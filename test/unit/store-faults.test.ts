@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isStoreFault } from '../../src/store-checks.ts'
+import { isStoreFault } from '../../src/runtime/store-errors.ts'
 
 const faultOf = (code: string) => Object.assign(new Error('a fault'), { code })
 

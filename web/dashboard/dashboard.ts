@@ -3,6 +3,8 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import { wakeFollowers } from '../elements/followed-station.ts'
 import { keyRefused } from './ask.ts'
+import { standingView } from './installation/standing-view.ts'
+import { health, queues } from './installation/standing.ts'
 import { forgetKey, keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { NoticeList } from './notice-list.ts'
@@ -12,8 +14,6 @@ import { readFor } from './reading.ts'
 import { routeFor } from './route-for.ts'
 import { tellServerTurn } from './server-turn.ts'
 import { signedIn } from './sign-in.ts'
-import { standingView } from './standing-view.ts'
-import { health, queues } from './standing.ts'
 
 const everyMs = 5_000
 /** The server itself waits for its parts for 2 seconds. */

@@ -8,7 +8,7 @@ import { openListening } from '../elements/listening.ts'
 import { type Saying, sayingOf } from '../elements/saying.ts'
 import { serverOf } from '../elements/server-address.ts'
 import { streamsFor } from '../elements/streams.ts'
-import { badgeView, cardView, fullView } from './full-view.ts'
+import { badgeView, cardView, fullView } from './views.ts'
 
 import styles from './widget.css'
 

@@ -31,7 +31,7 @@ create index requests_addressed on requests (submitted_at_ms) where address <> '
 -- Those of release 0.1.0 have no salt. Who listens is known again with the next poll.
 delete from listeners;
 
--- One for each day (Unix days, UTC); see src/playout/listeners-known.ts.
+-- One for each day (Unix days, UTC); see src/playout/listeners/identities.ts.
 create table listener_salts (
   day integer primary key,
   salt text not null

@@ -1,13 +1,13 @@
 import { flag, hidden, isWebAddress, text } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
-import { characters } from '../cut.ts'
-import { discordMarkdown } from '../discord-markdown.ts'
-import { hookType } from '../hook-type.ts'
-import { isBlank, plainText } from '../plain-text.ts'
-import { emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
+import { emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { discordMarkdown } from '../format/discord-markdown.ts'
+import { isBlank, plainText } from '../format/plain-text.ts'
+import { fill } from '../format/template.ts'
+import { characters } from '../format/truncate.ts'
+import { addressText } from '../redact.ts'
 import { address, template } from '../settings.ts'
-import { fill } from '../template.ts'
-import { addressText } from '../without-secrets.ts'
+import { hookType } from './hook-type.ts'
 
 const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
 /** The texts of an embed together. */

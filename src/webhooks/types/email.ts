@@ -2,10 +2,10 @@ import * as v from 'valibot'
 
 import { problem, text } from '../../fields/field.ts'
 import { everyTrigger } from '../allowed-triggers.ts'
-import { hookType } from '../hook-type.ts'
-import { plainText } from '../plain-text.ts'
+import { plainText } from '../format/plain-text.ts'
+import { fill } from '../format/template.ts'
 import { checkedBy, template } from '../settings.ts'
-import { fill } from '../template.ts'
+import { hookType } from './hook-type.ts'
 
 const longest = { subject: 200, text: 10_000 }
 

@@ -1,11 +1,11 @@
 import { hidden, integer, problem, text } from '../../fields/field.ts'
 import { everyTrigger } from '../allowed-triggers.ts'
+import { bareUrl, requests } from '../deliveries/sending.ts'
+import { isSigningSecret, newSigningSecret, signatureHeaders } from '../deliveries/signature.ts'
+import { boundedJson } from '../format/now-playing-body.ts'
 import { headerLinesProblem, headersIn } from '../header-lines.ts'
-import { hookType } from '../hook-type.ts'
-import { boundedJson } from '../now-playing-body.ts'
-import { bareUrl, requests } from '../sending.ts'
 import { address, checkedBy } from '../settings.ts'
-import { isSigningSecret, newSigningSecret, signatureHeaders } from '../signature.ts'
+import { hookType } from './hook-type.ts'
 
 /** The now-playing document, signed, to any URL. */
 export const generic = hookType({

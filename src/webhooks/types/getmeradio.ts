@@ -1,8 +1,8 @@
 import { songChanges } from '../allowed-triggers.ts'
-import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../now-playing-body.ts'
-import { nothing, queryGet, requests } from '../sending.ts'
+import { nothing, queryGet, requests } from '../deliveries/sending.ts'
+import { playedSong, silence } from '../format/now-playing-body.ts'
 import { credential, identifier } from '../settings.ts'
+import { hookType } from './hook-type.ts'
 
 /** The song in the directory GetMeRadio. */
 export const getmeradio = hookType({

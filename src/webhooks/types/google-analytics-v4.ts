@@ -1,9 +1,9 @@
 import { songChanges } from '../allowed-triggers.ts'
-import { cut } from '../cut.ts'
-import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../now-playing-body.ts'
-import { jsonPost, nothing, queryOf, requests } from '../sending.ts'
+import { jsonPost, nothing, queryOf, requests } from '../deliveries/sending.ts'
+import { playedSong, silence } from '../format/now-playing-body.ts'
+import { cut } from '../format/truncate.ts'
 import { credential, identifier } from '../settings.ts'
+import { hookType } from './hook-type.ts'
 
 const longest = 100
 const daySeconds = 86_400

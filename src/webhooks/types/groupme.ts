@@ -1,10 +1,10 @@
 import { withoutListeners } from '../allowed-triggers.ts'
-import { split } from '../cut.ts'
-import { hookType } from '../hook-type.ts'
-import { isBlank, plainText } from '../plain-text.ts'
-import { below, emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
+import { below, emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { isBlank, plainText } from '../format/plain-text.ts'
+import { fill } from '../format/template.ts'
+import { split } from '../format/truncate.ts'
 import { address, credential, template } from '../settings.ts'
-import { fill } from '../template.ts'
+import { hookType } from './hook-type.ts'
 
 const longest = { part: 1_000, text: 10_000 }
 

@@ -1,11 +1,11 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
-import { hookType } from '../hook-type.ts'
-import { messageSet, noPost, postsOf } from '../message-set.ts'
-import { postText } from '../plain-text.ts'
-import { below, jsonPost, nothing, requests } from '../sending.ts'
+import { below, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { messageSet, noPost, postsOf } from '../format/message-set.ts'
+import { postText } from '../format/plain-text.ts'
+import { fill } from '../format/template.ts'
 import { address, headerCredential } from '../settings.ts'
-import { fill } from '../template.ts'
+import { hookType } from './hook-type.ts'
 
 const longest = 500
 

@@ -1,9 +1,9 @@
 import { hidden, integer, text } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
-import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../now-playing-body.ts'
-import { below, jsonPost, nothing, queryOf, requests } from '../sending.ts'
+import { below, jsonPost, nothing, queryOf, requests } from '../deliveries/sending.ts'
+import { playedSong, silence } from '../format/now-playing-body.ts'
 import { address } from '../settings.ts'
+import { hookType } from './hook-type.ts'
 
 /** An event per song in Matomo, with the number of listeners. */
 export const matomoAnalytics = hookType({

@@ -1,9 +1,9 @@
 import { flag } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
-import { hookType } from '../hook-type.ts'
-import { playedSong, silence } from '../now-playing-body.ts'
-import { jsonPost, nothing, requests } from '../sending.ts'
+import { jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { playedSong, silence } from '../format/now-playing-body.ts'
 import { address, headerCredential } from '../settings.ts'
+import { hookType } from './hook-type.ts'
 
 /** The song and the next one in the directory RadioReg. */
 export const radioreg = hookType({

@@ -1,11 +1,11 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
-import { hookType } from '../hook-type.ts'
-import { isBlank, postText } from '../plain-text.ts'
-import { bareUrl, below, emptyMessage, jsonPost, nothing, requests } from '../sending.ts'
+import { bareUrl, below, emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { isBlank, postText } from '../format/plain-text.ts'
+import { telegramHtml, telegramMarkdown } from '../format/telegram-markdown.ts'
+import { fill, lengthWithoutValues } from '../format/template.ts'
 import { address, identifier, pathCredential, template } from '../settings.ts'
-import { telegramHtml, telegramMarkdown } from '../telegram-markdown.ts'
-import { fill, lengthWithoutValues } from '../template.ts'
+import { hookType } from './hook-type.ts'
 
 const longest = 4_096
 const formats = { Markdown: telegramMarkdown, HTML: telegramHtml }

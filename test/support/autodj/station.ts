@@ -12,7 +12,7 @@ import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
-import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/libraries.ts'
+import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/queue/libraries.ts'
 
 /** What was heard: a play until it ended or was cut. */
 export interface Heard extends Play {

@@ -9,7 +9,7 @@ import {
   type Permission,
   type Rights,
   stationPermissions
-} from '../../../src/api/access.ts'
+} from '../../../src/api/auth/access.ts'
 
 const everywhere = (...permissions: string[]): Rights => ({ permissions, stationPermissions: {} })
 const at = (stationId: number, ...permissions: string[]): Rights => ({

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { csvLine } from '../../../src/api/csv.ts'
+import { csvLine } from '../../../src/api/core/csv.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test('a line quotes what has to be, and ends with CR LF', () => {

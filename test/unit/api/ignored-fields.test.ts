@@ -1,7 +1,7 @@
 import { array, assert, dictionary, integer, jsonValue, property, uniqueArray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { ignoredFieldsFor } from '../../../src/api/ignored-fields.ts'
+import { ignoredFieldsFor } from '../../../src/api/core/ignored-fields.ts'
 import type { JsonSchema } from '../../../src/fields/field.ts'
 import { anyCharacter, anyText } from '../../support/any-text.ts'
 

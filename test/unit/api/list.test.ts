@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { likePattern, listReply, parseListQuery, windowOf } from '../../../src/api/list.ts'
+import { likePattern, listReply, parseListQuery, windowOf } from '../../../src/api/core/list.ts'
 
 const keys = ['id', 'name']
 const parse = (query: string) => parseListQuery(new URLSearchParams(query), keys)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { type Changes, pointsAtMost, pointsOf, spanOf } from '../../../src/api/listener-series.ts'
+import { type Changes, pointsAtMost, pointsOf, spanOf } from '../../../src/api/stations/listener-series.ts'
 
 const minuteMs = 60_000
 

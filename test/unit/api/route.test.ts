@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { actionResult } from '../../../src/api/route.ts'
+import { actionResult } from '../../../src/api/core/route.ts'
 
 test('an action that was done answers with success and its message', () => {
   expect(actionResult('Record deleted.')).toEqual({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { exactly, oneOf } from '../../../src/api/schemas.ts'
+import { exactly, oneOf } from '../../../src/api/core/schemas.ts'
 
 const name = { type: 'string' } as const
 const size = { type: 'integer' } as const

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { renderTime } from '../../../src/api/status.ts'
+import { renderTime } from '../../../src/api/admin/status.ts'
 
 test('the clock is told in every form, in UTC', () => {
   expect(renderTime(new Date('2026-07-08T12:00:00.999Z'))).toEqual({

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { type Claim, claimsOf } from '../../../src/api/streamer-login.ts'
+import { type Claim, claimsOf } from '../../../src/api/streamers/streamer-login.ts'
 
 const cases: [name: string, sent: Claim, meant: Claim[]][] = [
   ['a user of their own', { user: 'wren', password: 'a,b:c' }, [{ user: 'wren', password: 'a,b:c' }]],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { mayGoLive } from '../../../src/api/streamer-login.ts'
+import { mayGoLive } from '../../../src/api/streamers/streamer-login.ts'
 import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
 
 const item = (start_time: number, end_time: number, days: number[] = []): ScheduleItem => ({

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openTokenBuckets } from '../../../src/api/token-buckets.ts'
+import { openTokenBuckets } from '../../../src/api/core/token-buckets.ts'
 
 /** Buckets on a clock that only the test moves. */
 function openBuckets(perSecond: number, burst: number) {

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { admitUpTo, openWaiters, type WaitEnd, type WaitersOptions } from '../../../src/api/waiters.ts'
+import {
+  admitUpTo,
+  openWaiters,
+  type WaitEnd,
+  type WaitersOptions
+} from '../../../src/api/now-playing/long-polls.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { parseAccessLine } from '../../../src/broadcast/hls-log.ts'
+import { parseAccessLine } from '../../../src/broadcast/hls/log.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const get = '"GET /hls/demo/radio.m3u8 HTTP/1.1"'

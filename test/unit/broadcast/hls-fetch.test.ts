@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hlsFetchOf } from '../../../src/broadcast/hls-log.ts'
+import { hlsFetchOf } from '../../../src/broadcast/hls/log.ts'
 
 const entry = {
   address: '203.0.113.9',

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openHlsListeners } from '../../../src/broadcast/hls-log.ts'
+import { openHlsListeners } from '../../../src/broadcast/hls/log.ts'
 
 const windowMs = 8_000
 const fetch = (identity: string, variant = 'radio', shortName = 'demo') => ({ shortName, variant, identity })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { listenersOfStreams } from '../../../src/broadcast/hls-log.ts'
+import { listenersOfStreams } from '../../../src/broadcast/hls/log.ts'
 
 const streams = [
   { id: 1, name: '/radio.mp3' },

@@ -5,9 +5,12 @@ import {
   parseIcecastListeners,
   parseIcecastStats,
   parseIcecastStatus
-} from '../../../src/broadcast/icecast-stats.ts'
+} from '../../../src/broadcast/icecast/icecast.ts'
 import { AnswerFault } from '../../../src/broadcast/loose-json.ts'
-import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
+import {
+  parseShoutcastListeners,
+  parseShoutcastStatistics
+} from '../../../src/broadcast/shoutcast/shoutcast.ts'
 import { anyCharacter, anyText } from '../../support/any-text.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
 import { sized } from '../../support/tier.ts'

@@ -4,7 +4,7 @@ import {
   parseIcecastListeners,
   parseIcecastStats,
   parseIcecastStatus
-} from '../../../src/broadcast/icecast-stats.ts'
+} from '../../../src/broadcast/icecast/icecast.ts'
 import { AnswerFault, listenerIdentity } from '../../../src/broadcast/loose-json.ts'
 
 const stats = (sources: string) =>

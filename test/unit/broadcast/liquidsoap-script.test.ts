@@ -7,7 +7,7 @@ import {
   renderMount,
   renderScript,
   type ScriptStation
-} from '../../../src/broadcast/liquidsoap-script.ts'
+} from '../../../src/broadcast/liquidsoap/script.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const station: ScriptStation = {

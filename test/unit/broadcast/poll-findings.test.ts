@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { findingsOf, meantStreams, noFindings } from '../../../src/broadcast/poll-findings.ts'
-import type { ClaimedPoll } from '../../../src/broadcast/poll-rows.ts'
+import { findingsOf, meantStreams, noFindings } from '../../../src/broadcast/polls/poll-findings.ts'
+import type { ClaimedPoll } from '../../../src/broadcast/polls/poll-rows.ts'
 import type { Stream } from '../../../src/broadcast/stream.ts'
 
 const aPoll = (parts: Partial<ClaimedPoll>): ClaimedPoll => ({

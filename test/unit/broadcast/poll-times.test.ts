@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { afterAnswer, afterFailure } from '../../../src/broadcast/poll.ts'
+import { afterAnswer, afterFailure } from '../../../src/broadcast/polls/poll.ts'
 
 const minute = 60_000
 

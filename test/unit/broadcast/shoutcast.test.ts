@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import { AnswerFault, listenerIdentity } from '../../../src/broadcast/loose-json.ts'
-import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
+import {
+  parseShoutcastListeners,
+  parseShoutcastStatistics
+} from '../../../src/broadcast/shoutcast/shoutcast.ts'
 
 const parse = (value: unknown) => parseShoutcastStatistics(Buffer.from(JSON.stringify(value)))
 

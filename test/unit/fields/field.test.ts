@@ -2,8 +2,7 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 
-import { parseBody } from '../../../src/api/parse.ts'
-import { ApiError } from '../../../src/errors.ts'
+import { parseBody } from '../../../src/api/core/parse.ts'
 import {
   choice,
   decimal,
@@ -17,6 +16,7 @@ import {
   webAddress
 } from '../../../src/fields/field.ts'
 import { changesOf, formOf } from '../../../src/fields/form.ts'
+import { ApiError } from '../../../src/runtime/errors.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 const about = 'a field'

@@ -1,8 +1,8 @@
 import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { ApiError } from '../../../src/errors.ts'
 import { isJsonType, maxDepth, parseJsonBody } from '../../../src/http/body.ts'
+import { ApiError } from '../../../src/runtime/errors.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text))

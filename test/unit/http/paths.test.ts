@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { json, type Route } from '../../../src/api/route.ts'
+import { json, type Route } from '../../../src/api/core/route.ts'
 import { compilePaths } from '../../../src/http/paths.ts'
 
 const route = (method: Route<null>['method'], path: string): Route<null> => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openCatalogue } from '../../../src/live/catalogue.ts'
+import { openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import { aPlay, afterSong, aStation } from '../../support/builders.ts'
 
 const baseUrl = 'https://radio.example.com'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Channel } from '../../../src/live/channels.ts'
 import { postpone, showDue } from '../../../src/live/delays.ts'
-import { openLiveStation } from '../../../src/live/live-station.ts'
+import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
 

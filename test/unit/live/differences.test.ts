@@ -1,8 +1,8 @@
 import { assert, boolean, integer, nat, option, property, record, string, uniqueArray } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { renderPatch } from '../../../src/live/differences.ts'
-import { openLiveStation } from '../../../src/live/live-station.ts'
+import { renderPatch } from '../../../src/live/deltas.ts'
+import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
 

@@ -1,6 +1,7 @@
 import { array, assert, boolean, constantFrom, integer, nat, property, record, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import {
   renderConnect,
   renderDelta,
@@ -10,7 +11,6 @@ import {
   renderTime,
   waitingEntry
 } from '../../../src/live/frames.ts'
-import { openLiveStation } from '../../../src/live/live-station.ts'
 import { triggers } from '../../../src/station/triggers.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { openCatalogue } from '../../../src/live/catalogue.ts'
-import { openLiveStation } from '../../../src/live/live-station.ts'
+import { openCatalogue } from '../../../src/live/feed/catalogue.ts'
+import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { afterSong, aPlay, aSong, aStation } from '../../support/builders.ts'
 

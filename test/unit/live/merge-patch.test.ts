@@ -13,7 +13,7 @@ import {
 } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { diff, inexpressible, type Json, type JsonObject } from '../../../src/live/differences.ts'
+import { diff, inexpressible, type Json, type JsonObject } from '../../../src/live/deltas.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
 
 const names = constantFrom('a', 'b', 'c', 'np')

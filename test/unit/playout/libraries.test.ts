@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { keep, openLibraries, type StationLibrary } from '../../../src/playout/libraries.ts'
+import { keep, openLibraries, type StationLibrary } from '../../../src/playout/queue/libraries.ts'
 import { aPlaylist } from '../../support/autodj/library.ts'
 
 const aLibrary = (tracks: number): StationLibrary => ({

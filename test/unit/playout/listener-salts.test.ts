@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import type { Counted } from '../../../src/playout/listener-sources.ts'
-import { movementOf, salted } from '../../../src/playout/listeners-known.ts'
+import { movementOf, salted } from '../../../src/playout/listeners/identities.ts'
+import type { Counted } from '../../../src/playout/listeners/sources.ts'
 
 const source = { kind: 'mounts', id: 7, path: '/radio', key: 'mount:7', total: 0, unique: 0 } as const
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { matchCounts, type Source, sumOf } from '../../../src/playout/listener-sources.ts'
+import { matchCounts, type Source, sumOf } from '../../../src/playout/listeners/sources.ts'
 
 const sources: Source[] = [
   { kind: 'mounts', id: 7, path: '/radio.mp3', key: 'mount:7', total: 1, unique: 1 },

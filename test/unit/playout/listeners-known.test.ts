@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Source } from '../../../src/playout/listener-sources.ts'
-import { movementOf, identitiesAtMost } from '../../../src/playout/listeners-known.ts'
+import { movementOf, identitiesAtMost } from '../../../src/playout/listeners/identities.ts'
+import type { Source } from '../../../src/playout/listeners/sources.ts'
 
 const source = (id: number): Source => ({
   kind: 'mounts',

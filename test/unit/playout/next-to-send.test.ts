@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { nextToSend, type SendableRow } from '../../../src/playout/hand-out.ts'
+import { nextToSend, type SendableRow } from '../../../src/playout/playouts/send-next-song.ts'
 
 const row = (id: number, parts: Partial<SendableRow> = {}): SendableRow => ({
   id,

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Source } from '../../../src/playout/listener-sources.ts'
-import { type Peaks, peaksAfter, uniqueOf } from '../../../src/playout/play-statistics.ts'
+import type { Source } from '../../../src/playout/listeners/sources.ts'
+import { type Peaks, peaksAfter, uniqueOf } from '../../../src/playout/plays/play-statistics.ts'
 
 const sources = (...uniques: number[]): Source[] =>
   uniques.map((unique, id) => ({

@@ -7,7 +7,7 @@ import {
   type EntryChanges,
   type EntrySong,
   isUnchanged
-} from '../../../src/playout/remote-entries.ts'
+} from '../../../src/playout/queue/remote-entries.ts'
 
 const song = (name: string, parts: Partial<EntrySong> = {}): EntrySong => ({
   path: `https://cdn.example/${name}`,

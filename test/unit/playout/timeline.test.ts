@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { placeInTime, type TimedPlay } from '../../../src/playout/reported-plays.ts'
+import { placeInTime, type TimedPlay } from '../../../src/playout/plays/place-report.ts'
 
 const aPlay = (parts: Partial<TimedPlay>): TimedPlay => ({
   id: 1,

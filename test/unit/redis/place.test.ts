@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { urlsOf } from '../../../src/redis/connection.ts'
+import { urlsOf } from '../../../src/redis/place.ts'
 
 test.for([
   ['redis://one', ['redis://one']],

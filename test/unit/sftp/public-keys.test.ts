@@ -1,7 +1,7 @@
 import { assert, base64String, constantFrom, integer, property, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../../src/sftp/public-keys.ts'
+import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../../src/security/ssh-public-keys.ts'
 import { anyText } from '../../support/any-text.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
 import { rsaKeyOf1024Bits, sshKeys } from '../../support/ssh-keys.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openSecrets } from '../../../src/secrets.ts'
+import { openSecrets } from '../../../src/security/secrets.ts'
 import { blank, type KeptRecord, openKept, passwordTarget, purposeOf } from '../../../src/storage/record.ts'
 
 const secrets = openSecrets(new Uint8Array(32))

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Json } from '../../../src/live/differences.ts'
+import type { Json } from '../../../src/live/deltas.ts'
 import { openLines } from '../../../web/client/connection.ts'
 import { isData, mergePatch, readFrame } from '../../../web/client/message.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'

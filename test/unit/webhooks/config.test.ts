@@ -2,7 +2,7 @@ import { assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import type { NamedChange, NamedValue } from '../../../src/fields/field.ts'
-import { openSecrets } from '../../../src/secrets.ts'
+import { openSecrets } from '../../../src/security/secrets.ts'
 import {
   type Config,
   isDraft,
@@ -12,7 +12,7 @@ import {
   shownConfig,
   withMade
 } from '../../../src/webhooks/config.ts'
-import { hookTypeNames, hookTypeOf, hookTypes } from '../../../src/webhooks/hook-types.ts'
+import { hookTypeNames, hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
 
 const secrets: Seals = openSecrets(new Uint8Array(32))
 type Values = Readonly<Record<string, NamedChange['value']>>

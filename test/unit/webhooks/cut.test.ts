@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { characters, cut, cutWithin, split } from '../../../src/webhooks/cut.ts'
+import { characters, cut, cutWithin, split } from '../../../src/webhooks/format/truncate.ts'
 
 const family = '👩‍👩‍👧'
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 })

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
-import { legible } from '../../../src/webhooks/plain-text.ts'
-import { fill } from '../../../src/webhooks/template.ts'
+import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
+import { legible } from '../../../src/webhooks/format/plain-text.ts'
+import { fill } from '../../../src/webhooks/format/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 

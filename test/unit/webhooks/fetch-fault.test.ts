@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { FetchFault, faultOf } from '../../../src/webhooks/guarded-fetch.ts'
+import { FetchFault, faultOf } from '../../../src/outbound/guarded-fetch.ts'
 
 const thrown = (code: string) => Object.assign(new Error('to https://u:secret@example.com/'), { code })
 

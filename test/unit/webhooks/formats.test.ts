@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { characters } from '../../../src/webhooks/cut.ts'
-import { discordMarkdown } from '../../../src/webhooks/discord-markdown.ts'
-import { joiner, legible, plainText, postText } from '../../../src/webhooks/plain-text.ts'
-import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
-import { fill, type Format } from '../../../src/webhooks/template.ts'
+import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
+import { joiner, legible, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
+import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
+import { fill, type Format } from '../../../src/webhooks/format/template.ts'
+import { characters } from '../../../src/webhooks/format/truncate.ts'
 import { wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 

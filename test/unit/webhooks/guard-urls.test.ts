@@ -2,9 +2,9 @@ import { BlockList, Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { networkList } from '../../../src/networks.ts'
-import { checkTarget, checkUrl, hostOf } from '../../../src/webhooks/guard.ts'
-import { guardedFetch } from '../../../src/webhooks/guarded-fetch.ts'
+import { checkTarget, checkUrl, hostOf } from '../../../src/outbound/guard.ts'
+import { guardedFetch } from '../../../src/outbound/guarded-fetch.ts'
+import { networkList } from '../../../src/outbound/networks.ts'
 
 const none = new BlockList()
 

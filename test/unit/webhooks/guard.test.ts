@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { checkUrl, isForbiddenAddress } from '../../../src/webhooks/guard.ts'
+import { checkUrl, isForbiddenAddress } from '../../../src/outbound/guard.ts'
 
 const none = new BlockList()
 const codeOf = (url: string) => checkUrl(url, none)?.code ?? null

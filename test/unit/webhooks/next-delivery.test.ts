@@ -2,7 +2,12 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { triggers } from '../../../src/station/triggers.ts'
-import { nextDelivery, type Pace, type Patience, type Pending } from '../../../src/webhooks/next-delivery.ts'
+import {
+  nextDelivery,
+  type Pace,
+  type Patience,
+  type Pending
+} from '../../../src/webhooks/deliveries/next-delivery.ts'
 import { sized } from '../../support/tier.ts'
 
 const second = 1_000

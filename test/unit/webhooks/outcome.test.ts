@@ -6,7 +6,7 @@ import {
   type Health,
   outcomeOf,
   retryAfterMs
-} from '../../../src/webhooks/outcome.ts'
+} from '../../../src/webhooks/deliveries/outcome.ts'
 
 const minute = 60_000
 const hour = 60 * minute

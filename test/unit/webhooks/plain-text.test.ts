@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank, legible } from '../../../src/webhooks/plain-text.ts'
+import { isBlank, legible } from '../../../src/webhooks/format/plain-text.ts'
 import { anyText } from '../../support/any-text.ts'
 
 describe('a text is made legible', () => {

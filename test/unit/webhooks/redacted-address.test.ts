@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { redactedAddress, tokensIn } from '../../../src/webhooks/without-secrets.ts'
+import { redactedAddress, tokensIn } from '../../../src/webhooks/redact.ts'
 
 describe('an address as it is shown', () => {
   test.for([

@@ -2,7 +2,11 @@ import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { isSigningSecret, newSigningSecret, signatureHeaders } from '../../../src/webhooks/signature.ts'
+import {
+  isSigningSecret,
+  newSigningSecret,
+  signatureHeaders
+} from '../../../src/webhooks/deliveries/signature.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const at = 1_614_265_330

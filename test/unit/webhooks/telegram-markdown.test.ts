@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { legible } from '../../../src/webhooks/plain-text.ts'
-import { telegramMarkdown } from '../../../src/webhooks/telegram-markdown.ts'
-import { fill } from '../../../src/webhooks/template.ts'
+import { legible } from '../../../src/webhooks/format/plain-text.ts'
+import { telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
+import { fill } from '../../../src/webhooks/format/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { secretHeaders, shownHeaders, withoutSecrets } from '../../../src/webhooks/without-secrets.ts'
+import { secretHeaders, shownHeaders, withoutSecrets } from '../../../src/webhooks/redact.ts'
 
 test('a secret goes in every form in which it may be written', () => {
   const secret = 'pass "word"/1'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { dropIndex, moved, moveNow } from '../../../../web/dashboard/drop-place.ts'
+import { dropIndex, moved, moveNow } from '../../../../web/dashboard/queue/drop-place.ts'
 
 test('a row takes the place of another one once its edge is past the middle of that', () => {
   const heights = [60, 60, 100, 60]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type Delivery, lastAttempted, oldestPage } from '../../../../web/dashboard/hook.ts'
+import { type Delivery, lastAttempted, oldestPage } from '../../../../web/dashboard/web-hooks/hook.ts'
 
 const delivery = (id: number, attemptedAt: number): Delivery => ({
   id,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { LogEntry } from '../../../../src/autodj/log-entry.ts'
-import { reasonsOf } from '../../../../web/dashboard/queue-reasons.ts'
+import { reasonsOf } from '../../../../web/dashboard/queue/queue-reasons.ts'
 
 const wording = {
   nameOf: (id: number) => (id === 2 ? 'Rotation' : null),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { noteAnswer, isWorthAsking } from '../../../../web/dashboard/report-refusals.ts'
-import { openSeats } from '../../../../web/dashboard/seats.ts'
+import { openSeats } from '../../../../web/dashboard/stations/seats.ts'
 
 test('so many have a seat, and whoever gives one up lets the next one in', () => {
   const seats = openSeats(2)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
+import { lateText, troublesOf } from '../../../../web/dashboard/installation/standing.ts'
 import { isolated } from '../../../../web/dashboard/light-element.ts'
 import { parseRoute } from '../../../../web/dashboard/route.ts'
-import { lateText, troublesOf } from '../../../../web/dashboard/standing.ts'
 
 const health = { live_state: 'current', postgres: 'up', redis: 'up' }
 const queue = { name: 'advance', workers: 1, waiting: 0, delayed: 3, overdue: 0, late_ms: 0 }

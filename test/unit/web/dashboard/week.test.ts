@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { localTime } from '../../../../src/api/moments.ts'
+import { localTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
 import { clockText } from '../../../../web/dashboard/clock-text.ts'
-import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/week.ts'
+import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/schedule/week.ts'
 import { sized } from '../../../support/tier.ts'
 
 const opening = (name: string, start: string, end: string): Opening => ({ id: 1, name, start, end })

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest'
 
 import { clockText } from '../../../../web/dashboard/clock-text.ts'
 import { agoText, counted, durationText } from '../../../../web/dashboard/counted.ts'
+import { summaryOf } from '../../../../web/dashboard/listener-series.ts'
+import { asRefusal, Refusal, refusalOf } from '../../../../web/dashboard/refusal.ts'
+import { turnsText } from '../../../../web/dashboard/schedule/playlist-words.ts'
+import { scheduleText } from '../../../../web/dashboard/schedule/schedule-words.ts'
 import {
   answerText,
   attemptText,
   deliveryChip,
   hookChip,
   triggersText
-} from '../../../../web/dashboard/hook.ts'
-import { summaryOf } from '../../../../web/dashboard/listener-series.ts'
-import { turnsText } from '../../../../web/dashboard/playlist-words.ts'
-import { asRefusal, Refusal, refusalOf } from '../../../../web/dashboard/refusal.ts'
-import { scheduleText } from '../../../../web/dashboard/schedule-words.ts'
+} from '../../../../web/dashboard/web-hooks/hook.ts'
 import { placeName } from '../../../../web/dashboard/zone-time.ts'
 
 const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', days: [] as number[] }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { characters } from '../../../../src/webhooks/cut.ts'
+import { characters } from '../../../../src/webhooks/format/truncate.ts'
 import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf } from '../../../support/hook-events.ts'
 
 const webhook_url = 'https://discord.example/api/webhooks/1/word'

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { hookTypeOf } from '../../../../src/webhooks/hook-types.ts'
+import { hookTypeOf } from '../../../../src/webhooks/types/hook-types.ts'
 import { aPlay, aSong, aStation } from '../../../support/builders.ts'
 import {
   anEvent,

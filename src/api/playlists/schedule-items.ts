@@ -1,0 +1,119 @@
+import * as v from 'valibot'
+
+import type { ScheduleItem } from '../../autodj/schedule.ts'
+import type { Tx } from '../../db/sql.ts'
+import { flag, integer, type JsonSchema, noLonger, problem } from '../../fields/field.ts'
+import { formOf } from '../../fields/form.ts'
+
+const timeOfDay = {
+  ...integer({ min: 0, max: 2359, about: 'HHMM' }),
+  input: v.pipe(
+    integer({ min: 0, max: 2359, about: 'HHMM' }).input,
+    v.check(time => time % 100 < 60, problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).'))
+  )
+}
+
+/** A day that exists in the calendar, or nothing. */
+const date = v.nullish(
+  v.pipe(
+    v.string(problem('invalid_type', 'must be text.')),
+    v.trim(),
+    v.check(isDate, problem('invalid_format', 'must be a day of the calendar (YYYY-MM-DD).'))
+  ),
+  ''
+)
+
+/** Whether a text is a day of the calendar (`YYYY-MM-DD`), or empty. */
+export function isDate(text: string): boolean {
+  if (text === '') return true
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+
+/** A list of numbers, or a comma-separated text of them; 0 is Sunday as well. */
+const days = v.nullish(
+  v.pipe(
+    v.unknown(),
+    v.transform(value =>
+      typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
+    ),
+    noLonger(50),
+    v.array(
+      v.pipe(
+        v.unknown(),
+        v.transform(day => (typeof day === 'string' && /^\s*\d\s*$/.test(day) ? Number(day) : day)),
+        v.number(problem('invalid_type', 'must be a day from 1 to 7.')),
+        v.integer(problem('invalid_type', 'must be a day from 1 to 7.')),
+        v.minValue(0, problem('out_of_range', 'must be a day from 1 to 7.')),
+        v.maxValue(7, problem('out_of_range', 'must be a day from 1 to 7.')),
+        v.transform(day => day || 7)
+      ),
+      problem('invalid_type', 'must be a list of days.')
+    ),
+    v.transform(list => [...new Set(list)].toSorted((a, b) => a - b))
+  ),
+  () => []
+)
+
+const item = formOf({
+  id: integer({
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    fallback: 0,
+    about: 'Kept when it is one of the record.'
+  }),
+  start_time: timeOfDay,
+  end_time: timeOfDay,
+  loop_once: flag({ fallback: false, about: 'Plays the list once and stops.' })
+})
+
+/** An element of `schedule_items` in a body. Throws nothing; problems are issues. */
+export const scheduleItem: v.GenericSchema<unknown, ScheduleItem> = v.pipe(
+  v.intersect([
+    item,
+    v.object({ start_date: date, end_date: date, days }, problem('invalid_type', 'must be an object.'))
+  ]),
+  v.forward(
+    v.partialCheck(
+      [['start_date'], ['end_date']],
+      ({ start_date, end_date }) => start_date === '' || end_date === '' || start_date <= end_date,
+      problem('out_of_range', 'must not be before start_date.')
+    ),
+    ['end_date']
+  )
+)
+
+export const scheduleItemSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    id: { type: 'integer', format: 'int64' },
+    start_time: { type: 'integer', minimum: 0, maximum: 2359, description: 'HHMM', examples: [900] },
+    end_time: { type: 'integer', minimum: 0, maximum: 2359, description: 'HHMM', examples: [1730] },
+    start_date: { type: 'string', description: 'YYYY-MM-DD, or empty.', examples: ['2026-12-24'] },
+    end_date: { type: 'string', description: 'YYYY-MM-DD, or empty.', examples: ['2026-12-26'] },
+    days: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1, maximum: 7 },
+      description: 'ISO days; empty: all.'
+    },
+    loop_once: { type: 'boolean' }
+  },
+  required: ['start_time', 'end_time']
+}
+
+/** Gives items that are new a new id; one that the record had keeps its own, once. */
+export async function withIds(
+  tx: Tx,
+  items: readonly ScheduleItem[],
+  known: readonly ScheduleItem[]
+): Promise<ScheduleItem[]> {
+  const free = new Set(known.map(({ id }) => id))
+  const isKnown = items.map(({ id }) => free.delete(id))
+  const missing = isKnown.filter(kept => !kept).length
+  if (missing === 0) return [...items]
+  const rows = await tx<{ id: number }[]>`
+    select nextval('schedule_item_ids') as id from generate_series(1, ${missing})`
+  const ids = rows.map(({ id }) => id).values()
+  return items.map((each, index) => (isKnown[index] ? each : { ...each, id: ids.next().value ?? 0 }))
+}

@@ -1,0 +1,89 @@
+import { ownerOf } from '../../outbound/networks.ts'
+import { changeStation } from '../../playout/change-station.ts'
+import {
+  acceptsRequests,
+  isRequestable,
+  type NewRequest,
+  submitRequest
+} from '../../playout/queue/requests.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { TooManyRequests } from '../../runtime/errors.ts'
+import { renderSong } from '../../station/now-playing.ts'
+import { visitedStation, visitOf } from '../auth/visit.ts'
+import { listSchema } from '../core/list.ts'
+import { parseId } from '../core/parse.ts'
+import { actionResult, type ApiRoute } from '../core/route.ts'
+import { openAddressBuckets } from '../core/token-buckets.ts'
+import { listSongs, songListParameters } from '../library/song-list.ts'
+
+/** By address. */
+const submissions = openAddressBuckets(2 / 5, 2)
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/requests',
+  access: 'public',
+  needsAddress: true,
+  operation: {
+    id: 'listRequestableSongs',
+    tag: 'Requests',
+    summary: 'The songs that listeners may request; none where the station accepts no requests',
+    query: songListParameters,
+    answer: listSchema({ $ref: '#/components/schemas/RequestableSong' }),
+    errors: [429]
+  },
+  async handle(request, services) {
+    const { stationId, profile } = await visitedStation(visitOf(request), services)
+    const { BASE_URL: baseUrl } = services.config
+    return listSongs(
+      request,
+      services,
+      async () => ({
+        name: `requestable ${stationId}`,
+        condition: sql => sql`${isRequestable(sql, stationId)}
+          and exists (select from stations s where s.id = ${stationId} and ${acceptsRequests(sql)})`
+      }),
+      ({ id, song }) => ({
+        request_id: String(id),
+        request_url: `/api/station/${stationId}/request/${id}`,
+        song: renderSong(song, profile, 'rest', baseUrl)
+      })
+    )
+  }
+}
+
+const submit: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/request/:media_id',
+  access: 'public',
+  needsAddress: true,
+  operation: {
+    id: 'requestSong',
+    tag: 'Requests',
+    summary: 'Request a song; it is played after a while, at a time that suits the station',
+    answer: { $ref: '#/components/schemas/ActionResult' },
+    errors: [403, 409, 429]
+  },
+  async handle(request, services) {
+    const { stationId } = await visitedStation(visitOf(request), services)
+    const media = mediaNamed(request.params['media_id'] ?? '')
+    const wait = submissions.take(request.address)
+    if (wait > 0) throw new TooManyRequests(wait)
+    await changeStation(services, stationId, change =>
+      submitRequest(change, {
+        media,
+        address: ownerOf(request.address),
+        atMs: engineTimeMs(),
+        chance: Math.random()
+      })
+    )
+    return actionResult('Your request has been submitted and will be played soon.')
+  }
+}
+
+/** A song by its id or its unique id. Throws 404 for what can be neither. */
+function mediaNamed(text: string): NewRequest['media'] {
+  return /^[0-9a-f]{24}$/.test(text) ? { uniqueId: text } : { id: parseId(text) }
+}
+
+export const requestRoutes = [list, submit]

@@ -1,0 +1,210 @@
+import { openZone } from '../../autodj/zone.ts'
+import { artId, customFieldValues, definedFields } from '../../db/snapshots.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
+import { choice } from '../../fields/field.ts'
+import { renderSong } from '../../station/now-playing.ts'
+import type { Song } from '../../station/state.ts'
+import { type Cell, csvLine, csvReply } from '../core/csv.ts'
+import type { HeavyRead } from '../core/heavy-reads.ts'
+import {
+  countMatching,
+  likePattern,
+  listParameters,
+  listReply,
+  listSchema,
+  newestRows,
+  parseListQuery,
+  readList
+} from '../core/list.ts'
+import { instant, localTime, momentOf, momentSchema } from '../core/moments.ts'
+import { filtersOf } from '../core/parse.ts'
+import { type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
+
+const shape = filtersOf({
+  detailed: choice(['1', '0', 'true', 'false'], {
+    about:
+      'With what is known of the listeners of each play, and with the plays that listeners are not shown.'
+  }),
+  format: choice(['json', 'csv'], {
+    about:
+      'csv: a file of the detailed history, at most 100,000 plays; what is older is found with end. json unless told.'
+  })
+})
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/history',
+  access: 'view station reports',
+  operation: {
+    id: 'listHistory',
+    tag: 'History',
+    summary: 'What has been played, newest first, with what plays now',
+    query: {
+      ...listParameters([]),
+      start: momentSchema('Plays that began then or later.'),
+      end: momentSchema('Plays that began then or earlier; a day is meant whole.'),
+      ...shape.schemas
+    },
+    answer: listSchema({
+      anyOf: [{ $ref: '#/components/schemas/PlayedItem' }, { $ref: '#/components/schemas/DetailedPlay' }]
+    }),
+    hasCsv: true
+  },
+  async handle(request, services) {
+    const { reads: sql, config } = services
+    const station = stationOf(request)
+    const query = parseListQuery(request.query, [])
+    const { detailed = '0', format = 'json' } = shape.parse(request.query)
+    const isDetailed = ['1', 'true'].includes(detailed)
+    const pattern = likePattern(query.search)
+    const start = momentOf(request.query, 'start')
+    const end = momentOf(request.query, 'end')
+    const startMs = start ? instant(sql, station, start, 0) : sql`0::bigint`
+    const endMs = end ? instant(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
+    // Bounds and order of an index that begins with the station: see "walks an index of all stations" in docs/gotchas.md.
+    const newest = sql`
+      select * from song_history
+      where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
+        ${isDetailed || format === 'csv' ? sql`` : sql`and is_visible`}
+      order by station_id desc, started_at_ms desc, id desc ${newestRows(sql)}`
+    const plays = sql`
+      select h.* from (${newest}) h
+      ${query.search === '' ? sql`` : sql`where h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern}`}`
+    if (format === 'csv') {
+      const { bytes, total } = await services.heavyReads.run(
+        request,
+        { isLight: false, rows: csvRowsAtMost },
+        async read => ({
+          bytes: await historyCsv(sql, read, station, plays),
+          total: await countMatching(read, sql, plays)
+        })
+      )
+      const reply = csvReply(`${station.shortName}-history`, bytes)
+      return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
+    }
+    const render = isDetailed ? renderDetailedPlay : renderPlay
+    const rows = await readList<PlayedRow>(request, services, query, {
+      select: plays,
+      expand: page => selectPlays(sql, page),
+      matching: plays,
+      render: some => some.map(play => render(play, station, config.BASE_URL))
+    })
+    return listReply(rows, query, request, config.BASE_URL)
+  }
+}
+
+export const historyRoutes = [list]
+
+/** A file ends here: what comes after is found with `end`. */
+const csvRowsAtMost = 100_000
+
+/** After the id and the time. */
+const columns = [
+  'duration',
+  'artist',
+  'title',
+  'album',
+  'isrc',
+  'playlist',
+  'streamer',
+  'is_request',
+  'is_visible',
+  'listeners_start',
+  'listeners_end',
+  'delta_total',
+  'delta_positive',
+  'delta_negative',
+  'listeners_peak',
+  'unique_listeners'
+] as const
+
+type Row = Readonly<Record<(typeof columns)[number], Cell>> & { id: number; startedAtMs: number }
+
+/** Plays of a station, at most 100,000, as a CSV file; times are local to the station. */
+async function historyCsv(
+  sql: Sql,
+  read: HeavyRead,
+  station: StationRow,
+  plays: Fragment
+): Promise<Uint8Array> {
+  const [settings] = await read.rows<{ timezone: string }>(
+    sql`select timezone from stations where id = ${station.id}`
+  )
+  const zone = openZone(settings?.timezone ?? 'UTC')
+  const columnsOfPlays = sql`
+    select h.id, h.started_at_ms as "startedAtMs", ${playedSeconds(sql)} as duration, h.artist, h.title, h.album,
+      h.isrc, h.playlist, h.streamer, h.is_request, h.is_visible, h.listeners_start, h.listeners_end,
+      h.listeners_end - h.listeners_start as delta_total, h.delta_positive, h.delta_negative, h.listeners_peak,
+      h.unique_listeners
+    from (${plays}) h`
+  const parts = [Buffer.from(csvLine(['sh_id', 'played_at', ...columns]))]
+  for await (const some of read.batches<Row>(columnsOfPlays)) {
+    const lines = some.map(row =>
+      csvLine([row.id, localTime(zone, row.startedAtMs), ...columns.map(name => row[name])])
+    )
+    parts.push(Buffer.from(lines.join('')))
+  }
+  return Buffer.concat(parts)
+}
+
+/** A play of the history. The statistics of its listeners are as in the answer of the detailed history. */
+interface PlayedRow {
+  readonly shId: number
+  readonly playedAt: number
+  readonly duration: number
+  readonly playlist: string
+  readonly streamer: string
+  readonly isRequest: boolean
+  readonly song: Song
+  readonly customFields: { id: number; shortName: string }[]
+  readonly statistics: PlayStatistics
+}
+
+interface PlayStatistics {
+  readonly listeners_start: number
+  readonly listeners_end: number
+  readonly delta_total: number
+  readonly delta_positive: number
+  readonly delta_negative: number
+  readonly listeners_peak: number
+  readonly unique_listeners: number
+  readonly is_visible: boolean
+}
+
+/** The length of a play, in seconds: what is known of it, else how long it ran. */
+const playedSeconds = (sql: Sql): Fragment => sql`
+  (case when h.duration_ms = 0 and h.ended_at_ms is not null then h.ended_at_ms - h.started_at_ms
+    else h.duration_ms end) / 1000`
+
+/** Plays, newest first, as on now playing: the text is that of the play, what else is known of the song is that of its media. */
+const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
+  select h.id as "shId", h.started_at_ms / 1000 as "playedAt", ${playedSeconds(sql)} as duration,
+    h.playlist, h.streamer, h.is_request as "isRequest",
+    jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
+      'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)},
+      'customFields', ${customFieldValues(sql)}) as song,
+    ${definedFields(sql)} as "customFields",
+    jsonb_build_object('listeners_start', h.listeners_start, 'listeners_end', h.listeners_end,
+      'delta_total', h.listeners_end - h.listeners_start, 'delta_positive', h.delta_positive,
+      'delta_negative', h.delta_negative, 'listeners_peak', h.listeners_peak,
+      'unique_listeners', h.unique_listeners, 'is_visible', h.is_visible) as statistics
+  from (${plays}) h left join media m on m.id = h.media_id
+  order by h.station_id desc, h.started_at_ms desc, h.id desc`
+
+/** A play as now playing shows it. */
+function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
+  return {
+    sh_id: row.shId,
+    played_at: row.playedAt,
+    duration: row.duration,
+    playlist: row.playlist,
+    streamer: row.streamer,
+    is_request: row.isRequest,
+    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl)
+  }
+}
+
+/** The same with what is known of its listeners. */
+function renderDetailedPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
+  return { ...renderPlay(row, station, baseUrl), ...row.statistics }
+}

@@ -1,0 +1,73 @@
+import {
+  likePattern,
+  listParameters,
+  listReply,
+  listSchema,
+  newestRows,
+  parseListQuery,
+  readList
+} from '../core/list.ts'
+import { type ApiRoute, stationOf } from '../core/route.ts'
+import { exactly } from '../core/schemas.ts'
+
+interface Broadcast {
+  readonly id: number
+  readonly streamer: number | null
+  readonly username: string
+  readonly streamer_name: string
+  readonly timestamp_start: number
+  readonly timestamp_end: number | null
+}
+
+const whole = { type: 'integer', format: 'int64' }
+const maybeWhole = { type: ['integer', 'null'], format: 'int64' }
+
+/** The schema of a broadcast. */
+export const broadcastSchema = exactly({
+  id: whole,
+  streamer: {
+    ...maybeWhole,
+    description: 'The id of the streamer, who may be gone since; null: the user source.'
+  },
+  username: { type: 'string', examples: ['wren'] },
+  streamer_name: { type: 'string', description: 'As it was shown.', examples: ['DJ Wren'] },
+  timestamp_start: { ...whole, description: 'Unix seconds.' },
+  timestamp_end: { ...maybeWhole, description: 'Unix seconds; null: it goes on.' }
+})
+
+const list: ApiRoute = {
+  method: 'GET',
+  path: '/api/station/:station_id/streamers/broadcasts',
+  access: 'view station reports',
+  operation: {
+    id: 'listBroadcasts',
+    tag: 'Streamers',
+    summary: 'When somebody was live, newest first',
+    query: listParameters([]),
+    answer: listSchema({ $ref: '#/components/schemas/Broadcast' })
+  },
+  async handle(request, services) {
+    const { reads: sql, config } = services
+    const query = parseListQuery(request.query, [])
+    const pattern = likePattern(query.search)
+    const { id: stationId } = stationOf(request)
+    // In the order of an index that begins with the station: see "walks an index of all stations" in docs/gotchas.md.
+    const newest = sql`
+      select * from broadcasts where station_id between ${stationId} and ${stationId}
+      order by station_id, id desc ${newestRows(sql)}`
+    const broadcasts = sql`
+      select * from (${newest}) b
+      ${query.search === '' ? sql`` : sql`where username ilike ${pattern} or streamer_name ilike ${pattern}`}`
+    const rows = await readList<Broadcast>(request, services, query, {
+      select: broadcasts,
+      expand: page => sql`
+        select id, streamer_id as streamer, username, streamer_name, started_at_ms / 1000 as timestamp_start,
+          ended_at_ms / 1000 as timestamp_end
+        from (${page}) b`,
+      matching: broadcasts
+    })
+    return listReply(rows, query, request, config.BASE_URL)
+  }
+}
+
+export const broadcastRoutes = [list]

@@ -1,0 +1,127 @@
+import { beginForStation } from '../../db/begin-for-station.ts'
+import type { Tx } from '../../db/sql.ts'
+import { integer } from '../../fields/field.ts'
+import { bodySchema, formOf } from '../../fields/form.ts'
+import { enqueueDeliveries } from '../../playout/change-station.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import { actionResult, type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
+import { exactly } from '../core/schemas.ts'
+import { type HookRow, lockHook, refuseIdle } from './webhook-row.ts'
+
+const mostAtOnce = 1_000
+/** The last second of the year 9999. */
+const lastSecond = 253_402_300_799
+
+/** What went out with another one has arrived or failed with it. */
+const sentAgain = ['delivered', 'failed', 'expired', 'superseded', 'cancelled']
+
+const redeliver: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/webhook/:id/delivery/:delivery_id/redeliver',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'redeliverWebhookDelivery',
+    tag: 'Web hooks',
+    summary: 'Send again what a web hook was told, with the same id and in the state of then',
+    answer: { $ref: '#/components/schemas/ActionResult' }
+  },
+  async handle(request, services) {
+    const id = parseId(request.params['delivery_id'])
+    const hook = await beginForStation(services.sql, stationOf(request).id, async tx => {
+      const locked = await lockListening(tx, request)
+      const [found] = await tx<{ state: string }[]>`
+        select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
+      if (!found) throw new ApiError('not-found')
+      if (found.state === 'pending')
+        throw new ApiError('conflict', 'The delivery is pending: it is sent anyway.')
+      await sendAgain(tx, [id], engineTimeMs())
+      await recordAudit(tx, request, { record: 'WebhookDelivery', id })
+      return locked
+    })
+    await enqueueDeliveries(services, [hook.id])
+    return actionResult('The message is sent again.')
+  }
+}
+
+const fields = {
+  since: integer({
+    min: 0,
+    max: lastSecond,
+    about: 'Unix seconds: nothing that happened before.',
+    example: 1_783_468_800
+  }),
+  until: integer({
+    min: 0,
+    max: lastSecond,
+    fallback: lastSecond,
+    about: 'Unix seconds: nothing that happened after; now, unless told.'
+  })
+}
+const form = formOf(fields)
+
+/** The schema of what is answered to a range. */
+export const redeliveredSchema = exactly({
+  success: { type: 'boolean' },
+  message: { type: 'string' },
+  formatted_message: { type: 'string', description: 'HTML' },
+  redelivered: { type: 'integer', format: 'int64', description: 'How many messages are sent again.' }
+})
+
+const redeliverRange: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/webhook/:id/redeliver',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'redeliverWebhook',
+    tag: 'Web hooks',
+    summary: `Send again what a web hook was told within a time, at most ${mostAtOnce} messages; those that went out with others are left out`,
+    body: bodySchema(fields),
+    answer: { $ref: '#/components/schemas/Redelivered' }
+  },
+  async handle(request, services) {
+    const { since, until } = parseBody(form, request.body)
+    if (until < since) throw refusal('until', 'out_of_range', 'must not be before since.')
+    const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
+      const locked = await lockListening(tx, request)
+      const found = await tx<{ id: number }[]>`
+        select id from webhook_deliveries
+        where (webhook_id, happened_at_ms) >= (${locked.id}, ${since * 1000}::bigint)
+          and (webhook_id, happened_at_ms) < (${locked.id}, ${(until + 1) * 1000}::bigint)
+          and state = any(${sentAgain}::text[])
+        order by webhook_id, happened_at_ms, id limit ${mostAtOnce + 1} for update`
+      if (found.length > mostAtOnce)
+        throw refusal('since', 'limit_reached', `spans more than ${mostAtOnce} deliveries.`)
+      const ids = found.map(({ id }) => id)
+      await sendAgain(tx, ids, engineTimeMs())
+      if (ids.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
+      return { hook: locked, count: ids.length }
+    })
+    if (count > 0) await enqueueDeliveries(services, [hook.id])
+    const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
+    return json({ success: true, message, formatted_message: message, redelivered: count })
+  }
+}
+
+/** The hook of the path, locked. Throws a 400 for one that is told of nothing. */
+async function lockListening(tx: Tx, request: ApiRequest): Promise<HookRow> {
+  const hook = await lockHook(tx, request)
+  refuseIdle(hook)
+  if (!hook.isEnabled) throw new ApiError('invalid', 'The web hook is disabled.')
+  return hook
+}
+
+async function sendAgain(tx: Tx, ids: readonly number[], nowMs: number): Promise<void> {
+  await tx`
+    update webhook_deliveries
+    set state = 'pending', is_again = true, attempts = 0, next_attempt_ms = ${nowMs}, ended_at_ms = null
+    where id = any(${[...ids]}::bigint[])`
+}
+
+function refusal(field: string, code: string, sentence: string): ApiError {
+  return ApiError.ofFields([{ field, code, message: `${field} ${sentence}` }])
+}
+
+export const webhookRedeliverRoutes = [redeliver, redeliverRange]

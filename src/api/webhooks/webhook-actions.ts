@@ -1,0 +1,151 @@
+import { beginForStation } from '../../db/begin-for-station.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { incompleteConfig, isSecret, shownConfig, withMade } from '../../webhooks/config.ts'
+import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
+import { keepFormerSecret } from '../../webhooks/former-secret.ts'
+import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { recordAudit } from '../core/audit.ts'
+import { openStore, refuse } from '../core/resource-store.ts'
+import { actionResult, type ApiRoute, json, stationOf } from '../core/route.ts'
+import { exactly } from '../core/schemas.ts'
+import { forgetFailures, lockHook, readHook } from './webhook-row.ts'
+import { webhookRules, webhooks } from './webhooks.ts'
+
+const toggle: ApiRoute = {
+  method: 'PUT',
+  path: '/api/station/:station_id/webhook/:id/toggle',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'toggleWebhook',
+    tag: 'Web hooks',
+    summary:
+      'Enable a disabled web hook, which forgets its failures; disable an enabled one, which ends what is pending',
+    answer: { $ref: '#/components/schemas/ActionResult' }
+  },
+  async handle(request, { sql }) {
+    const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
+      const { id, type, config, isEnabled } = await lockHook(tx, request)
+      if (!isEnabled) refuse(incompleteConfig(hookTypeOf(type), config))
+      await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
+      if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
+      else await forgetFailures(tx, id)
+      await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
+      return isEnabled
+    })
+    return actionResult(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')
+  }
+}
+
+export const webhookToggleRoutes = [toggle]
+
+const store = openStore(webhooks, webhookRules)
+
+const suffix = ' (Copy)'
+const longestName = 100
+
+const clone: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/webhook/:id/clone',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'cloneWebhook',
+    tag: 'Web hooks',
+    summary:
+      'Copy a web hook without its secrets; the copy is disabled, and cannot be enabled before it has those that its type requires',
+    answer: { $ref: '#/components/schemas/Webhook' },
+    status: 201
+  },
+  async handle(request, services) {
+    const { sql, secrets } = services
+    const station = stationOf(request)
+    const copy = await beginForStation(sql, station.id, async tx => {
+      const hook = await readHook(tx, request)
+      const type = hookTypeOf(hook.type)
+      const kept = hook.config.filter(({ key }) => !isSecret(type, key))
+      const { config, made } = withMade(type, kept, secrets)
+      const row = {
+        station_id: station.id,
+        name: nameOfCopy(hook.name),
+        type: hook.type,
+        is_enabled: false,
+        triggers: tx.json([...hook.triggers]),
+        config: tx.json(config.map(each => ({ ...each })))
+      }
+      const [inserted] = await tx<{ id: number }[]>`insert into webhooks ${tx(row)} returning id`
+      if (!inserted) throw new Error('insert gave no row')
+      const fields = ['name', 'type', 'is_enabled', 'triggers', 'config']
+      await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, fields })
+      return { id: inserted.id, made, shown: shownConfig(type, kept, true) }
+    })
+    const record = await store.read(services, request, station, copy.id)
+    const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
+    return { status: 201, body: JSON.stringify({ ...record, ...reveal }) }
+  }
+}
+
+function nameOfCopy(name: string): string {
+  return Array.from(name)
+    .slice(0, longestName - suffix.length)
+    .join('')
+    .concat(suffix)
+}
+
+export const webhookCloneRoutes = [clone]
+
+const key = 'signing_secret'
+
+/** The schema of what is answered. */
+export const rotatedSecretSchema = exactly({
+  success: { type: 'boolean' },
+  message: { type: 'string' },
+  formatted_message: { type: 'string', description: 'HTML' },
+  signing_secret: { type: 'string', description: 'The new secret; it is shown here only.' },
+  former_until: {
+    type: 'integer',
+    format: 'int64',
+    description: 'Unix seconds until which the former secret signs too; 0: there was none.'
+  }
+})
+
+const message = 'The signing secret was replaced.'
+
+const rotate: ApiRoute = {
+  method: 'POST',
+  path: '/api/station/:station_id/webhook/:id/rotate-secret',
+  access: 'manage station web hooks',
+  operation: {
+    id: 'rotateWebhookSecret',
+    tag: 'Web hooks',
+    summary:
+      'Replace the signing secret of a generic web hook; the former one, but none before it, signs too for a day',
+    answer: { $ref: '#/components/schemas/RotatedSecret' }
+  },
+  async handle(request, { sql, secrets }) {
+    return beginForStation(sql, stationOf(request).id, async tx => {
+      const hook = await lockHook(tx, request)
+      const { id } = hook
+      const type = hookTypeOf(hook.type)
+      if (!Object.hasOwn(type.made, key))
+        throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
+      const { config, made } = withMade(
+        type,
+        hook.config.filter(each => each.key !== key),
+        secrets
+      )
+      await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
+      const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
+      const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
+      await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
+      return json({
+        success: true,
+        message,
+        formatted_message: message,
+        signing_secret: made.find(each => each.key === key)?.value,
+        former_until: Math.floor(untilMs / 1000)
+      })
+    })
+  }
+}
+
+export const webhookRotateSecretRoutes = [rotate]

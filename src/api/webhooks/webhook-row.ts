@@ -1,0 +1,53 @@
+import { settleNotification } from '../../db/notifications.ts'
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { Trigger } from '../../station/triggers.ts'
+import { isDraft } from '../../webhooks/config.ts'
+import { disabledFact } from '../../webhooks/deliveries/deliveries.ts'
+import type { PreparedHook } from '../../webhooks/deliveries/prepare.ts'
+import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { parseId } from '../core/parse.ts'
+import { type ApiRequest, stationOf } from '../core/route.ts'
+
+/** A hook as it is stored. */
+export interface HookRow extends PreparedHook {
+  readonly id: number
+  readonly name: string
+  readonly isEnabled: boolean
+  readonly triggers: readonly Trigger[]
+}
+
+/** The hook that a path names, of the station that it names. Throws 404. */
+export function readHook(sql: Sql | Tx, request: ApiRequest): Promise<HookRow> {
+  return findHook(sql, request, sql``)
+}
+
+/** The same, locked against other changes. */
+export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
+  return findHook(tx, request, tx`for no key update`)
+}
+
+async function findHook(sql: Sql | Tx, request: ApiRequest, lock: Fragment): Promise<HookRow> {
+  const [hook] = await sql<HookRow[]>`
+    select id, name, type, is_enabled as "isEnabled", triggers, config, former_secret as "formerSecret",
+      former_secret_until_ms as "formerSecretUntilMs"
+    from webhooks where id = ${parseId(request.params['id'])} and station_id = ${stationOf(request).id} ${lock}`
+  if (!hook) throw new ApiError('not-found')
+  return hook
+}
+
+/** Throws a 400 for a hook that never sends anything. */
+export function refuseIdle({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
+  if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The service of this web hook is gone.')
+  if (isDraft(hookTypeOf(type), config))
+    throw new ApiError('invalid', 'The web hook is a draft: it has no config yet.')
+}
+
+/** What follows when a hook is switched on: nothing that went wrong before counts any more. */
+export async function forgetFailures(tx: Tx, webhookId: number): Promise<void> {
+  await tx`
+    update webhooks set is_auto_disabled = false, consecutive_failures = 0, failing_since_ms = null, pauses = 0,
+      paused_until_ms = 0
+    where id = ${webhookId}`
+  await settleNotification(tx, disabledFact(webhookId))
+}

@@ -1,0 +1,164 @@
+import * as v from 'valibot'
+
+import { settleNotification } from '../../db/notifications.ts'
+import {
+  choice,
+  fixed,
+  flag,
+  given,
+  listOf,
+  namedChanges,
+  type NamedValue,
+  namedValueSchema,
+  problem,
+  text
+} from '../../fields/field.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import type { FieldError } from '../../runtime/errors.ts'
+import { type Trigger, triggers } from '../../station/triggers.ts'
+import {
+  type Config,
+  incompleteConfig,
+  isDraft,
+  isRedacted,
+  settleConfig,
+  shownConfig,
+  withMade
+} from '../../webhooks/config.ts'
+import { cancelDeliveries, disabledFact } from '../../webhooks/deliveries/deliveries.ts'
+import { keepFormerSecret } from '../../webhooks/former-secret.ts'
+import { secretsLeftBehind } from '../../webhooks/removal.ts'
+import type { HookType } from '../../webhooks/types/hook-type.ts'
+import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { maySeeWholeAddresses } from '../auth/access.ts'
+import { resourceRoutes } from '../core/resource-routes.ts'
+import { type Plan, resource, type Rules, type Stored } from '../core/resource.ts'
+import { targetProblems } from '../core/target-problems.ts'
+import { readMetadata } from './webhook-metadata.ts'
+import { forgetFailures } from './webhook-row.ts'
+
+/** Whom to tell when something happens at a station. */
+export const webhooks = resource({
+  name: 'Webhook',
+  title: 'web hook',
+  tag: 'Web hooks',
+  table: 'webhooks',
+  paths: { list: '/api/station/:station_id/webhooks', one: '/api/station/:station_id/webhook/:id' },
+  access: { read: 'manage station web hooks', write: 'manage station web hooks' },
+  fields: {
+    name: text({ max: 100, fallback: '', isTrimmed: true, about: 'What operators read.', example: 'Chat' }),
+    type: fixed(choice(hookTypeNames, { about: 'Who is told; fixed once it is there.' })),
+    is_enabled: flag({ fallback: true, about: 'Whether it is used.' }),
+    triggers: listOf<Trigger>(
+      v.pipe(
+        v.string(problem('invalid_type', 'must be text.')),
+        v.picklist(triggers, problem('not_in_enum', `must be one of ${triggers.join(', ')}.`))
+      ),
+      {
+        max: 50,
+        items: { type: 'string', enum: triggers },
+        about: 'What it is told of; empty: of everything its type allows.'
+      }
+    ),
+    config: namedChanges({
+      max: 50,
+      about: `Settings of its type; without any it is a draft. ${describeSettings()}`,
+      example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
+    }),
+    metadata: given<NamedValue[]>({
+      schema: { type: 'array', items: namedValueSchema },
+      about: 'state (active, draft, retired or auto_disabled), and how its deliveries went.'
+    })
+  },
+  search: ['name'],
+  sort: ['id', 'name', 'type'],
+  order: 'name'
+})
+
+type HookFields = typeof webhooks.fields
+
+/** What is special about web hooks. */
+export const webhookRules: Rules<HookFields> = {
+  ahead: urlProblems,
+  prepare({ services, before, values, sent, reveal }) {
+    const type = hookTypeOf(before?.type ?? values.type)
+    const problems = sent.has('triggers') ? triggerProblems(type, values.triggers) : []
+    if (sent.has('triggers')) values.triggers = [...new Set(values.triggers)]
+    const stored = before ? storedConfig(before) : []
+    if (!sent.has('config')) {
+      const isSwitchedOn = before?.is_enabled === false && values.is_enabled
+      return isSwitchedOn ? [...problems, ...incompleteConfig(type, stored)] : problems
+    }
+    const { secrets } = services
+    const leftBehind = secretsLeftBehind(type, values.config, stored, secrets)
+    const settled = settleConfig(type, values.config, stored, secrets)
+    values.config = settled.config
+    if (!before) {
+      const { config, made } = withMade(type, settled.config, secrets)
+      values.config = config
+      if (made.length > 0) reveal['config'] = [...shownConfig(type, settled.config, true), ...made]
+    }
+    return [...problems, ...leftBehind, ...settled.problems]
+  },
+  async wrote({ tx, services, before, values }, id) {
+    if (!before) return
+    const type = hookTypeOf(before.type)
+    const nowMs = engineTimeMs()
+    if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
+    if (!before.is_enabled && values.is_enabled) await forgetFailures(tx, id)
+    const change = { before: storedConfig(before), after: storedConfig(values), nowMs }
+    await keepFormerSecret(tx, services.secrets, { id, type }, change)
+  },
+  async deleted({ tx, before }) {
+    await settleNotification(tx, disabledFact(before.id))
+  },
+  async shown(rows, { sql, caller, station }) {
+    const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
+    const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row), showsPath))
+    const hooks = rows.map(row => ({
+      id: row.id,
+      isEnabled: row.is_enabled,
+      isDraft: isDraft(hookTypeOf(row.type), row.config),
+      isRetired: hookTypeOf(row.type).isRetired
+    }))
+    const metadata = await readMetadata(sql, hooks)
+    return hooks.map(({ id }, index) => ({ config: configs[index] ?? [], metadata: metadata.get(id) ?? [] }))
+  }
+}
+
+/** What is stored holds no null: that only ever comes in. */
+function storedConfig({ config }: Pick<Stored<HookFields>, 'config'>): Config {
+  return config.flatMap(({ key, value }) => (value === null ? [] : [{ key, value }]))
+}
+
+function triggerProblems(type: HookType, asked: readonly Trigger[]): FieldError[] {
+  return asked.flatMap((trigger, index) => {
+    if (type.triggers.includes(trigger)) return []
+    const field = `triggers.${index}`
+    const message = `${field} is not allowed: the type ${type.name} knows ${type.triggers.join(', ')} only.`
+    return [{ field, code: 'not_allowed_for_type', message }]
+  })
+}
+
+/** Judges where the URLs of a config lead, those that were there already left out. */
+async function urlProblems({ services, station, id, values }: Plan<HookFields>): Promise<FieldError[]> {
+  if (!values.config?.length) return []
+  const [stored] = await services.reads<{ type: string; config: Config }[]>`
+    select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
+  const typeName = stored?.type ?? values.type
+  if (typeName === undefined) return []
+  const before = new Map(stored?.config.map(({ key, value }) => [key, value]))
+  const type = hookTypeOf(typeName)
+  const targets = values.config.filter(
+    each =>
+      type.urls.includes(each.key) &&
+      each.value !== before.get(each.key) &&
+      !isRedacted(type, each, stored?.config ?? [])
+  )
+  return targetProblems(
+    services,
+    targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))
+  )
+}
+
+export const webhookRoutes = resourceRoutes(webhooks, webhookRules)

@@ -1,0 +1,30 @@
+import { Overloaded } from '../runtime/errors.ts'
+import { type FairSemaphore, openFairSemaphore } from '../runtime/fair-semaphore.ts'
+import type { Sql, Tx } from './sql.ts'
+
+const limits = { total: Infinity, perOwner: 2, waitingPerOwner: 500, waiting: 5_000, waitMs: 6_000 }
+const retryAfterSeconds = 5
+
+const semaphores = new WeakMap<Sql, FairSemaphore>()
+
+/**
+ * Runs a transaction that locks rows of a station. Two at a time per station and pool: while such a row is locked, the others wait without
+ * a connection, because writes of other stations need one. Throws `Overloaded` after six seconds, and where too many wait. Must not be
+ * called inside such a transaction.
+ */
+export async function beginForStation<Result>(
+  sql: Sql,
+  stationId: number,
+  work: (tx: Tx) => Promise<Result>
+) {
+  const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
+  semaphores.set(sql, semaphore)
+  const permit = await semaphore.acquire(String(stationId), 0).permit
+  if (typeof permit === 'string')
+    throw new Overloaded(retryAfterSeconds, 'Other changes of this station take too long: try again later.')
+  try {
+    return await sql.begin(work)
+  } finally {
+    permit.release()
+  }
+}

@@ -1,0 +1,40 @@
+import type { Sql, Tx } from './sql.ts'
+
+/** How a notification is presented. */
+export const notificationTypes = ['info', 'success', 'warning', 'danger'] as const
+
+/** Where notifications come from: operators, or a part of the system. Who may read them depends on it (`api/access.ts`). */
+export const notificationSources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
+
+export type NotificationSource = (typeof notificationSources)[number]
+
+/** What the system tells the operators of itself. */
+export interface Raised {
+  /** What it is about, the same each time it is noticed: `station-silent:7`. */
+  readonly fact: string
+  /** At most 200 characters are kept. */
+  readonly title: string
+  readonly body: string
+  readonly type: (typeof notificationTypes)[number]
+  /** The part of the system that noticed. */
+  readonly source: Exclude<NotificationSource, 'operator'>
+}
+
+/**
+ * Tells the operators of a fact. A fact is told once, however often, by however many processes it is noticed and
+ * whatever became of the notification, until it is settled. Gives whether it was told now.
+ */
+export async function raiseNotification(sql: Sql | Tx, raised: Raised): Promise<boolean> {
+  const { count } = await sql`
+    with fact as (
+      insert into open_facts (fact) values (${raised.fact}) on conflict (fact) do nothing returning fact
+    )
+    insert into notifications (title, body, type, source)
+    select left(${raised.title}, 200), ${raised.body}, ${raised.type}, ${raised.source} from fact`
+  return count > 0
+}
+
+/** A fact is over: the next time it happens it is news again. The notification stays. */
+export async function settleNotification(sql: Sql | Tx, fact: string): Promise<void> {
+  await sql`delete from open_facts where fact = ${fact}`
+}

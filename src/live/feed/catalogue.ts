@@ -1,0 +1,128 @@
+import type { StationState } from '../../station/state.ts'
+import { type HeldDocument, tagOf } from '../cached-response.ts'
+import { type LiveStation, openLiveStation } from './live-station.ts'
+
+/**
+ * All stations a server knows, by id and by short name. Within an epoch a station never goes back; another epoch
+ * replaces it, whatever its offset.
+ */
+export interface Catalogue {
+  readonly get: (stationId: number) => LiveStation | undefined
+  /** By id or short name as it stands in a path or channel; a text of digits is always an id. */
+  readonly find: (idOrName: string) => LiveStation | undefined
+  /** In id order. */
+  readonly all: () => readonly LiveStation[]
+  /** Takes a state if it is news; false: it was not. */
+  readonly put: (state: StationState) => boolean
+  readonly remove: (stationId: number) => void
+  /** The array of `GET /api/nowplaying` with the public stations, true at `nowSeconds`. */
+  readonly publicList: (nowSeconds: number) => HeldDocument
+  /** The same with these stations, in this order. */
+  readonly list: (stations: readonly LiveStation[], nowSeconds: number) => HeldDocument
+}
+
+/** `onGone` is told every id and short name under which a station is not to be found any more. */
+export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => void = () => {}): Catalogue {
+  const byId = new Map<number, LiveStation>()
+  const idByName = new Map<string, number>()
+  let sorted: LiveStation[] | null = null
+  let shown: readonly LiveStation[] | null = null
+  let publicSecond = -1
+  let publicList: HeldDocument | null = null
+  /** The newest list of each choice of stations, by their ids. */
+  const lists = new Map<string, HeldDocument>()
+
+  /** Gives a name up, to another station where one has it: the two changes may come in any order. */
+  function releaseName({ stationId, profile: { shortName } }: StationState): void {
+    if (idByName.get(shortName) !== stationId) return
+    idByName.delete(shortName)
+    for (const { state } of byId.values())
+      if (state.profile.shortName === shortName) idByName.set(shortName, state.stationId)
+  }
+
+  function noteChange(): void {
+    sorted = null
+    shown = null
+    publicSecond = -1
+  }
+
+  const all = () => (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
+
+  return {
+    all,
+    get: stationId => byId.get(stationId),
+    find: idOrName => {
+      const id = isDigits(idOrName) ? idOf(idOrName) : idByName.get(idOrName)
+      return id === undefined ? undefined : byId.get(id)
+    },
+    put: state => {
+      const known = byId.get(state.stationId)
+      if (known !== undefined && !isNews(state, known.state)) return false
+      byId.set(state.stationId, openLiveStation(state, baseUrl))
+      if (known?.state.profile.shortName !== state.profile.shortName) {
+        if (known !== undefined) releaseName(known.state)
+        idByName.set(state.profile.shortName, state.stationId)
+        if (known !== undefined) onGone(known.state.profile.shortName)
+      }
+      noteChange()
+      return true
+    },
+    remove: stationId => {
+      const known = byId.get(stationId)
+      if (known === undefined) return
+      byId.delete(stationId)
+      releaseName(known.state)
+      noteChange()
+      onGone(String(stationId))
+      onGone(known.state.profile.shortName)
+    },
+    publicList: nowSeconds => {
+      if (publicList !== null && publicSecond === nowSeconds) return publicList
+      shown ??= all().filter(({ state }) => state.profile.isPublic)
+      publicSecond = nowSeconds
+      publicList = joinList(shown, nowSeconds, publicList)
+      return publicList
+    },
+    list: (stations, nowSeconds) => {
+      const choice = stations.map(({ state }) => state.stationId).join()
+      const list = joinList(stations, nowSeconds, lists.get(choice) ?? null)
+      if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
+      lists.set(choice, list)
+      return list
+    }
+  }
+}
+
+/** How many choices of stations are remembered: one for each set of rights that is in use. */
+const maxLists = 16
+
+/** The array of these stations; the one before, if that is still true. */
+function joinList(
+  stations: readonly LiveStation[],
+  nowSeconds: number,
+  before: HeldDocument | null
+): HeldDocument {
+  const documents = stations.map(station => station.rest(nowSeconds))
+  const etag = tagOf(...documents.map(document => document.etag))
+  if (before?.etag === etag) return before
+  const comma = Buffer.from(',')
+  const parts = documents.flatMap(({ body }) => [comma, body])
+  const body = Buffer.concat([Buffer.from('['), ...parts.slice(1), Buffer.from(']')])
+  return { body, etag, position: null }
+}
+
+/** Most names begin with a letter, and need no regular expression to be seen as names. */
+function isDigits(text: string): boolean {
+  const first = text.charCodeAt(0)
+  return first >= 0x30 && first <= 0x39 && /^\d+$/.test(text)
+}
+
+/** `007` is no id: a station has one text of its id, and one channel. */
+function idOf(digits: string): number | undefined {
+  const id = Number(digits)
+  return String(id) === digits ? id : undefined
+}
+
+function isNews(state: StationState, known: StationState): boolean {
+  return state.epoch !== known.epoch || state.offset > known.offset
+}

@@ -1,0 +1,81 @@
+import {
+  elapsedAt,
+  type NowPlayingDocument,
+  renderLine,
+  renderMoving,
+  renderNowPlaying,
+  type Rendering
+} from '../../station/now-playing.ts'
+import type { StationState } from '../../station/state.ts'
+import { hashOf, type HeldDocument, tagOf } from '../cached-response.ts'
+
+/**
+ * One state of one station, with its bytes. Each rendering is made when first asked for, its moving numbers once
+ * per second; after that an answer is memory that is already there.
+ */
+export interface LiveStation {
+  readonly state: StationState
+  /** The document of `GET /api/nowplaying/{id}`, true at `nowSeconds`. */
+  readonly rest: (nowSeconds: number) => HeldDocument
+  /** The document of `GET /api/nowplaying_static/{id}.json`, true at `nowSeconds`. */
+  readonly event: (nowSeconds: number) => HeldDocument
+  /** The document of `GET /api/nowplaying_static/{id}.txt`. */
+  readonly line: () => HeldDocument
+  /** The event rendering as text, for frames, true at `nowSeconds`. */
+  readonly eventText: (nowSeconds: number) => string
+}
+
+export function openLiveStation(state: StationState, baseUrl: string): LiveStation {
+  const rest = openRendering(state, 'rest', baseUrl)
+  const event = openRendering(state, 'event', baseUrl)
+  let line: HeldDocument | null = null
+  return {
+    state,
+    rest: rest.document,
+    event: event.document,
+    line: () => (line ??= holdLine(state)),
+    eventText: event.text
+  }
+}
+
+function holdLine(state: StationState): HeldDocument {
+  const text = renderLine(state)
+  return { body: Buffer.from(text), etag: tagOf(text), position: positionOf(state) }
+}
+
+const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
+
+function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {
+  let still: NowPlayingDocument | null = null
+  let hash: string | null = null
+  let second = -1
+  let elapsed = -1
+  let cachedText: string | null = null
+  let held: HeldDocument | null = null
+
+  /** Goes to this second. What was made stays where nothing moved. */
+  const turnTo = (nowSeconds: number): NowPlayingDocument => {
+    still ??= renderNowPlaying(state, rendering, baseUrl)
+    if (second === nowSeconds) return still
+    second = nowSeconds
+    const now = elapsedAt(still, nowSeconds)
+    if (now === elapsed) return still
+    elapsed = now
+    cachedText = null
+    held = null
+    return still
+  }
+  const text = (nowSeconds: number): string => {
+    const document = turnTo(nowSeconds)
+    return (cachedText ??= document.head + renderMoving(document, nowSeconds) + document.tail)
+  }
+  const document = (nowSeconds: number): HeldDocument => {
+    const { head, tail } = turnTo(nowSeconds)
+    if (held !== null) return held
+    hash ??= hashOf(head, tail)
+    const body = Buffer.from(text(nowSeconds))
+    held = { body, etag: `W/"${hash}-${elapsed}"`, position: positionOf(state) }
+    return held
+  }
+  return { text, document }
+}

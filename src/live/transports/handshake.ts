@@ -1,0 +1,111 @@
+import { STATUS_CODES } from 'node:http'
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+
+import { forwardedFor } from '../../http/client-address.ts'
+import { commonLines, type Headers, jsonType, renderLines } from '../../http/headers.ts'
+import { ApiError, renderError } from '../../runtime/errors.ts'
+import type { Admission, Refusal } from '../admission.ts'
+import { maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
+import type { Visitor } from '../session.ts'
+
+/** What every transport needs to let clients in. */
+export interface DoorOptions {
+  readonly admission: Admission
+  /** The client's address, from the connection's and the header `X-Forwarded-For`. */
+  readonly addressOf: (connection: string, forwarded: string) => string
+  /** Origins that may connect, or `*`; programs without an origin always may. */
+  readonly origins: readonly string[]
+}
+
+/** What a request says before anything is decided. */
+export interface Knock {
+  readonly key: string
+  readonly address: string
+  readonly origin: string
+  /** The subscribe message of `?cf_connect=`; null if there was none. */
+  readonly message: string | null
+  readonly delayMs: number
+}
+
+/**
+ * Reads a request for a live connection. Throws `ApiError`: 403 for an origin that is not welcome, 400 for a
+ * `cf_connect` or `delay` that cannot be read.
+ */
+export function readKnock(res: HttpResponse, req: HttpRequest, { addressOf, origins }: DoorOptions): Knock {
+  const origin = req.getHeader('origin')
+  if (origin !== '' && !origins.includes('*') && !origins.includes(origin))
+    throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
+  const query = new URLSearchParams(req.getQuery() ?? '')
+  const message = query.get('cf_connect')
+  if (message !== null) assertReadable(message, 'cf_connect')
+  const delayMs = parseDelay(query.get('delay'))
+  if (delayMs === null) throw invalid('delay', 'delay must be a number of seconds from 0 to 60.')
+  const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
+  return {
+    key: req.getHeader('x-api-key') || bearerOf(req) || (query.get('api_key') ?? ''),
+    address: addressOf(connection, forwardedFor(req)),
+    origin,
+    message,
+    delayMs
+  }
+}
+
+/**
+ * Throws a 400 or 413 for a subscribe message that is not one; `field` is empty for a body. What only ends a session is
+ * no fault here.
+ */
+export function assertReadable(message: string, field: string): void {
+  const parsed = parseSubscribe(message)
+  const what = field === '' ? 'The body' : field
+  if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
+  if (parsed === 'badRequest')
+    throw invalid(field, `${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`)
+}
+
+function invalid(field: string, message: string): ApiError {
+  return ApiError.ofFields([{ field, code: 'invalid_format', message }])
+}
+
+/** Lets a client in, or says why not. */
+export function enter({ key, address, delayMs }: Knock, admission: Admission): Visitor | Refusal {
+  const owner = admission.enter(address)
+  return typeof owner === 'string' ? owner : { key, delayMs, owner }
+}
+
+/** How long somebody who was refused for want of a place should stay away, in seconds: not all come back at once. */
+export const secondsAway = () => 5 + Math.floor(Math.random() * 11)
+
+/** The error of a client for whom there is no place. */
+export function fullError(refusal: Refusal): ApiError {
+  return refusal === 'total'
+    ? new ApiError('unavailable')
+    : new ApiError('too-many', 'Too many connections from this address: try again later.')
+}
+
+/** CORS headers of the live endpoints. There are no cookies, so anybody who was let in may read. */
+export function corsOf(origin: string): Headers {
+  if (origin === '') return [['Access-Control-Allow-Origin', '*']]
+  return [
+    ['Access-Control-Allow-Origin', origin],
+    ['Access-Control-Allow-Credentials', 'true'],
+    ['Vary', 'Origin']
+  ]
+}
+
+/** Answers a request that does not become a connection. Must be called inside the handler or a cork. */
+export function refuse(res: HttpResponse, error: ApiError, origin: string, close = false): void {
+  const isTemporary = error.status === 429 || error.status === 503
+  res.writeStatus(`${error.status} ${STATUS_CODES[error.status] ?? 'Unknown'}`)
+  const headers: Headers = [
+    ['Cache-Control', 'no-store'],
+    ...(isTemporary ? [['Retry-After', String(secondsAway())] as const] : []),
+    ...corsOf(origin)
+  ]
+  res.writeHeader('Content-Type', jsonType + commonLines + renderLines(headers))
+  res.end(renderError(error), close)
+}
+
+function bearerOf(req: HttpRequest): string {
+  return /^bearer +(\S+)\s*$/i.exec(req.getHeader('authorization'))?.[1] ?? ''
+}

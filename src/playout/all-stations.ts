@@ -1,0 +1,84 @@
+import type { Sql, Tx } from '../db/sql.ts'
+import { withDeadline } from '../runtime/deadline.ts'
+import { repairStates } from './publish.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** Where the number of the newest fact that all stations show is kept. */
+const counter = 'shown everywhere'
+
+const chunk = 200
+/** How often a look goes on while there is more to mark. */
+const rounds = 100
+/** How long a caller waits for its fact to show; the rest follows behind it. */
+const patienceMs = 500
+
+/**
+ * Counts a fact that all stations show, as part of its transaction. It touches no station: thousands of rows that are
+ * locked until a commit would hold up everybody else.
+ */
+export async function countEverywhere(tx: Tx): Promise<void> {
+  await tx`
+    insert into settings (name, value) values (${counter}, '1')
+    on conflict (name) do update set value = (settings.value::bigint + 1)::text`
+}
+
+/**
+ * Gives some of the stations that have not seen the newest of these facts a new revision, and tells which; none is
+ * left once it gives an empty list. A station that somebody holds is passed over: it stays behind, and the next look
+ * finds it.
+ */
+export async function markEverywhere(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
+      select s.id from stations s, newest where s.everywhere < newest.number and s.deleted_at is null
+      limit ${chunk} for no key update of s skip locked
+    )
+    update stations s set revision = next_revision(revision), station_revision = next_revision(revision), everywhere = newest.number
+    from newest, behind, (select set_config('cuewire.raises_revision', 'on', true)) setting where s.id = behind.id returning s.id`
+  return rows.map(({ id }) => id)
+}
+
+interface Waiting {
+  readonly running: Promise<void>
+  next: Promise<void> | null
+}
+
+const waiting = new WeakMap<PlayoutServices['redis'], Waiting>()
+
+/**
+ * Shows a committed fact on all stations; many that come at once are shown together. A caller waits a moment, so that
+ * on most installations everything shows before it goes on; thousands of stations follow behind. Never rejects.
+ */
+export async function showEverywhere(services: PlayoutServices): Promise<void> {
+  const shown = begin(services)
+  await withDeadline(patienceMs, 'showing a fact everywhere', () => shown).catch(() => {})
+}
+
+function begin(services: PlayoutServices): Promise<void> {
+  const known = waiting.get(services.redis)
+  if (known) {
+    known.next ??= known.running.then(() => run(services))
+    return known.next
+  }
+  return run(services)
+}
+
+async function run(services: PlayoutServices): Promise<void> {
+  const entry: Waiting = { running: markAndPublish(services), next: null }
+  waiting.set(services.redis, entry)
+  await entry.running
+  if (waiting.get(services.redis) === entry && entry.next === null) waiting.delete(services.redis)
+}
+
+/** Never rejects; what fails, the sweep does again. */
+async function markAndPublish(services: PlayoutServices): Promise<void> {
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const ids = await markEverywhere(services.sql)
+      if (ids.length === 0) return
+      await repairStates(services, ids)
+    }
+  } catch (error) {
+    services.log.warn({ err: error }, 'live states not updated yet')
+  }
+}

@@ -1,0 +1,120 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import type { Count } from '../../station/state.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import { keepStatistics } from '../plays/play-statistics.ts'
+import type { PlayoutServices } from '../services.ts'
+import { movementOf, noteListeners, readConnected, readSalts, salted, type Salts } from './identities.ts'
+import { countedSources, matchCounts, readCounts, type SourceReport, sumOf, updateCounts } from './sources.ts'
+
+/** What a broadcaster reports. `totals` null: the station's are the sums over its sources. */
+export interface ListenerReport extends SourceReport {
+  readonly totals: Count | null
+}
+
+/**
+ * Records the report of a broadcaster: the counts of the station and its sources, and the statistics of the play on air.
+ * A report that changes nothing writes nothing. Throws 404 for an unknown station and 400 naming every source that is
+ * not one of the station's, or is there twice; then nothing is recorded.
+ */
+export async function countListeners(
+  services: PlayoutServices,
+  stationId: number,
+  report: ListenerReport
+): Promise<void> {
+  if (!(await record(services, stationId, report, refuse))) throw new ApiError('not-found')
+}
+
+function refuse([problem, ...problems]: readonly FieldError[]): void {
+  if (problem) throw ApiError.ofFields([problem, ...problems])
+}
+
+/**
+ * Records what was counted at some of a station's sources, in the same way; the others keep their counts, and the totals
+ * of the station are the sums over all its sources, invisible ones too. Sources that the station does not have are
+ * passed over, as is a station that is gone; of counts of the same source the first holds.
+ */
+export async function countAtSources(
+  services: PlayoutServices,
+  stationId: number,
+  report: SourceReport
+): Promise<void> {
+  await record(services, stationId, { ...report, totals: null }, () => {})
+}
+
+/** Gives false for an unknown station. `judge` sees the sources that do not fit, and may throw. */
+async function record(
+  services: PlayoutServices,
+  stationId: number,
+  report: ListenerReport,
+  judge: (problems: readonly FieldError[]) => void
+): Promise<boolean> {
+  // Most reports tell nothing new, and then nobody has to wait for the station.
+  const salts = await readSalts(services.sql, engineTimeMs())
+  const known = await compare(services.sql, stationId, report, salts, judge)
+  if (known === null) return false
+  if (!known.isNews) return true
+  try {
+    await changeStation(services, stationId, change => recordIn(change, report, salts, judge))
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'not-found') return false
+    throw error
+  }
+}
+
+/** What a report changes; null for an unknown station. */
+async function compare(
+  sql: Sql | Tx,
+  stationId: number,
+  { totals, ...report }: ListenerReport,
+  salts: Salts,
+  judge: (problems: readonly FieldError[]) => void
+) {
+  const counts = await readCounts(sql, stationId)
+  if (!counts) return null
+  const { totals: was, sources: before } = counts
+  const { matched, problems } = matchCounts(before, report)
+  judge(problems)
+  const connected = await readConnected(sql, stationId, matched)
+  const movement = movementOf(connected, salted(matched, connected, salts))
+  const { after, changed } = countedSources(before, matched)
+  const now = totals ?? sumOf(after)
+  const isNewTotal = now.total !== was.total || now.unique !== was.unique
+  const isShown = isNewTotal || changed.length > 0
+  const isNews = isShown || movement.came.length > 0 || movement.left.length > 0
+  return { was, now, before, after, changed, movement, isNewTotal, isShown, isNews }
+}
+
+async function recordIn(
+  { tx, station, play, mark }: StationChange,
+  report: ListenerReport,
+  salts: Salts,
+  judge: (problems: readonly FieldError[]) => void
+): Promise<void> {
+  const change = await compare(tx, station.id, report, salts, judge)
+  if (!change?.isNews) return
+  const nowMs = engineTimeMs()
+  await updateCounts(tx, change.changed)
+  await noteListeners(tx, station.id, change.movement, nowMs)
+  if (play && (change.isShown || change.movement.came.length > 0)) await keepStatistics(tx, play, change)
+  if (!change.isShown) return
+  const { was, now } = change
+  if (change.isNewTotal) await noteMinute(tx, station.id, was, now, nowMs)
+  mark(['listeners'], { listeners_total: now.total, listeners_unique: now.unique })
+}
+
+/**
+ * Keeps a change of a station's count in the series of its minutes: the last one of the minute, and the most and the
+ * fewest, to which the count that the change found belongs. Part of the transaction that holds the station.
+ */
+async function noteMinute(tx: Tx, stationId: number, was: Count, now: Count, atMs: number): Promise<void> {
+  const most = Math.max(was.total, now.total)
+  const fewest = Math.min(was.total, now.total)
+  await tx`
+    insert into listener_minutes as m (station_id, minute, total, "unique", most, fewest)
+    values (${stationId}, ${Math.floor(atMs / 60_000)}, ${now.total}, ${now.unique}, ${most}, ${fewest})
+    on conflict (station_id, minute) do update set total = excluded.total, "unique" = excluded."unique",
+      most = greatest(m.most, excluded.most), fewest = least(m.fewest, excluded.fewest)`
+}

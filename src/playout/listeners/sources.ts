@@ -1,0 +1,147 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import type { FieldError } from '../../runtime/errors.ts'
+import type { Count } from '../../station/state.ts'
+
+/** Where listeners listen: at a mount, at a remote, or to an HLS stream. */
+export type SourceKind = 'mounts' | 'remotes' | 'hls'
+
+/**
+ * What was counted at a source. It is named by its id or by its path (a mount's path, a remote's URL, an HLS stream's
+ * name). `identities`: who is connected now, where the source tells: a hash of address and agent for each.
+ */
+export type SourceCount = Count &
+  ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
+
+/** The sources that were counted. */
+export type SourceReport = { readonly [Kind in SourceKind]: readonly SourceCount[] }
+
+/** A source of a station with its count. `key` is its name among all of them: `mount:7`. */
+export interface Source extends Count {
+  readonly kind: SourceKind
+  readonly id: number
+  readonly path: string
+  readonly key: string
+}
+
+/** A source with what was counted there. */
+export interface Counted {
+  readonly source: Source
+  readonly count: SourceCount
+}
+
+/** Sums stop here instead of failing. */
+export const int4Most = 2_147_483_647
+
+const kinds = ['mounts', 'remotes', 'hls'] as const
+
+const columns = {
+  mounts: {
+    table: 'hls_streams',
+    key: 'mount:',
+    path: 'name',
+    total: 'mount_listeners_total',
+    unique: 'mount_listeners_unique'
+  },
+  remotes: {
+    table: 'remotes',
+    key: 'remote:',
+    path: 'url',
+    total: 'listeners_total',
+    unique: 'listeners_unique'
+  },
+  hls: {
+    table: 'hls_streams',
+    key: 'hls:',
+    path: 'name',
+    total: 'hls_listeners_total',
+    unique: 'hls_listeners_unique'
+  }
+} as const
+
+/** What is known of the listeners of a station. */
+export interface StationCounts {
+  readonly totals: Count
+  /** Every source, invisible ones too. A stream is two: its listeners over HLS are counted for themselves. */
+  readonly sources: readonly Source[]
+}
+
+/** Null for an unknown station. */
+export async function readCounts(sql: Sql | Tx, stationId: number): Promise<StationCounts | null> {
+  const rowsOf = (kind: SourceKind) => {
+    const { table, key, path, total, unique } = columns[kind]
+    return sql`
+      select ${kind}::text as kind, id, ${sql(path)} as path, ${key}::text || id as key, ${sql(total)} as total,
+        ${sql(unique)} as unique
+      from ${sql(table)} where station_id = ${stationId}`
+  }
+  const [station] = await sql<[StationCounts?]>`
+    select jsonb_build_object('total', listeners_total, 'unique', listeners_unique) as totals,
+      coalesce((
+        select jsonb_agg(x order by x.kind, x.id)
+        from (${rowsOf('mounts')} union all ${rowsOf('remotes')} union all ${rowsOf('hls')}) x), '[]') as sources
+    from stations where id = ${stationId}`
+  return station ?? null
+}
+
+/** Finds the sources that a report names; those it does not find, or finds twice, are problems. */
+export function matchCounts(
+  sources: readonly Source[],
+  report: SourceReport
+): { matched: Counted[]; problems: FieldError[] } {
+  const matched = new Map<string, Counted>()
+  const problems: FieldError[] = []
+  for (const kind of kinds) {
+    const ofKind = sources.filter(source => source.kind === kind)
+    const byId = new Map(ofKind.map(source => [source.id, source]))
+    const byPath = new Map(ofKind.map(source => [source.path, source]))
+    for (const [index, count] of report[kind].entries()) {
+      const source = 'id' in count ? byId.get(count.id) : byPath.get(count.path)
+      const field = `${kind}.${index}.${'id' in count ? 'id' : 'path'}`
+      if (!source)
+        problems.push({ field, code: 'not_found', message: `${field} is none of the station's ${kind}.` })
+      else if (matched.has(source.key))
+        problems.push({ field, code: 'duplicate', message: `${field} is counted twice.` })
+      else matched.set(source.key, { source, count })
+    }
+  }
+  return { matched: [...matched.values()], problems }
+}
+
+/** All sources as they are with what was counted, and those that this changes. */
+export function countedSources(
+  sources: readonly Source[],
+  matched: readonly Counted[]
+): { after: Source[]; changed: Source[] } {
+  const counts = new Map(matched.map(({ source, count }) => [source.key, count]))
+  const after = sources.map(source => {
+    const { total, unique } = counts.get(source.key) ?? source
+    return source.total === total && source.unique === unique ? source : { ...source, total, unique }
+  })
+  return { after, changed: after.filter((source, index) => source !== sources[index]) }
+}
+
+/** Writes the counts of sources that have changed. */
+export async function updateCounts(tx: Tx, changed: readonly Source[]): Promise<void> {
+  for (const kind of kinds) {
+    const ofKind = changed.filter(source => source.kind === kind)
+    if (ofKind.length > 0) await updateKind(tx, kind, ofKind)
+  }
+}
+
+function updateKind(tx: Tx, kind: SourceKind, sources: readonly Source[]) {
+  const { table, total, unique } = columns[kind]
+  return tx`update ${tx(table)} s set ${tx(total)} = x.total, ${tx(unique)} = x.uniq
+    from unnest(${sources.map(each => each.id)}::bigint[], ${sources.map(each => each.total)}::int[],
+      ${sources.map(each => each.unique)}::int[]) as x(id, total, uniq)
+    where s.id = x.id`
+}
+
+/** The count of a station: the sum over its sources. */
+export function sumOf(sources: readonly Count[]): Count {
+  const sum = (part: keyof Count) =>
+    Math.min(
+      int4Most,
+      sources.reduce((sofar, source) => sofar + source[part], 0)
+    )
+  return { total: sum('total'), unique: sum('unique') }
+}

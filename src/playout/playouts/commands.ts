@@ -1,0 +1,113 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { advancePlay } from '../advance.ts'
+import type { StationChange } from '../change-station.ts'
+import { dropLive } from '../plays/broadcasts.ts'
+import { endPlay, goSilent } from '../plays/plays.ts'
+
+/** What a playout can be told to do; a song is the row of the queue that is to cut in. `atMs`: when. */
+export type Command =
+  | { readonly type: 'skip' }
+  | { readonly type: 'interrupt'; readonly queueId: number; readonly atMs: number }
+  | { readonly type: 'metadata'; readonly artist: string; readonly title: string }
+
+/** What a playout has not taken by then is no longer meant. */
+const meantForMs = 60_000
+const atOnce = 50
+
+/** Adds a command for the playout, and ends its long poll, which reads commands when the station changes. */
+export async function addCommand({ tx, station, mark }: StationChange, command: Command): Promise<void> {
+  mark(['queue'])
+  await tx`insert into playout_commands (station_id, command, created_at_ms)
+    values (${station.id}, ${tx.json({ ...command })}, ${engineTimeMs()})`
+}
+
+/** The commands behind one that was seen, in order; with null only the number of the newest. */
+export async function readCommands(
+  sql: Sql,
+  stationId: number,
+  seen: number | null
+): Promise<{ seen: number; commands: Command[] }> {
+  if (seen === null) {
+    const [newest] = await sql<{ id: number }[]>`
+      select coalesce(max(id), 0) as id from playout_commands where station_id = ${stationId}`
+    return { seen: newest?.id ?? 0, commands: [] }
+  }
+  const rows = await sql<{ id: number; command: Command }[]>`
+    select id, command from playout_commands
+    where station_id = ${stationId} and id > ${seen} and created_at_ms > ${engineTimeMs() - meantForMs}
+    order by id limit ${atOnce}`
+  return { seen: rows.at(-1)?.id ?? seen, commands: rows.map(({ command }) => command) }
+}
+
+/** The play that now playing shows: during a jingle, the song before it. */
+async function shownPlay(tx: Tx, stationId: number): Promise<number | null> {
+  const [play] = await tx<{ id: number }[]>`
+    select id from song_history where station_id between ${stationId} and ${stationId} and is_visible
+    order by station_id desc, started_at_ms desc, id desc limit 1`
+  return play?.id ?? null
+}
+
+/**
+ * Ends the current song: the clock starts the next one at once, a playout gets a command. With `meantShId` only that play, or the jingle
+ * during which it is shown. Throws 409 if nothing plays, another play is current, a streamer is live, or a streaming server controls
+ * playback.
+ */
+export async function skipSong(change: StationChange, meantShId: number | null): Promise<void> {
+  const { tx, station, play } = change
+  if (!play) throw new ApiError('conflict', 'Nothing is playing.')
+  if (meantShId !== null && play.id !== meantShId && (await shownPlay(tx, station.id)) !== meantShId)
+    throw new ApiError('conflict', 'Another song is playing by now.')
+  if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
+  if (station.isClocked) await advancePlay(change, { endedShId: play.id, cause: 'skip' })
+  else if (station.driver === 'liquidsoap') await addCommand(change, { type: 'skip' })
+  else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
+}
+
+/** Notes that a playout has called. `takesCommands`: it waits for commands, so that its silence means something. */
+export async function notePlayout(
+  sql: Sql | Tx,
+  stationId: number,
+  nowMs: number,
+  takesCommands = false
+): Promise<void> {
+  await sql`
+    insert into playouts (station_id, seen_at_ms, takes_commands) values (${stationId}, ${nowMs}, ${takesCommands})
+    on conflict (station_id) do update set seen_at_ms = greatest(playouts.seen_at_ms, excluded.seen_at_ms),
+      left_at_ms = null, takes_commands = playouts.takes_commands or excluded.takes_commands`
+}
+
+/** Notes that a playout which was waiting for commands has gone, unless it has called since. */
+export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number): Promise<void> {
+  await sql`
+    update playouts set left_at_ms = ${nowMs}, left_last_ms = ${nowMs}
+    where station_id = ${stationId} and seen_at_ms <= ${nowMs}`
+}
+
+/** A playout has just started: what it played when it was seen to go has ended then. Nobody else is told before the next song. */
+export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
+  await tx`
+    update song_history h set stopped_at_ms = o.left_last_ms from playouts o
+    where o.station_id = ${stationId} and h.station_id = ${stationId} and h.ended_at_ms is null
+      and h.streamer = '' and o.left_last_ms >= h.started_at_ms`
+}
+
+/** Ends the current play because the station is disabled. */
+export async function switchOff(change: StationChange): Promise<void> {
+  const { station, play } = change
+  await dropLive(change, station.readAtMs)
+  if (!play) return
+  const endMs = Math.min(station.readAtMs, play.dueAtMs ?? Infinity)
+  await endPlay(change, play, Math.max(endMs, play.startedAtMs))
+  goSilent(change, null)
+}
+
+/** Gives what a broadcaster reported last an end, because the clock takes the station over and no report will end it. */
+export async function giveToClock({ tx, station, mark }: StationChange): Promise<void> {
+  const { count } = await tx`
+    update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${station.readAtMs}::bigint)
+    where station_id = ${station.id} and ended_at_ms is null and due_at_ms is null and not exists (
+      select from broadcasts b where b.station_id = ${station.id} and b.ended_at_ms is null)`
+  if (count > 0) mark(['playback'])
+}

@@ -1,0 +1,37 @@
+import { changeStation, type StationChange } from '../change-station.ts'
+import { readQueues, skipLocked } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+import { addCommand } from './commands.ts'
+import { markSent } from './send-next-song.ts'
+
+/** A playout is told so long before: it waits for the exact moment. Longer than the time between two looks. */
+const aheadMs = 2_500
+const stationsAtOnce = 200
+
+/**
+ * Tells playouts of what cuts in now. A streamer is not interrupted; a playout that takes no commands goes on. Call it every
+ * second.
+ */
+export async function sendInterrupts(services: PlayoutServices, nowMs: number): Promise<void> {
+  const rows = await services.sql<{ stationId: number }[]>`
+    select s.id as "stationId" from stations s
+    where s.is_enabled and s.backend = 'liquidsoap'
+      and s.id in (
+        select q.station_id from queue q
+        where q.played_at_ms is null and q.skipped_at_ms is null and q.is_interrupt and not q.is_sent
+          and q.plays_at_ms < ${nowMs + aheadMs})
+      and exists (select from playouts o where o.station_id = s.id and o.takes_commands and o.left_at_ms is null)
+    limit ${stationsAtOnce} ${skipLocked(services.sql)}`
+  for (const { stationId } of rows)
+    await changeStation(services, stationId, change => sendInterrupt(change, nowMs))
+}
+
+async function sendInterrupt(change: StationChange, nowMs: number): Promise<void> {
+  const { tx, station } = change
+  if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return
+  const queue = await readQueues(tx, [station.id])
+  const row = queue.find(each => each.isInterrupt && !each.isSent && each.startsAtMs < nowMs + aheadMs)
+  if (!row) return
+  await markSent(change, row.id, nowMs)
+  await addCommand(change, { type: 'interrupt', queueId: row.id, atMs: row.startsAtMs })
+}

@@ -1,0 +1,109 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import { refillQueue } from '../queue/queue.ts'
+import { readQueues } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+import { notePlayout, noteRestart } from './commands.ts'
+
+/** A song on its way to a playout. */
+export interface SentSong {
+  readonly queueId: number
+  readonly mediaId: number
+  readonly playlistId: number | null
+  readonly requestId: number | null
+  readonly songId: string
+  readonly artist: string
+  readonly title: string
+  readonly durationMs: number
+  readonly isJingle: boolean
+  /** A file of the library, or an address. */
+  readonly path: string
+  /** Goes on for as long as it is let: it is played for its duration. Seconds to load ahead. */
+  readonly stream: { readonly bufferSeconds: number } | null
+}
+
+/**
+ * Hands the next song to a playout, which then cannot be kept from playing it. `lastId`: see `nextToSend`. Null where there is
+ * none. Throws 404 for an unknown station, 409 for one that no playout drives.
+ */
+export async function handOut(
+  services: PlayoutServices,
+  stationId: number,
+  lastId: number | null
+): Promise<SentSong | null> {
+  const nowMs = engineTimeMs()
+  const take = async (change: StationChange) => {
+    const { tx, station } = change
+    if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
+    if (station.driver !== 'liquidsoap')
+      throw new ApiError('conflict', 'No playout drives this station: its backend is another one.')
+    await notePlayout(tx, stationId, nowMs)
+    if (lastId === 0) await noteRestart(tx, stationId)
+    // What stands there may no longer be what should be played.
+    await refillQueue(change, { isLibraryChanged: false })
+    const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)
+    if (!row) return null
+    if (!row.isSent) await markSent(change, row.id, nowMs)
+    return readSong(tx, row.id)
+  }
+  return changeStation(services, stationId, take, { isPublishedLater: true })
+}
+
+/** Marks a row of the queue as sent to the playout. */
+export async function markSent({ tx, mark }: StationChange, queueId: number, nowMs: number): Promise<void> {
+  mark(['queue'])
+  await tx`update queue set is_sent = true, cued_at_ms = ${nowMs} where id = ${queueId}`
+}
+
+/** The song of a row of the queue. */
+export async function readSong(tx: Tx | Sql, queueId: number): Promise<SentSong | null> {
+  const [song] = await tx<SentSong[]>`
+    select q.id as "queueId", m.id as "mediaId", q.playlist_id as "playlistId", q.request_id as "requestId",
+      m.song_id as "songId", m.artist, m.title, q.duration_ms as "durationMs", not q.is_visible as "isJingle",
+      coalesce(nullif(q.autodj_custom_uri, ''), m.path) as path,
+      case when p.source = 'remote_url' and p.remote_type <> 'playlist'
+        then jsonb_build_object('bufferSeconds', p.remote_buffer) end as stream
+    from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
+    where q.id = ${queueId}`
+  return song ?? null
+}
+
+/** A row of the queue that is still to be played. */
+export interface SendableRow {
+  readonly id: number
+  readonly isSent: boolean
+  readonly isInterrupt: boolean
+  readonly cuedAtMs: number
+  readonly startsAtMs: number
+}
+
+/** A playout loads a song this long before it begins. */
+const aheadMs = 20_000
+
+/** A playout has one song about to begin and one behind it. */
+const aheadAtMost = 2
+
+/** An answer that was lost is asked for again after a pause; a song that is loaded ahead, at once. */
+const againMs = 5_000
+
+/**
+ * The row that a playout gets which asks for its next song; null where there is none. `queue`: in playing order, what was sent
+ * first. `lastId` is the last row it got; 0: it has just started, null: it does not tell. The same question gets the same answer, so a
+ * lost one costs no song. What cuts in is not asked for: the playout is told of it.
+ */
+export function nextToSend<Row extends SendableRow>(
+  queue: readonly Row[],
+  lastId: number | null,
+  nowMs: number
+): Row | null {
+  const rows = queue.filter(row => !row.isInterrupt)
+  const at = rows.findIndex(row => row.id === lastId)
+  if (lastId !== null) return rows[at + 1] ?? null
+  const sent = rows.filter(row => row.isSent)
+  const newest = sent.at(-1)
+  const isLost =
+    newest !== undefined && nowMs - newest.cuedAtMs > againMs && newest.startsAtMs - nowMs > aheadMs
+  return (isLost || sent.length >= aheadAtMost ? newest : rows.find(row => !row.isSent)) ?? null
+}

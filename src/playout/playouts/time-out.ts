@@ -1,0 +1,48 @@
+import { changeStation, type StationChange } from '../change-station.ts'
+import { dropLive } from '../plays/broadcasts.ts'
+import { endPlay, goSilent } from '../plays/plays.ts'
+import { skipLocked } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+
+/** A playout that was seen to go may be back in a moment. */
+const backWithinMs = 15_000
+/** One that waits for commands asks for them every ten seconds. */
+const silentAfterMs = 60_000
+/** After a start of the whole, playouts need a while to be heard again. */
+const settledAfterMs = 90_000
+
+/**
+ * Ends what plays where the playout has gone: it plays no longer, and who was live is so no longer. Call it every second.
+ * `upForMs`: how long this process runs.
+ */
+export async function endAbandoned(
+  services: PlayoutServices,
+  { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }
+): Promise<void> {
+  const silentSinceMs = upForMs < settledAfterMs ? 0 : nowMs - silentAfterMs
+  const rows = await services.sql<{ stationId: number; atMs: number }[]>`
+    select o.station_id as "stationId", coalesce(o.left_at_ms, o.seen_at_ms) as "atMs"
+    from playouts o join stations s on s.id = o.station_id
+    join song_history h on h.station_id = s.id and h.ended_at_ms is null
+    where s.backend = 'liquidsoap' and (o.left_at_ms < ${nowMs - backWithinMs}
+      or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
+    order by o.station_id limit 200 ${skipLocked(services.sql)}`
+  for (const { stationId, atMs } of rows) {
+    const isEnded = await changeStation(services, stationId, change => endPlayOf(change, atMs))
+    if (isEnded) services.log.warn({ station: stationId }, 'playout timed out; station is silent')
+  }
+}
+
+/** Returns false if the playout has called since `seenAtMs`. */
+async function endPlayOf(change: StationChange, seenAtMs: number): Promise<boolean> {
+  const { tx, station, play } = change
+  const [playout] = await tx<{ seenAtMs: number }[]>`
+    select seen_at_ms as "seenAtMs" from playouts where station_id = ${station.id}`
+  if (!play || !playout || playout.seenAtMs > seenAtMs) return false
+  const endMs = Math.max(seenAtMs, play.startedAtMs)
+  change.happenedAt(endMs)
+  await dropLive(change, endMs)
+  await endPlay(change, play, endMs)
+  goSilent(change, null)
+  return true
+}

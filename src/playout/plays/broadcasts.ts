@@ -1,0 +1,121 @@
+import type { Tx } from '../../db/sql.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { advance } from '../advance.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import type { PlayoutServices } from '../services.ts'
+import { endPlay, startTold } from './plays.ts'
+import { bridgeAfterMs, postpone } from './provisional-plays.ts'
+
+/** Somebody who goes live. `streamerId` null: the user `source`. */
+export interface Broadcaster {
+  readonly username: string
+  /** What listeners read; empty: the station's live text. */
+  readonly displayName: string
+  readonly streamerId: number | null
+}
+
+interface Broadcast {
+  readonly id: number
+  readonly username: string
+  readonly startedAtMs: number
+}
+
+/** Two tellings of one beginning may differ by this much. */
+const sameMs = 1_000
+
+/**
+ * Begins a broadcast, and ends the one before it: a hand-over is both. What the AutoDJ played ends; its queue is kept. The
+ * same told twice is one; one that began before the broadcast that is on is over already. Throws 404 for an unknown station, 409
+ * for one that is switched off.
+ */
+export async function goLive(
+  services: PlayoutServices,
+  stationId: number,
+  who: Broadcaster,
+  saidMs: number
+): Promise<void> {
+  await changeStation(services, stationId, async change => {
+    const { tx, station, play } = change
+    if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
+    const atMs = change.momentOf(saidMs)
+    const current = await readBroadcast(tx, stationId)
+    if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return
+    if (current && current.startedAtMs > atMs) {
+      await insertBroadcast(tx, stationId, who, { atMs, endedAtMs: current.startedAtMs })
+      return
+    }
+    const startMs = Math.max(atMs, play?.startedAtMs ?? 0)
+    change.happenedAt(startMs)
+    change.mark(['live'])
+    if (current) await endBroadcast(tx, current, startMs)
+    const name = await insertBroadcast(tx, stationId, who, { atMs: startMs, endedAtMs: null })
+    if (play) await endPlay(change, play, startMs)
+    await startTold(change, await untitled(tx, stationId, name), { atMs: startMs, dueAtMs: null })
+  })
+}
+
+/**
+ * Ends the broadcast of a user, where it is the one that is on and began before: a late word of the streamer before changes nothing. The
+ * clock goes on at once; from a playout the next song is expected within seconds. Throws 404 for an unknown station.
+ */
+export async function endLive(
+  services: PlayoutServices,
+  stationId: number,
+  { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
+): Promise<void> {
+  const endedShId = await changeStation(services, stationId, async change => {
+    const { tx, station, play } = change
+    const atMs = change.momentOf(saidMs)
+    const current = await readBroadcast(tx, stationId)
+    if (!current || current.startedAtMs > atMs) return null
+    if (username !== null && username !== current.username) return null
+    change.happenedAt(atMs)
+    change.mark(['live'])
+    await endBroadcast(tx, current, atMs)
+    // What the streamer played last is shown until the next song begins, for a moment at most.
+    if (play?.streamer)
+      await postpone(change, play, Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : bridgeAfterMs))
+    return station.isClocked ? (play?.id ?? 0) : null
+  })
+  if (endedShId !== null) await advance(services, { stationId, endedShId, cause: 'due' })
+}
+
+/** Ends the current broadcast, if there is one, as part of a change that ends the play as well. */
+export async function dropLive({ tx, station, mark }: StationChange, atMs: number): Promise<void> {
+  const current = await readBroadcast(tx, station.id)
+  if (!current) return
+  mark(['live'])
+  await endBroadcast(tx, current, Math.max(atMs, current.startedAtMs))
+}
+
+async function readBroadcast(tx: Tx, stationId: number): Promise<Broadcast | undefined> {
+  const [broadcast] = await tx<Broadcast[]>`
+    select id, username, started_at_ms as "startedAtMs" from broadcasts
+    where station_id = ${stationId} and ended_at_ms is null`
+  return broadcast
+}
+
+/** Gives the name that is shown. */
+async function insertBroadcast(
+  tx: Tx,
+  stationId: number,
+  { username, displayName, streamerId }: Broadcaster,
+  { atMs, endedAtMs }: { readonly atMs: number; readonly endedAtMs: number | null }
+): Promise<string> {
+  const [row] = await tx<{ name: string }[]>`
+    insert into broadcasts (station_id, streamer_id, username, streamer_name, started_at_ms, ended_at_ms)
+    select id, ${streamerId}, ${username}, coalesce(nullif(${displayName}, ''), live_text), ${atMs}, ${endedAtMs}
+    from stations where id = ${stationId}
+    returning streamer_name as name`
+  return row?.name ?? displayName
+}
+
+async function endBroadcast(tx: Tx, { id, startedAtMs }: Broadcast, atMs: number): Promise<void> {
+  await tx`update broadcasts set ended_at_ms = ${Math.max(atMs, startedAtMs)} where id = ${id}`
+}
+
+/** What a streamer plays who has told no title. */
+async function untitled(tx: Tx, stationId: number, streamer: string) {
+  const [row] = await tx<{ title: string }[]>`select live_text as title from stations where id = ${stationId}`
+  return { artist: '', title: row?.title ?? '', mediaId: null, playlistId: null, streamer }
+}

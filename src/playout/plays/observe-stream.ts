@@ -1,0 +1,93 @@
+import type { Sql } from '../../db/sql.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { changeStation } from '../change-station.ts'
+import type { PlayoutServices } from '../services.ts'
+import { endLive } from './broadcasts.ts'
+import { endPlay, goSilent } from './plays.ts'
+import { reportTrack } from './report-track.ts'
+
+/** What was seen of a station's stream at a time (Unix milliseconds). */
+export interface Observation {
+  /** Somebody sends. */
+  readonly isConnected: boolean
+  readonly artist: string
+  readonly title: string
+  readonly atMs: number
+}
+
+/** A stream that nobody sends for so long has ended. It may be an encoder that reconnects. */
+const patienceMs = 30_000
+
+/**
+ * Takes what a streaming server shows of a station: without a playout of ours that is what plays, and where nobody sends any more, nobody is
+ * live. Most calls change nothing and write nothing.
+ */
+export async function observeStream(
+  services: PlayoutServices,
+  stationId: number,
+  seen: Observation
+): Promise<void> {
+  const station = await readShown(services.sql, stationId)
+  if (!station) return
+  const { isReported, isLive, unheardSinceMs, playing } = station
+  if (isLive && seen.isConnected !== (unheardSinceMs === null))
+    await services.sql`
+      update broadcasts set unheard_since_ms = ${seen.isConnected ? null : seen.atMs}
+      where station_id = ${stationId} and ended_at_ms is null`
+  const isOver = unheardSinceMs !== null && seen.atMs - unheardSinceMs >= patienceMs
+  if (isLive && !seen.isConnected && isOver)
+    await endLive(services, stationId, { username: null, atMs: seen.atMs })
+  if (!isReported) return
+  if (!seen.isConnected) {
+    if (playing !== null && !isLive) await fallSilent(services, stationId, seen.atMs)
+    return
+  }
+  const { artist } = seen
+  const title = artist === '' && seen.title === '' ? station.liveText : seen.title
+  if (playing?.artist === artist && playing.title === title) return
+  await reportTrack(services, stationId, {
+    queueId: null,
+    mediaId: null,
+    playlistId: null,
+    artist,
+    title,
+    startedAtMs: seen.atMs,
+    isTimed: false
+  }).catch(ignoreOthers)
+}
+
+interface Shown {
+  readonly isReported: boolean
+  readonly liveText: string
+  readonly isLive: boolean
+  readonly unheardSinceMs: number | null
+  readonly playing: { readonly artist: string; readonly title: string } | null
+}
+
+async function readShown(sql: Sql, stationId: number): Promise<Shown | undefined> {
+  const [station] = await sql<Shown[]>`
+    select s.is_enabled and s.backend = 'none' as "isReported", s.live_text as "liveText", b.id is not null as "isLive",
+      b.unheard_since_ms as "unheardSinceMs",
+      case when h.id is not null then jsonb_build_object('artist', h.artist, 'title', h.title) end as playing
+    from stations s left join broadcasts b on b.station_id = s.id and b.ended_at_ms is null
+    left join song_history h on h.station_id = s.id and h.ended_at_ms is null
+    where s.id = ${stationId}`
+  return station
+}
+
+async function fallSilent(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
+  await changeStation(services, stationId, async change => {
+    const { station, play } = change
+    if (!play || station.driver !== 'none' || station.liveSinceMs !== null) return
+    const endMs = Math.max(change.momentOf(atMs), play.startedAtMs)
+    change.happenedAt(endMs)
+    await endPlay(change, play, endMs)
+    goSilent(change, null)
+  }).catch(ignoreOthers)
+}
+
+/** The station was deleted meanwhile, or goes by something else now. */
+function ignoreOthers(error: unknown): void {
+  const isOther = error instanceof ApiError && (error.kind === 'not-found' || error.kind === 'conflict')
+  if (!isOther) throw error
+}

@@ -1,0 +1,126 @@
+import { airtimeMs } from '../../autodj/estimate.ts'
+import type { Tx } from '../../db/sql.ts'
+import type { StationChange } from '../change-station.ts'
+import { countLibraryChange } from '../queue/libraries.ts'
+import { bridgeDueMs, markHeard } from './provisional-plays.ts'
+
+/** One of the newest plays of a station. */
+export interface NearPlay extends TimedPlay {
+  /** The place in the queue that it had; null where it had none. */
+  readonly position: number | null
+  readonly isInterrupt: boolean
+}
+
+const nearAtMost = 50
+
+/** The newest plays, in time, the newest last. */
+export async function readNear(tx: Tx, stationId: number): Promise<NearPlay[]> {
+  const plays = await tx<NearPlay[]>`
+    select h.id, h.started_at_ms as "startedAtMs", h.ended_at_ms as "endedAtMs", h.duration_ms as "durationMs",
+      h.is_bridged as "isBridged", q.position, coalesce(q.is_interrupt, false) as "isInterrupt"
+    from (
+      select * from song_history where station_id between ${stationId} and ${stationId}
+      order by station_id desc, started_at_ms desc, id desc limit ${nearAtMost}
+    ) h left join queue q on q.station_id = ${stationId} and q.history_id = h.id`
+  return plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
+}
+
+/** From when on a play can be placed among these: what lies further back than all of them was not read. */
+export function earliestMs(near: readonly NearPlay[]): number {
+  return near.length < nearAtMost ? -Infinity : (near[0]?.startedAtMs ?? -Infinity)
+}
+
+/** Makes room for a play: ends the one before it, and takes back what was only thought to have begun. */
+export async function settle({ tx, station }: StationChange, { cut, removed }: Placement): Promise<void> {
+  if (removed) {
+    await tx`update queue set played_at_ms = null, history_id = null
+      where station_id = ${station.id} and history_id = ${removed.id}`
+    await tx`delete from song_history where id = ${removed.id}`
+    // Copies of what was played know of it.
+    await countLibraryChange(tx, station.id)
+  }
+  if (!cut) return
+  await markHeard(tx, cut.play)
+  await tx`
+    update song_history set ended_at_ms = least(${cut.atMs}::bigint, stopped_at_ms),
+      listeners_end = case when ended_at_ms is null then ${station.listenersTotal} else listeners_end end
+    where id = ${cut.play.id}`
+}
+
+interface Neighbours {
+  readonly play: NearPlay
+  readonly before: NearPlay | undefined
+  readonly after: NearPlay | undefined
+}
+
+/** Moves the beginning of a play to when it really began, as far as its neighbours let it. */
+export async function moveStart(
+  { tx, station, mark }: StationChange,
+  { play, before, after }: Neighbours,
+  atMs: number
+): Promise<void> {
+  mark(['playback'])
+  const latestMs = play.endedAtMs ?? after?.startedAtMs ?? Infinity
+  const startMs = Math.max(Math.min(atMs, latestMs), before?.startedAtMs ?? 0)
+  const dueAtMs = play.endedAtMs === null ? bridgeDueMs(startMs, play.durationMs) : null
+  if (before && before.endedAtMs === play.startedAtMs)
+    await tx`update song_history set ended_at_ms = ${startMs} where id = ${before.id}`
+  await tx`update song_history set started_at_ms = ${startMs}, due_at_ms = ${dueAtMs} where id = ${play.id}`
+  await tx`update queue set played_at_ms = ${startMs}, plays_at_ms = ${startMs}
+    where station_id = ${station.id} and history_id = ${play.id}`
+}
+
+/** A play as far as its place in time is concerned. */
+export interface TimedPlay {
+  readonly id: number
+  readonly startedAtMs: number
+  /** Null while it is on air. */
+  readonly endedAtMs: number | null
+  readonly durationMs: number
+  readonly isBridged: boolean
+}
+
+/** What a report of a play that began at a time does to the plays around it. */
+export interface Placement {
+  readonly startedAtMs: number
+  /** Null: it is on air; else another play began then, and this report is a late one. */
+  readonly endedAtMs: number | null
+  /** Ends then. */
+  readonly cut: { readonly play: TimedPlay; readonly atMs: number } | null
+  /** Was only taken to have begun, and has not: the report tells what was there in its place. */
+  readonly removed: TimedPlay | null
+}
+
+/**
+ * Where a play that began at `atMs` has its place among the others (`plays`: the newest ones, in time, the newest last).
+ * Plays never overlap. One that the clock began in place of a report stays where the report comes so late that it has been heard; its
+ * own report, which may come later, says that it was there.
+ */
+export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placement {
+  const next = plays.find(play => play.startedAtMs > atMs && !isGuess(play, atMs))
+  const earlier = plays.filter(play => play !== next && (!next || play.startedAtMs < next.startedAtMs))
+  const last = earlier.at(-1)
+  const removed = last && isGuess(last, atMs) ? last : null
+  const before = removed ? earlier.at(-2) : last
+  const startedAtMs = before ? Math.max(atMs, before.startedAtMs) : atMs
+  return {
+    startedAtMs,
+    endedAtMs: next?.startedAtMs ?? null,
+    cut: before && isLonger(before, startedAtMs, removed) ? { play: before, atMs: startedAtMs } : null,
+    removed
+  }
+}
+
+/** A song does not go on for much longer than the clock had thought. */
+const moreAtMost = 15_000
+
+/** Whether a play has to be told its end anew: it would overlap, or a guess had ended it. */
+function isLonger({ endedAtMs }: TimedPlay, atMs: number, guess: TimedPlay | null): boolean {
+  if (endedAtMs === null || endedAtMs > atMs) return true
+  return guess !== null && endedAtMs === guess.startedAtMs && atMs - endedAtMs <= moreAtMost
+}
+
+/** Whether a play was only taken to have begun, and what began at `atMs` did so in its place. */
+function isGuess({ isBridged, startedAtMs, durationMs }: TimedPlay, atMs: number): boolean {
+  return isBridged && atMs < startedAtMs + airtimeMs(durationMs) / 2
+}

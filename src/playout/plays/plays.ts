@@ -1,0 +1,117 @@
+import { artistKeys, titleKey } from '../../songs/clash-keys.ts'
+import { songId, songText } from '../../songs/song.ts'
+import type { StationChange } from '../change-station.ts'
+import type { OpenPlay } from '../rows.ts'
+import { startColumns, startValues } from './play-statistics.ts'
+
+/** Closes the history row of a play. */
+export function endPlay({ tx, station }: StationChange, play: OpenPlay, atMs: number) {
+  return tx`update song_history set ended_at_ms = ${atMs}, listeners_end = ${station.listenersTotal}
+    where id = ${play.id}`
+}
+
+/** A row of the queue: one that was just written is known by its slot. */
+export interface RowRef {
+  readonly id: number | null
+  readonly seq: number | null
+  readonly pass: number
+  readonly trackId: number | null
+  readonly requestId: number | null
+}
+
+/** When a play began, when the clock has to end it (null: only a report can), and when it ended, if it is over. */
+export interface Airtime {
+  readonly atMs: number
+  readonly dueAtMs: number | null
+  readonly endedAtMs?: number
+  /** Nobody has reported it: what follows from its being heard waits for that. */
+  readonly isBridged?: boolean
+}
+
+/**
+ * Opens the history row of a queue row and updates its track and request; the new row's id is `sh_id`. `inserted`: the
+ * number of rows that a plan has just put into the queue; null if none was carried out.
+ */
+export function startQueued(
+  { tx, station, mark }: StationChange,
+  row: RowRef,
+  airtime: Airtime,
+  inserted: number | null
+) {
+  const { atMs, dueAtMs, endedAtMs = null, isBridged = false } = airtime
+  mark(['playback', 'queue'], {
+    wake_at_ms: null,
+    ...(inserted === null
+      ? {}
+      : { next_seq: station.nextSeq + inserted, filled_version: station.libraryVersion })
+  })
+  const isRow =
+    row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
+  return tx`
+    with play as (
+      insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
+        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, ${startColumns(tx)},
+        track_id, pass, request_id, occurrence_ms, title_key,
+        artist_keys)
+      select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
+        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${dueAtMs}, ${endedAtMs},
+        ${isBridged}, ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+        m.title_key, m.artist_keys
+      from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
+      where ${isRow}
+      returning id
+    ), taken as (
+      update queue q set played_at_ms = ${atMs}, plays_at_ms = ${atMs}, skipped_at_ms = null,
+        history_id = (select id from play)
+      where ${isRow}
+    ), heard as (
+      update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
+      where id = ${row.trackId} and not ${isBridged}
+    )
+    update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isBridged}`
+}
+
+/** Marks the station as silent, until something may play at `wakeAtMs` (null: until the library changes). */
+export function goSilent({ station, mark }: StationChange, wakeAtMs: number | null): void {
+  mark(['playback'], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
+}
+
+/** A song of which a playout, a streamer or a streaming server has told. */
+interface ToldSong {
+  readonly artist: string
+  readonly title: string
+  /** A media of the station; null: whichever is called so, if any. */
+  readonly mediaId: number | null
+  readonly playlistId: number | null
+  /** Who plays it; empty: no streamer. */
+  readonly streamer: string
+}
+
+/**
+ * Opens the history row of a song that was not in the queue. What is known of it is its media's, the text that was told
+ * stays; its length is known where no streamer plays it, who may stop at any time.
+ */
+export function startTold({ tx, station, mark }: StationChange, song: ToldSong, airtime: Airtime) {
+  const { artist, title, mediaId, playlistId, streamer } = song
+  const { atMs, dueAtMs, endedAtMs = null } = airtime
+  const id = songId(songText(artist, title))
+  mark(['playback'], { wake_at_ms: null })
+  const isNamed = mediaId === null || artist !== '' || title !== ''
+  return tx`
+    with m as (
+      select id, song_id, artist, title, album, genre, isrc, duration_ms from media
+      where station_id = ${station.id} and remote_playlist_id is null
+        and ${mediaId === null ? tx`song_id = ${id}` : tx`id = ${mediaId}`}
+      order by id limit 1
+    )
+    insert into song_history (station_id, media_id, playlist_id, playlist, streamer, song_id, artist, title, album,
+        genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, ${startColumns(tx)},
+        title_key, artist_keys)
+      select ${station.id}, m.id, p.id, coalesce(p.name, ''), ${streamer}, coalesce(m.song_id, ${id}),
+        case when ${isNamed} then ${artist} else m.artist end, case when ${isNamed} then ${title} else m.title end,
+        coalesce(m.album, ''), coalesce(m.genre, ''), coalesce(m.isrc, ''),
+        case when ${streamer} = '' then coalesce(m.duration_ms, 0) else 0 end, ${atMs}, ${dueAtMs}, ${endedAtMs},
+        ${startValues(tx, station)}, ${titleKey(title)}, ${artistKeys(artist)}
+      from (select) as one left join m on true
+        left join playlists p on p.id = ${playlistId} and p.station_id = ${station.id}`
+}

@@ -1,0 +1,93 @@
+import { airtimeMs } from '../../autodj/estimate.ts'
+import type { Tx } from '../../db/sql.ts'
+import type { StationChange } from '../change-station.ts'
+import { type LiveRow, followedAtMs, type OpenPlay } from '../rows.ts'
+import { endPlay, goSilent, startQueued } from './plays.ts'
+
+/** A report may be late by this much before the clock goes on without it. Milliseconds. */
+export const bridgeAfterMs = 5_000
+
+/** A playout that says nothing for so long after the end of a song plays nothing. */
+const silentAfterMs = 20_000
+
+/** What was heard of a playout so shortly before the end of a song tells that it went on. */
+const heardBeforeMs = 20_000
+
+/** When the clock has to look after a play that somebody reports: null where its length is not known. */
+export function bridgeDueMs(startedAtMs: number, durationMs: number): number | null {
+  return durationMs === 0 ? null : startedAtMs + durationMs + bridgeAfterMs
+}
+
+/**
+ * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there and has the next
+ * song, the song is taken as begun until a report says otherwise, unless it would be over by now, since nobody heard of it for so long or the time
+ * went on at once. Else the station falls silent, after a while: until then the end is postponed.
+ */
+export async function bridge(
+  change: StationChange,
+  play: OpenPlay,
+  queue: readonly LiveRow[]
+): Promise<'ended' | 'postponed'> {
+  const { tx, station } = change
+  const nowMs = station.readAtMs
+  const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
+  const row = queue.find(each => each.isSent && !each.isInterrupt)
+  if (station.driver === 'liquidsoap') {
+    if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isThere(tx, station.id, endMs))) {
+      await markHeard(tx, play)
+      await endPlay(change, play, endMs)
+      await startQueued(change, row, bridged(row, endMs), null)
+      return 'ended'
+    }
+    if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
+      await postpone(change, play, endMs + silentAfterMs)
+      return 'postponed'
+    }
+  }
+  await markHeard(tx, play)
+  await endPlay(change, play, endMs)
+  goSilent(change, null)
+  return 'ended'
+}
+
+/** The end of a song, or the time when a play of unknown length should have been followed by another. */
+function endOf(play: OpenPlay, overlapMs: number): number {
+  const endMs =
+    play.durationMs > 0 ? followedAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - bridgeAfterMs
+  return Math.max(endMs, play.startedAtMs)
+}
+
+const bridged = ({ durationMs }: LiveRow, atMs: number) => ({
+  atMs,
+  dueAtMs: bridgeDueMs(atMs, durationMs),
+  isBridged: true
+})
+
+async function isThere(tx: Tx, stationId: number, endMs: number): Promise<boolean> {
+  const [playout] = await tx<{ seenAtMs: number }[]>`
+    select seen_at_ms as "seenAtMs" from playouts where station_id = ${stationId} and left_at_ms is null`
+  return playout !== undefined && playout.seenAtMs >= endMs - heardBeforeMs
+}
+
+/** Moves the time at which a play has to end. */
+export async function postpone({ tx, mark }: StationChange, play: OpenPlay, dueAtMs: number): Promise<void> {
+  mark(['playback'])
+  await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
+}
+
+/** What follows from a play that nobody reported, once it counts as heard. */
+export async function markHeard(
+  tx: Tx,
+  { id, isBridged }: Pick<OpenPlay, 'id' | 'isBridged'>
+): Promise<void> {
+  if (!isBridged) return
+  await tx`
+    with play as (
+      update song_history set is_bridged = false where id = ${id}
+      returning track_id, pass, request_id, started_at_ms
+    ), heard as (
+      update playlist_tracks t set last_pass = greatest(t.last_pass, play.pass), last_aired_ms = play.started_at_ms
+      from play where t.id = play.track_id
+    )
+    update requests r set state = 'aired', ended_at_ms = play.started_at_ms from play where r.id = play.request_id`
+}

@@ -1,0 +1,197 @@
+import type { Library } from '../../autodj/library.ts'
+import type { Tx } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import { countLibraryChange } from '../queue/libraries.ts'
+import { endPass } from '../queue/passes.ts'
+import { refillQueue } from '../queue/queue.ts'
+import type { LockedStation } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+import { readSituation } from '../situation.ts'
+import { dropLive } from './broadcasts.ts'
+import {
+  earliestMs,
+  moveStart,
+  type NearPlay,
+  placeInTime,
+  type Placement,
+  readNear,
+  settle
+} from './place-report.ts'
+import { startQueued, startTold } from './plays.ts'
+import { bridgeDueMs, markHeard } from './provisional-plays.ts'
+
+/** A track that has really begun. */
+export interface TrackReport {
+  /** The row of the queue it is; null, or one that is not known: it was never queued. */
+  readonly queueId: number | null
+  readonly mediaId: number | null
+  readonly playlistId: number | null
+  readonly artist: string
+  readonly title: string
+  readonly startedAtMs: number
+  /** Whether the reporter said when it began; else it is when the report came. */
+  readonly isTimed: boolean
+}
+
+/**
+ * Records what a playout, a streamer or a streaming server says has begun: history, queue and now playing follow it. A report may come
+ * twice, late, or behind that of the next track; what the clock began in its place is corrected. Throws 404 for an unknown
+ * station, 400 for a media that is none of its own, and 409 where the station does not go by reports.
+ */
+export async function reportTrack(
+  services: PlayoutServices,
+  stationId: number,
+  report: TrackReport
+): Promise<void> {
+  await changeStation(services, stationId, async change => {
+    refuseUnasked(change.station)
+    const startedAtMs = change.momentOf(report.startedAtMs)
+    change.happenedAt(startedAtMs)
+    if (await record(change, { ...report, startedAtMs }))
+      await refillQueue(change, { isLibraryChanged: false })
+  })
+}
+
+function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
+  if (driver === null) throw new ApiError('conflict', 'This station is switched off.')
+  if (driver === 'clock' && liveSinceMs === null)
+    throw new ApiError('conflict', 'What plays is said by the clock of Cuewire: its backend is clock.')
+}
+
+/** Returns whether the report changed anything. */
+async function record(change: StationChange, given: TrackReport): Promise<boolean> {
+  const { tx, station } = change
+  const near = await readNear(tx, station.id)
+  const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestMs(near)) }
+  const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
+  if (row?.historyId) return confirm(change, near, row.historyId, report)
+  if (!row && isRepeat(change, report)) return false
+  if (!row) await checkNamed(tx, station.id, report)
+  const place = placeInTime(near, row && !report.isTimed ? untimed(near, row, report) : report.startedAtMs)
+  // Before the change: libraries in memory must not learn of what may be rolled back.
+  const library = row && (await readSituation(change)).library
+  await settle(change, place)
+  if (row && place.endedAtMs === null && isLiveOver(station, place)) await dropLive(change, place.startedAtMs)
+  if (row && library) await startRow(change, library, row, place)
+  else await startTold(change, await toldSong(tx, station, report, place), airtimeOf(place, 0))
+  if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(change, row)
+  return true
+}
+
+/** What the queue plays is not heard while a streamer is: the word that he has left was lost. It may only be late at first. */
+const liveAtLeastMs = 10_000
+
+function isLiveOver({ liveSinceMs }: LockedStation, { startedAtMs }: Placement): boolean {
+  return liveSinceMs !== null && startedAtMs - liveSinceMs > liveAtLeastMs
+}
+
+interface ReportedRow {
+  readonly id: number
+  readonly seq: number
+  readonly position: number
+  readonly playlistId: number | null
+  readonly trackId: number | null
+  readonly requestId: number | null
+  readonly pass: number
+  readonly durationMs: number
+  readonly isInterrupt: boolean
+  readonly historyId: number | null
+}
+
+async function readRow(tx: Tx, stationId: number, id: number): Promise<ReportedRow | undefined> {
+  const [row] = await tx<ReportedRow[]>`
+    select id, seq, position, playlist_id as "playlistId", track_id as "trackId", request_id as "requestId", pass,
+      duration_ms as "durationMs", is_interrupt as "isInterrupt", history_id as "historyId"
+    from queue where id = ${id} and station_id = ${stationId}`
+  return row
+}
+
+/** A row that has its play already: a repeat, or what the clock had begun really has. */
+async function confirm(
+  change: StationChange,
+  near: readonly NearPlay[],
+  historyId: number,
+  { startedAtMs }: TrackReport
+): Promise<boolean> {
+  const at = near.findIndex(({ id }) => id === historyId)
+  const play = near[at]
+  if (!play?.isBridged) return false
+  await moveStart(change, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
+  await markHeard(change.tx, play)
+  return true
+}
+
+/** Streamers and streaming servers tell the same title again and again. */
+function isRepeat({ play }: StationChange, { artist, title, mediaId }: TrackReport): boolean {
+  return mediaId === null && play !== null && play.artist === artist && play.title === title
+}
+
+/** What was not queued must be named otherwise. */
+async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }: TrackReport): Promise<void> {
+  if (mediaId === null && artist === '' && title === '') {
+    const unknown = "sq_id is none of the station's rows, and the song is not named otherwise."
+    throw ApiError.ofFields([{ field: 'sq_id', code: 'not_found', message: unknown }])
+  }
+  if (mediaId === null) return
+  const [media] = await tx`select from media where id = ${mediaId} and station_id = ${stationId}`
+  if (media) return
+  const message = "media_id is none of the station's media."
+  throw ApiError.ofFields([{ field: 'media_id', code: 'not_found', message }])
+}
+
+/** When a row began of which nobody said it: in its order, where a later one was reported before it. */
+function untimed(near: readonly NearPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
+  const current = near.at(-1)
+  if (!current || current.endedAtMs !== null || row.isInterrupt || current.isInterrupt) return startedAtMs
+  if (current.position === null || current.position < row.position) return startedAtMs
+  const before = near.at(-2)
+  const expectedMs = before ? before.startedAtMs + before.durationMs : current.startedAtMs
+  return Math.max(Math.min(expectedMs, current.startedAtMs - 1), before?.startedAtMs ?? 0)
+}
+
+const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) => ({
+  atMs: startedAtMs,
+  dueAtMs: endedAtMs === null ? bridgeDueMs(startedAtMs, durationMs) : null,
+  ...(endedAtMs === null ? {} : { endedAtMs })
+})
+
+async function startRow(
+  change: StationChange,
+  library: Library,
+  row: ReportedRow,
+  place: Placement
+): Promise<void> {
+  await startQueued(change, row, airtimeOf(place, row.durationMs), null)
+  await Promise.all(endPass(change.tx, library, row))
+  // Copies of what was played know only what came behind.
+  if (place.endedAtMs !== null) await countLibraryChange(change.tx, change.station.id)
+}
+
+/** Who was live then is who plays it. */
+async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { startedAtMs }: Placement) {
+  const [broadcast] = await tx<{ streamer: string }[]>`
+    select b.streamer_name as streamer from broadcasts b
+    where b.station_id = ${station.id} and b.started_at_ms <= ${startedAtMs}
+      and (b.ended_at_ms is null or b.ended_at_ms > ${startedAtMs})
+    order by b.id desc limit 1`
+  return { ...report, streamer: broadcast?.streamer ?? '' }
+}
+
+/** What the playout had before this and did not play goes back to its playlists. */
+async function passOver({ tx, station, mark }: StationChange, row: ReportedRow): Promise<void> {
+  const { count } = await tx`
+    with passed as (
+      update queue set skipped_at_ms = ${engineTimeMs()}
+      where station_id = ${station.id} and is_sent and not is_interrupt and position < ${row.position}
+        and played_at_ms is null and skipped_at_ms is null
+      returning request_id
+    ), waiting as (
+      update requests r set state = 'pending' from passed where r.id = passed.request_id and r.state = 'queued'
+    )
+    select from passed`
+  if (count === 0) return
+  mark(['queue'])
+  await countLibraryChange(tx, station.id)
+}

@@ -1,0 +1,100 @@
+import type { LogEntry } from '../../autodj/log-entry.ts'
+import type { Tx } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { StationChange } from '../change-station.ts'
+import { readQueues } from '../rows.ts'
+import { refillQueue } from './queue.ts'
+
+/** No queue is longer than this: every step of the engine reads all of it. */
+const rowsAtMost = 500
+
+/**
+ * Puts songs of the station into its queue, in the order given, a song twice where it is given twice: at a place (1 is the
+ * first that is not on its way to the air), else behind what was put there by hand before. They belong to no
+ * playlist, so nothing withdraws them but a person. Gives the ids of the rows. Throws 404 for an unknown station, 400
+ * for a queue that would become too long.
+ */
+export async function addToQueue(
+  change: StationChange,
+  mediaIds: readonly number[],
+  place: number | null = null
+): Promise<number[]> {
+  const { tx, station } = change
+  const stationId = station.id
+  const [queue, songs] = await Promise.all([
+    readQueues(tx, [stationId]),
+    tx<{ id: number; durationMs: number }[]>`
+      select m.id, m.duration_ms as "durationMs"
+      from unnest(${[...mediaIds]}::bigint[]) with ordinality as wanted (id, place)
+      join media m on m.id = wanted.id and m.station_id = ${stationId} order by wanted.place`
+  ])
+  if (songs.length === 0) return []
+  if (queue.length + songs.length > rowsAtMost) refuseLength()
+  const nowMs = engineTimeMs()
+  const rows = songs.map(({ id, durationMs }, index) => ({
+    station_id: stationId,
+    seq: station.nextSeq + index,
+    position: 0,
+    media_id: id,
+    is_manual: true,
+    // Where they come is told by the refill that follows.
+    cued_at_ms: nowMs,
+    plays_at_ms: nowMs,
+    duration_ms: durationMs
+  }))
+  const inserted = await tx<{ id: number; seq: number }[]>`insert into queue ${tx(rows)} returning id, seq`
+  const ids = inserted.toSorted((a, b) => a.seq - b.seq).map(({ id }) => id)
+  const sent = queue.filter(row => row.isSent).length
+  const firstOfAutodj = queue.findIndex(row => !row.isSent && !row.isManual)
+  const behindHand = firstOfAutodj === -1 ? queue.length : firstOfAutodj
+  const index = place === null ? behindHand : Math.min(sent + place - 1, queue.length)
+  const order = queue.map(({ id }) => id).toSpliced(index, 0, ...ids)
+  await writeOrder(tx, order, Math.min(station.nextSeq, ...queue.map(({ position }) => position)))
+  await tx`update stations set next_seq = next_seq + ${rows.length} where id = ${stationId}`
+  change.mark(['queue'])
+  await refillQueue(change)
+  await tx`
+    update queue set log = jsonb_build_array(
+      jsonb_build_object('step', 'slot', 'at', plays_at_ms / 1000, 'why', 'manual'))
+    where id = any(${ids}::bigint[])`
+  return ids
+}
+
+/**
+ * Moves a row of the queue to a place (1 is the first that is not on its way to the air); beyond the end is the end. From
+ * then on it stays where a person wants it, as if it had been put there by hand. Throws 404 for a row that is not in the queue, 409
+ * for one that is on its way.
+ */
+export async function moveInQueue(change: StationChange, queueId: number, place: number): Promise<void> {
+  const { tx, station } = change
+  const queue = await readQueues(tx, [station.id])
+  const row = queue.find(({ id }) => id === queueId)
+  if (!row) throw new ApiError('not-found')
+  if (row.isSent) throw new ApiError('conflict', 'The song is already on its way to the air.')
+  const sent = queue.filter(each => each.isSent).length
+  const others = queue.filter(each => each !== row).map(({ id }) => id)
+  const order = others.toSpliced(Math.min(sent + place - 1, others.length), 0, row.id)
+  const log: LogEntry = {
+    step: 'moved_by_hand',
+    from: queue.indexOf(row) + 1 - sent,
+    to: order.indexOf(row.id) + 1 - sent
+  }
+  await tx`
+    update queue set is_manual = true, is_interrupt = false, batch = null, log = log || ${tx.json([{ ...log }])}
+    where id = ${row.id}`
+  await writeOrder(tx, order, Math.min(...queue.map(({ position }) => position)))
+  change.mark(['queue'])
+  await refillQueue(change)
+}
+
+async function writeOrder(tx: Tx, ids: readonly number[], first: number): Promise<void> {
+  await tx`
+    update queue q set position = ${first - 1} + x.place
+    from unnest(${[...ids]}::bigint[]) with ordinality as x (id, place) where q.id = x.id`
+}
+
+function refuseLength(): never {
+  const message = `The queue may have at most ${rowsAtMost} songs.`
+  throw ApiError.ofFields([{ field: '', code: 'limit_reached', message }])
+}

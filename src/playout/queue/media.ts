@@ -1,0 +1,54 @@
+import type { Tx } from '../../db/sql.ts'
+import type { StationChange } from '../change-station.ts'
+
+/**
+ * Says that the shown plays or the next song are other ones, where a media is among them, so that the next
+ * publication shows what was changed of it. A media that nobody is shown costs no publication.
+ */
+export async function markMedia({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
+  const { id: stationId } = station
+  const [shown] = await tx<{ isPlayed: boolean; isNext: boolean }[]>`
+    select
+      exists (
+        select from (
+          select media_id from song_history
+          where station_id between ${stationId} and ${stationId} and is_visible order by station_id desc, id desc
+          limit (select history_length + 1 from stations where id = ${stationId})
+        ) h where h.media_id = ${mediaId}) as "isPlayed",
+      coalesce((
+        select media_id from queue
+        where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null and is_visible
+        order by position limit 1) = ${mediaId}, false) as "isNext"`
+  if (shown?.isPlayed) mark(['playback'])
+  if (shown?.isNext) mark(['queue'])
+}
+
+/** Makes the play on air follow its media's text; what has ended keeps the text it was heard under. */
+export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number): Promise<void> {
+  await tx`
+    update song_history h set song_id = m.song_id, artist = m.artist, title = m.title, album = m.album,
+      genre = m.genre, isrc = m.isrc
+    from media m
+    where h.station_id = ${stationId} and h.ended_at_ms is null and h.media_id = m.id and m.id = ${mediaId}`
+}
+
+/** Makes the rows that wait in the queue as long as their media; one that is on its way stays as it was sent. */
+export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): Promise<void> {
+  await tx`
+    update queue q set duration_ms = m.duration_ms from media m
+    where q.station_id = ${stationId} and q.media_id = m.id and m.id = ${mediaId}
+      and q.played_at_ms is null and q.skipped_at_ms is null and not q.is_sent`
+}
+
+/** Takes the rows that playlists chose of a media out of the queue, all but what is on its way to the air. */
+export async function withdrawMedia(
+  { tx, station, mark }: StationChange,
+  mediaId: number,
+  playlistIds: readonly number[]
+): Promise<void> {
+  const { count } = await tx`
+    delete from queue
+    where station_id = ${station.id} and media_id = ${mediaId} and playlist_id = any(${[...playlistIds]}::bigint[])
+      and played_at_ms is null and skipped_at_ms is null and not is_sent`
+  if (count > 0) mark(['queue'])
+}

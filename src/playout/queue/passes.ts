@@ -1,0 +1,33 @@
+import { isCounted, type Library } from '../../autodj/library.ts'
+import type { Tx } from '../../db/sql.ts'
+import { countLibraryChange } from './libraries.ts'
+
+/**
+ * Begins a new run through all tracks of a playlist, in another order where it is a shuffled one. What it has in the queue leaves,
+ * all but what is on its way to the air.
+ */
+export async function startNewPass(tx: Tx, stationId: number, playlistId: number): Promise<void> {
+  await tx`
+    update playlists p set pass = 1 + greatest(p.pass,
+      (select coalesce(max(last_pass), 0) from playlist_tracks t where t.playlist_id = p.id),
+      (select coalesce(max(pass), 0) from queue q
+        where q.playlist_id = p.id and q.played_at_ms is null and q.skipped_at_ms is null))
+    where p.id = ${playlistId}`
+  await tx`
+    delete from queue where playlist_id = ${playlistId} and played_at_ms is null and skipped_at_ms is null
+      and not is_sent and not is_manual`
+  await countLibraryChange(tx, stationId)
+}
+
+/** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
+export function endPass(
+  tx: Tx,
+  { playlists }: Library,
+  { playlistId, pass }: { readonly playlistId: number | null; readonly pass: number }
+) {
+  const playlist = playlists.find(({ id }) => id === playlistId)
+  if (!playlist || pass <= playlist.pass) return []
+  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !isCounted(playlist, index)
+  if (!playlist.tracks.lastPass.every(isDone)) return []
+  return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
+}

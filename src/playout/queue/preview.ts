@@ -1,0 +1,67 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import { simulate, type SimulatedPlay } from '../../autodj/simulate.ts'
+import type { Sql } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { followedAtMs } from '../rows.ts'
+import { type Situation, previewSituation } from '../situation.ts'
+
+export interface PreviewLimits {
+  readonly untilMs: number
+  readonly playsAtMost: number
+  /** False once nobody waits for it any more. */
+  readonly isWanted: () => boolean
+}
+
+/** How long the event loop may be held in one go. */
+const sliceMs = 4
+/** How long it may take altogether. */
+const patienceMs = 10_000
+
+/**
+ * What a station will play if nothing is changed, the rows of its queue first. Computed on copies, so that it touches nothing,
+ * and in slices, so that it holds nobody up. Null for an unknown station. Ends early after ten seconds.
+ */
+export async function previewStation(
+  sql: Sql,
+  stationId: number,
+  limits: PreviewLimits
+): Promise<SimulatedPlay[] | null> {
+  const nowMs = engineTimeMs()
+  const situation = await sql.begin('isolation level repeatable read read only', tx =>
+    previewSituation(tx, stationId, nowMs)
+  )
+  if (!situation) return null
+  if (!situation.station.hasAutodj) return []
+  return collect(situation, nowMs, limits)
+}
+
+async function collect(
+  { station, play, queue, library }: Situation,
+  nowMs: number,
+  { untilMs, playsAtMost, isWanted }: PreviewLimits
+): Promise<SimulatedPlay[]> {
+  const endsAtMs =
+    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? followedAtMs(play, station.overlapMs))
+  const plays: SimulatedPlay[] = []
+  const beganMs = performance.now()
+  let sliceBeganMs = beganMs
+  for (const each of simulate({
+    library,
+    queue,
+    startedAtMs: play?.startedAtMs ?? nowMs,
+    fromMs: endsAtMs,
+    queueLength: station.queueLength,
+    nextSeq: station.nextSeq
+  })) {
+    if (each.startsAtMs >= untilMs || plays.length >= playsAtMost) break
+    plays.push(each)
+    const now = performance.now()
+    if (now - beganMs > patienceMs || !isWanted()) break
+    if (now - sliceBeganMs > sliceMs) {
+      await nextTurn()
+      sliceBeganMs = performance.now()
+    }
+  }
+  return plays
+}

@@ -1,0 +1,172 @@
+import type { Playlist } from '../../autodj/library.ts'
+import { type Plan, refill } from '../../autodj/refill.ts'
+import { indexOf, markAired } from '../../autodj/tracks.ts'
+import type { Tx } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import { followedAtMs, type LiveRow, naturalEndMs, type OpenPlay } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+import { readSituationAnew, type Situation } from '../situation.ts'
+import { countLibraryChange } from './libraries.ts'
+import { isEmptyPlan, planStatements } from './plan-statements.ts'
+
+/**
+ * Removes an unplayed row from the queue, returns its track to the playlist (but not to the same slot) and fills the queue. The rules of its
+ * playlist count it as played; a sequential playlist continues behind it; a request is cancelled. Throws 404 for a row that is not in
+ * the station's queue, 409 for one that has been sent to the playout.
+ */
+export async function removeFromQueue(change: StationChange, queueId: number, nowMs: number): Promise<void> {
+  const { tx, station } = change
+  const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
+  const row = situation.queue.find(({ id }) => id === queueId)
+  if (!row) throw await missingRow(tx, station.id, queueId)
+  if (row.isSent) throw new ApiError('conflict', onItsWay)
+  change.mark(['queue'])
+  await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
+  if (row.requestId !== null)
+    await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${row.requestId}`
+  const playlist = situation.library.playlists.find(({ id }) => id === row.playlistId)
+  if (playlist?.order === 'sequential' && row.trackId !== null) await passOver(tx, playlist, row.trackId, row)
+  const { past } = situation.library
+  const left: Situation = {
+    ...situation,
+    queue: situation.queue.filter(each => each !== row),
+    library: {
+      ...situation.library,
+      past: { ...past, refused: [row, ...past.refused] },
+      requests: situation.library.requests.filter(({ id }) => id !== row.requestId)
+    }
+  }
+  await fill(change, left, nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
+}
+
+const onItsWay = 'The song is already on its way to the air.'
+
+async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<ApiError> {
+  const [row] = await tx`
+    select from queue where id = ${queueId} and station_id = ${stationId} and skipped_at_ms is null`
+  return row ? new ApiError('conflict', onItsWay) : new ApiError('not-found')
+}
+
+/** A track in sequence would come straight back, so it counts as heard in its pass. */
+async function passOver(
+  tx: Tx,
+  { tracks }: Playlist,
+  trackId: number,
+  { stationId, pass }: LiveRow
+): Promise<void> {
+  markAired(tracks, indexOf(tracks, trackId), pass, 0)
+  await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
+  await countLibraryChange(tx, stationId)
+}
+
+/**
+ * Removes every row from the queue except those that have been sent to the playout, and fills it with other tracks if there are any. Tracks
+ * return to their playlists, requests wait again.
+ */
+export async function clearQueue(change: StationChange): Promise<void> {
+  const { tx } = change
+  const nowMs = engineTimeMs()
+  const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
+  const cleared = situation.queue.filter(row => !row.isSent)
+  if (cleared.length > 0) {
+    const ids = cleared.map(({ id }) => id)
+    await tx`update requests set state = 'pending' where state = 'queued'
+      and id in (select request_id from queue where id = any(${ids}::bigint[]))`
+    await tx`delete from queue where id = any(${ids}::bigint[])`
+    change.mark(['queue'])
+  }
+  const rejected = new Set(cleared.flatMap(({ trackId }) => trackId ?? []))
+  await fill(change, { ...situation, queue: situation.queue.filter(row => row.isSent) }, nowMs, rejected)
+}
+
+/** Marks the queue if the next song comes from this playlist, because it is shown with its name. */
+export async function markPlaylist({ tx, station, mark }: StationChange, playlistId: number): Promise<void> {
+  const [next] = await tx<{ playlistId: number | null }[]>`
+    select playlist_id as "playlistId" from queue
+    where station_id = ${station.id} and played_at_ms is null and skipped_at_ms is null and is_visible
+    order by position limit 1`
+  if (next?.playlistId === playlistId) mark(['queue'])
+}
+
+/** Removes queued songs that are no longer eligible, fills the queue and updates the expected start times. */
+export async function refillQueue(
+  change: StationChange,
+  { isLibraryChanged = true }: { readonly isLibraryChanged?: boolean } = {}
+): Promise<void> {
+  const nowMs = engineTimeMs()
+  await fill(change, await readSituationAnew(change, nowMs, { isLibraryChanged }), nowMs)
+}
+
+/** Refills the queue of a station whose library has changed, and publishes it. */
+export async function refillQueueLater(services: PlayoutServices, stationId: number): Promise<void> {
+  try {
+    await changeStation(services, stationId, change => refillQueue(change))
+  } catch (error) {
+    services.log.warn({ err: error, station: stationId }, 'queue not refilled; retrying')
+  }
+}
+
+/** Plans the queue and writes the plan. */
+async function fill(
+  change: StationChange,
+  situation: Situation,
+  nowMs: number,
+  rejected: ReadonlySet<number> = new Set()
+): Promise<void> {
+  const { tx, mark } = change
+  const { station, play } = situation
+  if (station.filledVersion !== station.libraryVersion) mark([], { filled_version: station.libraryVersion })
+  if (!station.hasAutodj) return
+  const plan = planOf(situation, nowMs, rejected)
+  const dueAtMs = movedEnd(situation, plan)
+  if (isEmptyPlan(plan) && dueAtMs === null) return
+  mark(['queue'])
+  if (dueAtMs !== null) mark(['playback'])
+  await Promise.all([
+    ...planStatements(tx, [{ stationId: station.id, plan }]),
+    // Not at the end of the change: another plan of the same change reads it.
+    ...(plan.insert.length > 0
+      ? [tx`update stations set next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`]
+      : []),
+    ...(dueAtMs !== null && play
+      ? [tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`]
+      : [])
+  ])
+}
+
+function planOf(
+  { station, play, queue, library }: Situation,
+  nowMs: number,
+  rejected: ReadonlySet<number>
+): Plan {
+  const endsAtMs = Math.max(nowMs, play ? followedAtMs(play, station.overlapMs) : nowMs)
+  return refill({
+    library,
+    running: {
+      startedAtMs: play?.startedAtMs ?? nowMs,
+      endsAtMs,
+      playlistId: play?.playlistId ?? null,
+      isInterrupt: play?.isInterrupt ?? false
+    },
+    nowMs,
+    queue,
+    queueLength: station.queueLength,
+    rejected,
+    nextSeq: station.nextSeq
+  })
+}
+
+/** When the clock has to end the current play because something cuts it or no longer does; null if that has not changed. */
+function movedEnd({ station, play }: Situation, plan: Plan): number | null {
+  if (play === null || !station.isClocked || play.dueAtMs === null) return null
+  const endMs = endOf(play, plan)
+  return endMs === play.dueAtMs ? null : endMs
+}
+
+/** A play that is over its time already keeps the end that it had. */
+function endOf(play: OpenPlay, { runningEndsMs }: Plan): number {
+  const naturalMs = naturalEndMs(play)
+  return Math.round(runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs ?? 0) : runningEndsMs)
+}

@@ -1,0 +1,222 @@
+import { randomBytes } from 'node:crypto'
+
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { artistKeys, titleKey } from '../../songs/clash-keys.ts'
+import { addressSongId, type Song } from '../../songs/song.ts'
+import type { StationChange } from '../change-station.ts'
+
+/*
+ * A playlist that draws from an address has entries instead of songs of the library: media of its own, known by their
+ * address, and a track for each. They stand beside the songs that were put into it before, which wait for its source to be
+ * the library again: a track belongs to the source that its media came from.
+ */
+
+/** A playlist and the station that plays it. */
+export interface RemotePlaylist {
+  readonly id: number
+  readonly stationId: number
+}
+
+/** What is known of an entry: its address is the path of the song. */
+export type EntrySong = Pick<Song, 'path' | 'artist' | 'title' | 'durationMs'>
+
+export interface Entry extends EntrySong {
+  readonly trackId: number
+  readonly mediaId: number
+  readonly position: number
+}
+
+/** The entries that a playlist has now, in its order. */
+export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]> {
+  return sql<Entry[]>`
+    select t.id as "trackId", t.position, m.id as "mediaId", m.path, m.artist, m.title,
+      m.duration_ms as "durationMs"
+    from playlist_tracks t join media m on m.id = t.media_id
+    where t.playlist_id = ${playlistId} and m.remote_playlist_id = ${playlistId} order by t.position, t.id`
+}
+
+/** How to get from the entries of a playlist to other ones; positions count from 1. */
+export interface EntryChanges {
+  readonly added: readonly { readonly song: EntrySong; readonly position: number }[]
+  readonly moved: readonly { readonly trackId: number; readonly position: number }[]
+  /** Those of which something else is said than before. */
+  readonly retold: readonly { readonly song: EntrySong; readonly mediaId: number }[]
+  readonly gone: readonly Entry[]
+}
+
+/**
+ * Compares entries with songs of distinct addresses. What is named again keeps its track. A length that is not told
+ * contradicts none: the entry's own may have been measured.
+ */
+export function changesOf(entries: readonly Entry[], songs: readonly EntrySong[]): EntryChanges {
+  const known = new Map(entries.map(entry => [entry.path, entry]))
+  const added = []
+  const moved = []
+  const retold = []
+  for (const [index, song] of songs.entries()) {
+    const entry = known.get(song.path)
+    const position = index + 1
+    known.delete(song.path)
+    if (!entry) added.push({ song, position })
+    if (entry && entry.position !== position) moved.push({ trackId: entry.trackId, position })
+    if (entry && isToldOtherwise(entry, song)) retold.push({ song, mediaId: entry.mediaId })
+  }
+  return { added, moved, retold, gone: [...known.values()] }
+}
+
+const isToldOtherwise = (entry: Entry, { artist, title, durationMs }: EntrySong) =>
+  entry.artist !== artist || entry.title !== title || (durationMs !== 0 && entry.durationMs !== durationMs)
+
+export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boolean {
+  return added.length + moved.length + retold.length + gone.length === 0
+}
+
+const insertAtOnce = 1_000
+
+/**
+ * Writes the media of entries that are new or told otherwise. It precedes `placeEntries` and needs no lock on the station,
+ * so a long list holds nobody up; media without a track are nobody's.
+ */
+export async function writeEntries(
+  tx: Tx,
+  playlist: RemotePlaylist,
+  { added, retold }: EntryChanges
+): Promise<void> {
+  const songs = [...added, ...retold].map(({ song }) => song)
+  for (let start = 0; start < songs.length; start += insertAtOnce) {
+    const rows = songs.slice(start, start + insertAtOnce).map(song => mediaRow(playlist, song))
+    await tx`
+      insert into media ${tx(rows)}
+      on conflict (remote_playlist_id, song_id) where remote_playlist_id is not null do update set
+        title_key = excluded.title_key, artist_keys = excluded.artist_keys,
+        artist = excluded.artist, title = excluded.title,
+        duration_ms = case when excluded.duration_ms = 0 then media.duration_ms else excluded.duration_ms end`
+  }
+}
+
+function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, durationMs }: EntrySong) {
+  return {
+    station_id: stationId,
+    remote_playlist_id: id,
+    unique_id: randomBytes(12).toString('hex'),
+    path,
+    song_id: addressSongId(path),
+    title_key: titleKey(title),
+    artist_keys: artistKeys(artist),
+    artist,
+    title,
+    duration_ms: durationMs
+  }
+}
+
+/**
+ * Puts the tracks of a playlist in the order of its entries; the caller holds the station's row, and has written the
+ * media. Waiting rows of the queue go with an entry that is gone; what is on its way to the air stays, and so does its
+ * media. The caller fills the queue up again.
+ */
+export async function placeEntries(
+  { tx, mark }: StationChange,
+  playlist: RemotePlaylist,
+  { added, moved, retold, gone }: EntryChanges
+): Promise<void> {
+  const goneIds = gone.map(({ trackId }) => trackId)
+  const [withdrawn, , resized] = await Promise.all([
+    tx`
+      delete from queue where station_id = ${playlist.stationId} and track_id = any(${goneIds}::bigint[])
+        and played_at_ms is null and skipped_at_ms is null and not is_sent`,
+    tx`delete from playlist_tracks where id = any(${goneIds}::bigint[])`,
+    tx`
+      update queue q set duration_ms = case m.duration_ms when 0 then q.duration_ms else m.duration_ms end
+      from media m
+      where m.id = q.media_id and q.station_id = ${playlist.stationId}
+        and q.media_id = any(${retold.map(({ mediaId }) => mediaId)}::bigint[])
+        and q.played_at_ms is null and q.skipped_at_ms is null and not q.is_sent`,
+    tx`
+      insert into playlist_tracks (playlist_id, media_id, position)
+      select ${playlist.id}::bigint, m.id, new.position
+      from unnest(${added.map(({ song }) => addressSongId(song.path))}::text[],
+        ${added.map(({ position }) => position)}::int[]) as new (song_id, position)
+      cross join lateral (
+        -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
+        select id from media where remote_playlist_id = ${playlist.id} and song_id = new.song_id limit 1
+      ) m
+      on conflict (playlist_id, media_id) do nothing`,
+    tx`
+      update playlist_tracks t set position = other.position
+      from unnest(${moved.map(({ trackId }) => trackId)}::bigint[],
+        ${moved.map(({ position }) => position)}::int[]) as other (id, position)
+      where t.id = other.id`,
+    ...(gone.length > 0 ? [removeUnused(tx, tx`m.remote_playlist_id = ${playlist.id}`)] : [])
+  ])
+  if (withdrawn.count + resized.count > 0) mark(['queue'])
+}
+
+/** Makes these songs, of distinct addresses, the entries of a playlist, under the same terms. Gives whether they were others. */
+export async function keepEntries(
+  change: StationChange,
+  playlist: RemotePlaylist,
+  songs: readonly EntrySong[]
+): Promise<boolean> {
+  const { tx } = change
+  const changes = changesOf(await readEntries(tx, playlist.id), songs)
+  if (isUnchanged(changes)) return false
+  await writeEntries(tx, playlist, changes)
+  await placeEntries(change, playlist, changes)
+  return true
+}
+
+/** Removes media that were entries and waited for a row of the queue, or for the end of their play. Gives how many. */
+export async function removeLeftEntries(sql: Sql): Promise<number> {
+  const { count } = await removeUnused(sql, sql`m.remote_playlist_id is not null`)
+  return count
+}
+
+function removeUnused(sql: Sql | Tx, which: Fragment) {
+  return sql`
+    delete from media m where ${which}
+      and not exists (select from playlist_tracks t where t.media_id = m.id)
+      and not exists (select from queue q where q.media_id = m.id)
+      and not exists (
+        select from song_history h
+        where h.station_id = m.station_id and h.ended_at_ms is null and h.media_id = m.id)`
+}
+
+/** The settings of a playlist that say where its songs come from. */
+interface Source {
+  readonly name: string
+  readonly source: string
+  readonly remote_url: string
+  readonly remote_type: string
+}
+
+/** Songs of the library; a list, which the workers fetch; or one thing that goes on for as long as it is let. */
+type Kind = 'songs' | 'list' | 'single'
+
+function kindOf({ source, remote_type: type }: Source): Kind {
+  if (source !== 'remote_url') return 'songs'
+  return type === 'playlist' ? 'list' : 'single'
+}
+
+/**
+ * Makes the entries of a playlist follow its settings, in the transaction that saves them and holds the station's row. A
+ * stream has one entry, named after the playlist. A list has none until it was fetched from this address, which is
+ * done as soon as a worker looks. Gives whether the entries are other ones.
+ */
+export async function followSource(
+  change: StationChange,
+  playlist: RemotePlaylist,
+  before: Source | null,
+  after: Source
+): Promise<boolean> {
+  const was = before ? kindOf(before) : 'songs'
+  const is = kindOf(after)
+  if (was === 'songs' && is === 'songs') return false
+  if (was === 'list' && is === 'list' && before?.remote_url === after.remote_url) return false
+  // What a worker may be fetching from the former address is refused by this.
+  if (was === 'list' || is === 'list')
+    await change.tx`
+      update playlists set fetched_at_ms = 0, fetch_at_ms = 0, fetch_problem = '', failing_since_ms = null
+      where id = ${playlist.id}`
+  const single = { path: after.remote_url, artist: '', title: after.name, durationMs: 0 }
+  return keepEntries(change, playlist, is === 'single' ? [single] : [])
+}

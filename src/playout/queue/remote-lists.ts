@@ -1,0 +1,197 @@
+import type { BlockList } from 'node:net'
+
+import { raiseNotification, settleNotification } from '../../db/notifications.ts'
+import type { Sql, Tx } from '../../db/sql.ts'
+import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
+import { networkList } from '../../outbound/networks.ts'
+import { readRemoteList, type RemoteList } from '../../songs/remote-list.ts'
+import type { Song } from '../../songs/song.ts'
+import { changeStation, type StationChange } from '../change-station.ts'
+import type { PlayoutServices } from '../services.ts'
+import { refillQueueLater } from './queue.ts'
+import {
+  changesOf,
+  isUnchanged,
+  placeEntries,
+  readEntries,
+  removeLeftEntries,
+  writeEntries
+} from './remote-entries.ts'
+
+export interface RemoteListServices extends PlayoutServices {
+  readonly config: { readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[] }
+}
+
+const everyMs = 10 * 60_000
+/** The first pause after a failure; each further one is as long as the list has been failing. */
+const soonestMs = 30_000
+/** Longer than a fetch and the keeping of it may take. */
+const claimMs = 60_000
+/** From then on operators are told. */
+const patienceMs = 60 * 60_000
+/** A list that takes its 10 seconds must not hold all others up. */
+const lanes = 4
+
+const factOf = (id: number) => `remote-list:${id}`
+
+/** A list that this process may fetch until the claim runs out. */
+interface ClaimedList {
+  readonly id: number
+  readonly stationId: number
+  readonly name: string
+  readonly station: string
+  readonly url: string
+  readonly claimedUntilMs: number
+  readonly failingSinceMs: number | null
+  readonly problem: string
+  readonly isNew: boolean
+}
+
+/**
+ * Fetches the lists of remote playlists whose time has come, a few at a time and the longest due first, and keeps what
+ * they name as entries. It may run in any number of processes: a list is claimed before it is fetched, and a claim that
+ * was left behind runs out. `nowMs` is the time of the call. Gives how many lists were fetched, in vain or not; rejects once
+ * `signal` is aborted.
+ */
+export async function refreshRemoteLists(
+  services: RemoteListServices,
+  nowMs: number,
+  signal = new AbortController().signal
+): Promise<number> {
+  const allowed = networkList(services.config.WEBHOOK_ALLOWED_NETWORKS)
+  const calledAtMs = performance.now()
+  const clock = () => Math.round(nowMs + performance.now() - calledAtMs)
+  let fetched = 0
+  const lane = async () => {
+    for (;;) {
+      signal.throwIfAborted()
+      const list = await claim(services.sql, clock())
+      if (!list) return
+      try {
+        await refresh(services, list, await fetchList(list.url, allowed, signal), clock())
+      } catch (error) {
+        signal.throwIfAborted()
+        services.log.error({ err: error, playlist: list.id }, 'remote list not kept; trying again')
+      }
+      fetched++
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return fetched
+}
+
+/** Takes the list that has been due for the longest time; nobody else takes it before the claim runs out. */
+async function claim(sql: Sql, nowMs: number): Promise<ClaimedList | undefined> {
+  const [list] = await sql<ClaimedList[]>`
+    update playlists p set fetch_at_ms = ${nowMs + claimMs}
+    from stations s
+    where s.id = p.station_id and p.id = (
+      select x.id from playlists x join stations y on y.id = x.station_id
+      where x.source = 'remote_url' and x.remote_type = 'playlist' and x.is_enabled and x.fetch_at_ms <= ${nowMs}
+        and y.is_enabled and y.backend <> 'none'
+      order by x.fetch_at_ms limit 1 for no key update of x skip locked)
+    returning p.id, s.id as "stationId", p.name, s.name as station, p.remote_url as url,
+      p.fetch_at_ms as "claimedUntilMs", p.failing_since_ms as "failingSinceMs", p.fetch_problem as problem,
+      p.fetched_at_ms = 0 as "isNew"`
+  return list
+}
+
+async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): Promise<RemoteList> {
+  try {
+    const { status, body } = await guardedFetch(url, { allowed, signal })
+    return status === 200 ? readRemoteList(body, url) : { problem: `The server answered ${status}.` }
+  } catch (error) {
+    if (error instanceof FetchFault) return { problem: error.message }
+    throw error
+  }
+}
+
+async function refresh(
+  services: RemoteListServices,
+  list: ClaimedList,
+  fetched: RemoteList,
+  nowMs: number
+): Promise<void> {
+  if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
+  const isChanged = await keep(services, list, fetched.songs, nowMs)
+  if (list.isNew || list.failingSinceMs !== null) await settleNotification(services.sql, factOf(list.id))
+  if (isChanged) await refillQueueLater(services, list.stationId)
+}
+
+/** Gives whether the entries are others than before. */
+async function keep(
+  services: RemoteListServices,
+  list: ClaimedList,
+  songs: readonly Song[],
+  nowMs: number
+): Promise<boolean> {
+  const { sql } = services
+  const changes = changesOf(await readEntries(sql, list.id), songs)
+  if (isUnchanged(changes)) {
+    await noteSuccess(sql, list, nowMs)
+    return false
+  }
+  const place = async (change: StationChange) => {
+    if (!(await noteSuccess(change.tx, list, nowMs))) return false
+    await placeEntries(change, list, changes)
+    return true
+  }
+  return changeStation(services, list.stationId, place, {
+    beforeLock: tx => writeEntries(tx, list, changes)
+  })
+}
+
+/**
+ * Whether the list is still ours and at the address we asked. While it is, nobody else changes its entries: a new address
+ * makes it due at once, which takes the claim away.
+ */
+const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
+  sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
+
+const jittered = (ms: number) => Math.round(ms * (0.9 + Math.random() * 0.2))
+
+async function noteSuccess(sql: Sql | Tx, list: ClaimedList, nowMs: number): Promise<boolean> {
+  const { count } = await sql`
+    update playlists set fetched_at_ms = ${nowMs}, fetch_at_ms = ${nowMs + jittered(everyMs)},
+      fetch_problem = '', failing_since_ms = null
+    where ${stillClaimed(sql, list)}`
+  return count > 0
+}
+
+/** The entries stay as they were fetched last. */
+async function noteFailure(
+  { sql, log }: RemoteListServices,
+  list: ClaimedList,
+  problem: string,
+  nowMs: number
+): Promise<void> {
+  const sinceMs = list.failingSinceMs ?? nowMs
+  const failingMs = nowMs - sinceMs
+  const pauseMs = Math.min(everyMs, Math.max(soonestMs, failingMs))
+  const { count } = await sql`
+    update playlists set fetch_problem = ${problem}, failing_since_ms = ${sinceMs},
+      fetch_at_ms = ${nowMs + jittered(pauseMs)}
+    where ${stillClaimed(sql, list)}`
+  if (count === 0) return
+  if (problem !== list.problem) log.warn({ playlist: list.id, problem }, 'remote list not fetched')
+  if (failingMs < patienceMs) return
+  await raiseNotification(sql, {
+    fact: factOf(list.id),
+    title: `A remote playlist cannot be fetched: ${list.name}`,
+    body: `For an hour no attempt of ${list.station} has succeeded. ${problem} What was fetched before stays in use.`,
+    type: 'warning',
+    source: 'playout'
+  })
+}
+
+/**
+ * Removes what remote playlists left behind: media whose last row of the queue is gone, and what operators were told of
+ * lists that are fetched no more. Call it now and then; it may run in any number of processes. Gives how many media.
+ */
+export async function tidyRemoteLists(sql: Sql): Promise<number> {
+  await sql`
+    delete from open_facts f where starts_with(f.fact, 'remote-list:') and not exists (
+      select from playlists p where f.fact = 'remote-list:' || p.id and p.source = 'remote_url'
+        and p.remote_type = 'playlist' and p.is_enabled)`
+  return removeLeftEntries(sql)
+}

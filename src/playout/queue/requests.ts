@@ -1,0 +1,168 @@
+import { patienceMs } from '../../autodj/estimate.ts'
+import { beginForStation } from '../../db/begin-for-station.ts'
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
+import type { StationChange } from '../change-station.ts'
+import { lockStation, skipLocked } from '../rows.ts'
+import { refillQueue } from './queue.ts'
+
+const minuteMs = 60_000
+/** So many stations are gone through in one go; the others follow in the next. */
+const stationsAtOnce = 500
+
+/** What a listener asks for. */
+export interface NewRequest {
+  readonly media: { readonly id: number } | { readonly uniqueId: string }
+  /** Whom the cool-down holds for. */
+  readonly address: string
+  readonly atMs: number
+  /** From 0 to 1 (exclusive): how much more than the station's delay it waits, in proportion to it. */
+  readonly chance: number
+}
+
+/** The condition that the media `m` may be requested of a station: it is in an enabled playlist that takes part. */
+export const isRequestable = (sql: Sql | Tx, stationId: number): Fragment => sql`
+  m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
+    select from playlist_tracks t join playlists p on p.id = t.playlist_id
+    where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
+      and p.include_in_requests)`
+
+/** The condition that the station `s` accepts requests. Without an AutoDJ nobody would play them. */
+export const acceptsRequests = (sql: Sql | Tx): Fragment =>
+  sql`s.is_enabled and s.enable_requests and s.backend <> 'none'`
+
+interface RequestRules {
+  readonly isOpen: boolean
+  readonly delayMs: number
+  readonly cooldownMs: number
+}
+
+/**
+ * Takes a listener's request and plans the queue with it; gives its id. When it is due is decided here, once. Throws
+ * 404 for an unknown station and for a media that nobody may request, 403 where the station accepts no requests, 429
+ * for a listener whose last request is not long enough ago, 409 for a song that waits already.
+ */
+export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
+  const { tx, station } = change
+  const stationId = station.id
+  const { media, address, atMs, chance } = request
+  const [rules] = await tx<RequestRules[]>`
+    select ${acceptsRequests(tx)} as "isOpen", s.request_delay * ${minuteMs}::bigint as "delayMs",
+      s.request_cooldown * ${minuteMs}::bigint as "cooldownMs"
+    from stations s where s.id = ${stationId}`
+  if (!rules) throw new ApiError('not-found')
+  if (!rules.isOpen) throw new ApiError('forbidden', 'This station does not accept requests.')
+  const [song] = await tx<{ id: number }[]>`
+    select m.id from media m where ${isRequestable(tx, stationId)}
+      and ${'id' in media ? tx`m.id = ${media.id}` : tx`m.unique_id = ${media.uniqueId}`}`
+  if (!song) throw new ApiError('not-found')
+  await refuseHaste(change, request, rules.cooldownMs)
+  const dueAtMs = Math.round(atMs + rules.delayMs * (1 + chance))
+  const [row] = await tx<{ id: number }[]>`
+    insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
+    values (${stationId}, ${song.id}, ${address}, ${atMs}, ${dueAtMs})
+    on conflict (station_id, media_id) where state in ('pending', 'queued') do nothing returning id`
+  if (!row) {
+    const message = 'This song has been requested already and will be played soon.'
+    throw ApiError.ofFields([{ field: 'media_id', code: 'duplicate', message }], 'conflict')
+  }
+  await refillQueue(change)
+  return row.id
+}
+
+/** Counts every request of a listener, whatever became of it. */
+async function refuseHaste(
+  { tx, station }: StationChange,
+  { address, atMs }: NewRequest,
+  cooldownMs: number
+): Promise<void> {
+  if (cooldownMs === 0) return
+  const [last] = await tx<{ atMs: number }[]>`
+    select submitted_at_ms as "atMs" from requests
+    where station_id = ${station.id} and address = ${address} and submitted_at_ms > ${atMs - cooldownMs}
+    order by submitted_at_ms desc limit 1`
+  if (!last) return
+  const seconds = Math.ceil((last.atMs + cooldownMs - atMs) / 1000)
+  throw new TooManyRequests(seconds, 'You have requested a song a short while ago: try again later.')
+}
+
+/**
+ * Ends a request that was not played yet: its row leaves the queue, which is filled up. Throws 404 for a request that
+ * the station does not have or that was cancelled before, 409 for one that is on its way to the air, was played or
+ * has expired.
+ */
+export async function cancelRequest(change: StationChange, requestId: number, nowMs: number): Promise<void> {
+  const { tx, station } = change
+  const count = await cancel(change, tx`r.id = ${requestId}`, nowMs)
+  if (count > 0) return refillQueue(change)
+  const [kept] = await tx<{ state: string }[]>`
+    select state from requests where id = ${requestId} and station_id = ${station.id}`
+  if (!kept || kept.state === 'cancelled') throw new ApiError('not-found')
+  throw new ApiError(
+    'conflict',
+    kept.state === 'queued'
+      ? 'The song is already on its way to the air.'
+      : 'The request was played or has expired.'
+  )
+}
+
+/** Ends all requests of a station that were not played yet, but for what is on its way to the air. Gives how many. */
+export async function cancelRequests(change: StationChange, nowMs: number): Promise<number> {
+  const count = await cancel(change, change.tx`true`, nowMs)
+  if (count > 0) await refillQueue(change)
+  return count
+}
+
+async function cancel({ tx, station, mark }: StationChange, which: Fragment, nowMs: number): Promise<number> {
+  const cancelled = await tx<{ id: number }[]>`
+    update requests r set state = 'cancelled', ended_at_ms = ${nowMs}
+    where r.station_id = ${station.id} and r.state in ('pending', 'queued') and ${which}
+      and not exists (select from queue q where q.request_id = r.id and ${isWaiting(tx)} and q.is_sent)
+    returning r.id`
+  const ids = cancelled.map(({ id }) => id)
+  const { count } =
+    await tx`delete from queue q where q.request_id = any(${ids}::bigint[]) and ${isWaiting(tx)}`
+  if (count > 0) mark(['queue'])
+  return ids.length
+}
+
+const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_at_ms is null`
+
+/**
+ * Ends the requests that have been due for three hours and found no place; they stay to be seen as expired. Safe to
+ * repeat, and to run anywhere. Gives how many.
+ */
+export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
+  const latestMs = nowMs - patienceMs
+  const stations = await sql<{ id: number }[]>`
+    select s.id from stations s
+    where s.id in (select station_id from requests where state = 'pending' and due_at_ms <= ${latestMs})
+    order by s.id limit ${stationsAtOnce} ${skipLocked(sql)}`
+  let expired = 0
+  for (const { id } of stations) {
+    expired += await beginForStation(sql, id, async tx => {
+      // Not while the AutoDJ gives one of them a place.
+      await lockStation(tx, id)
+      const { count } = await tx`
+        update requests set state = 'expired', ended_at_ms = ${nowMs}
+        where station_id = ${id} and state = 'pending' and due_at_ms <= ${latestMs}`
+      return count
+    })
+  }
+  return expired
+}
+
+const addressesAtOnce = 5_000
+
+/**
+ * Forgets from which addresses songs were requested, once the cool-down of the station is over: they are kept for nothing else. What is too
+ * much for one statement is left to the next call. Returns how many were forgotten.
+ */
+export async function forgetAddresses(sql: Sql, nowMs: number): Promise<number> {
+  const { count } = await sql`
+    update requests set address = '' where id in (
+      select r.id from requests r join stations s on s.id = r.station_id
+      where r.address <> '' and r.submitted_at_ms <= ${nowMs} - s.request_cooldown * ${minuteMs}::bigint
+      limit ${addressesAtOnce} for update of r skip locked)`
+  return count
+}

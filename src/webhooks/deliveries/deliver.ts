@@ -1,0 +1,144 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+
+import type { Sql } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { Seals } from '../config.ts'
+import { nowPlayingAt } from '../format/now-playing-body.ts'
+import {
+  cancelDeliveries,
+  giveUp,
+  holdHook,
+  passOver,
+  readHeldHook,
+  readPending,
+  readTold,
+  recordAttempt,
+  releaseHook
+} from './deliveries.ts'
+import { nextDelivery, type Patience } from './next-delivery.ts'
+import { prepare } from './prepare.ts'
+import { hostOf, send, type SendParts } from './send.ts'
+
+/** What a process delivers with. */
+export interface DeliveryParts extends SendParts {
+  readonly sql: Sql
+  readonly log: Logger
+  readonly secrets: Pick<Seals, 'open'>
+  readonly baseUrl: string
+  readonly hosts: HostSlots
+  /** Names the process, so that what it holds can be told from what others hold. */
+  readonly holder: string
+  /** The hooks that it holds. */
+  readonly held: Set<number>
+}
+
+/** How many deliveries one hook is given before others have a turn. */
+const deliveriesAtOnce = 20
+const crowdedMs = 400
+
+/**
+ * Delivers to a hook what is due, one after the other. Gives when it should be looked at again (Unix milliseconds); null:
+ * nothing is pending, or somebody else is at it. Stops between two deliveries once `stopping` says so.
+ */
+export async function deliver(
+  parts: DeliveryParts,
+  webhookId: number,
+  stopping: () => boolean = () => false
+): Promise<number | null> {
+  const { sql, holder, held } = parts
+  if (!(await holdHook(sql, webhookId, holder, engineTimeMs()))) return null
+  held.add(webhookId)
+  try {
+    for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
+      const step = await deliverNext(parts, webhookId)
+      if (step !== 'delivered') return step.lookAtMs
+    }
+    return engineTimeMs()
+  } finally {
+    held.delete(webhookId)
+    await releaseHook(sql, webhookId, holder)
+  }
+}
+
+async function deliverNext(
+  parts: DeliveryParts,
+  webhookId: number
+): Promise<'delivered' | { lookAtMs: number | null }> {
+  const { sql } = parts
+  const nowMs = engineTimeMs()
+  const [hook, pending] = await Promise.all([
+    readHeldHook(sql, webhookId, parts.holder),
+    readPending(sql, webhookId)
+  ])
+  if (!hook) return { lookAtMs: null }
+  if (!hook.isEnabled) {
+    await cancelDeliveries(sql, hook.id, nowMs)
+    return { lookAtMs: null }
+  }
+  const next = nextDelivery(pending, { ...hook, patience: patienceOf(hook.type) }, nowMs)
+  await giveUp(sql, next, nowMs)
+  if (!next.send) return { lookAtMs: next.lookAtMs }
+  const { id, triggers } = next.send
+  const told = await readTold(sql, id)
+  if (!told) return 'delivered'
+  const { messageId, happenedAtMs } = told
+  const event = {
+    id: messageId,
+    triggers,
+    happenedAt: Math.floor(happenedAtMs / 1000),
+    nowPlaying: nowPlayingAt(told.state, happenedAtMs, parts.baseUrl)
+  }
+  const { sending, secrets } = prepare(parts.secrets, hook, event, nowMs)
+  if (sending.kind === 'nothing') {
+    await passOver(sql, id, sending.reason, nowMs)
+    return 'delivered'
+  }
+  const host = hostOf(sending)
+  if (parts.hosts.isCrowded(host)) return { lookAtMs: nowMs + crowdedMs }
+  const attempted = await parts.hosts.run(host, () => send(sending, messageId, secrets, parts))
+  const delivery = { id, attempt: told.attempts + 1 }
+  if (await recordAttempt(sql, hook, delivery, attempted, Math.random()))
+    parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook switched off')
+  return 'delivered'
+}
+
+const newest = new Set([
+  'tunein',
+  'radiode',
+  'radioreg',
+  'getmeradio',
+  'google_analytics_v4',
+  'matomo_analytics'
+])
+const every = new Set(['generic', 'email'])
+
+/** How long news is news to receivers of a type: directories want what plays now, people what is not long ago. */
+function patienceOf(type: string): Patience {
+  if (newest.has(type)) return 'newest'
+  return every.has(type) ? 'every' : 'hour'
+}
+
+const atOnce = 4
+const waitingAtMost = 200
+
+/** Bounds how many requests of this process are under way to one host. */
+export class HostSlots {
+  readonly #limits = new Map<string, LimitFunction>()
+
+  /** Whether so many wait for a host that one more should come back later. */
+  isCrowded(host: string): boolean {
+    return (this.#limits.get(host)?.pendingCount ?? 0) >= waitingAtMost
+  }
+
+  /** Runs `work` once one of the host's slots is free. */
+  async run<Result>(host: string, work: () => Promise<Result>): Promise<Result> {
+    const limit = this.#limits.get(host) ?? pLimit(atOnce)
+    this.#limits.set(host, limit)
+    try {
+      return await limit(work)
+    } finally {
+      if (limit.activeCount + limit.pendingCount === 0) this.#limits.delete(host)
+    }
+  }
+}

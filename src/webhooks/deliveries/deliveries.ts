@@ -1,0 +1,221 @@
+import { raiseNotification } from '../../db/notifications.ts'
+import type { Sql, Tx } from '../../db/sql.ts'
+import type { StationState } from '../../station/state.ts'
+import type { Next, Pending } from './next-delivery.ts'
+import { type Attempted, type Health, outcomeOf } from './outcome.ts'
+import type { PreparedHook } from './prepare.ts'
+
+/** A hook that is held for delivering to it. */
+export interface HeldHook extends PreparedHook {
+  readonly id: number
+  readonly stationId: number
+  readonly name: string
+  readonly isEnabled: boolean
+  readonly pausedUntilMs: number
+  readonly lastSentMs: number
+  readonly rateLimitMs: number
+}
+
+/** Instants of the past may be ahead of now by so much: processes measure the time. */
+const aheadAtMostMs = 1_000
+
+/** How long a hold lasts unless it is prolonged: then somebody else goes on where its holder was killed. */
+export const holdMs = 8_000
+
+/** Takes a hook, so that nobody else delivers to it. Gives whether it is ours: somebody else may be at it, or it is gone. */
+export async function holdHook(sql: Sql, webhookId: number, holder: string, nowMs: number): Promise<boolean> {
+  const { count } = await sql`
+    update webhooks set holder = ${holder}, held_until_ms = ${nowMs + holdMs}
+    where id = ${webhookId} and held_until_ms <= ${nowMs}`
+  return count > 0
+}
+
+/** A hook that is held, as it is now; null if it is not held by us any more. */
+export async function readHeldHook(sql: Sql, webhookId: number, holder: string): Promise<HeldHook | null> {
+  const [hook] = await sql<HeldHook[]>`
+    select id, station_id as "stationId", name, type, is_enabled as "isEnabled", config,
+      former_secret as "formerSecret", former_secret_until_ms as "formerSecretUntilMs",
+      paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs", rate_limit_ms as "rateLimitMs"
+    from webhooks where id = ${webhookId} and holder = ${holder}`
+  return hook ?? null
+}
+
+/** Keeps the hooks of a holder its own. */
+export async function prolongHolds(sql: Sql, holder: string, webhookIds: readonly number[], nowMs: number) {
+  await sql`
+    update webhooks set held_until_ms = ${nowMs + holdMs}
+    where id = any(${[...webhookIds]}::bigint[]) and holder = ${holder}`
+}
+
+/** Lets others deliver to a hook. */
+export async function releaseHook(sql: Sql, webhookId: number, holder: string): Promise<void> {
+  await sql`update webhooks set holder = null, held_until_ms = 0 where id = ${webhookId} and holder = ${holder}`
+}
+
+/** Of facts that were not tried yet, where each goes out by itself, and where the newest stands for all. */
+const freshAtMost = { alone: 500, together: 100_000 }
+const triedAtMost = 500
+
+/**
+ * What a hook is still to be told, in the order in which the facts were written down; of very much the oldest facts, and the
+ * tries that are due first.
+ */
+export async function readPending(sql: Sql, webhookId: number): Promise<Pending[]> {
+  return sql<Pending[]>`
+    select id, triggers, happened_at_ms as "happenedAtMs", attempts, next_attempt_ms as "nextAttemptMs",
+      is_again as "isAgain"
+    from (
+      (select * from webhook_deliveries
+        where webhook_id = ${webhookId} and state = 'pending' and attempts = 0 and not is_again
+        order by event_id limit (
+          select case when rate_limit_ms > 0 then ${freshAtMost.together}::bigint else ${freshAtMost.alone} end
+          from webhooks where id = ${webhookId}))
+      union all
+      (select * from webhook_deliveries
+        where webhook_id = ${webhookId} and state = 'pending' and (attempts > 0 or is_again)
+        order by next_attempt_ms limit ${triedAtMost})
+    ) d order by event_id`
+}
+
+/** What an attempt tells of. */
+export interface Told {
+  readonly messageId: string
+  readonly happenedAtMs: number
+  readonly attempts: number
+  readonly state: StationState
+}
+
+/** What a delivery tells of; null if it is gone. */
+export async function readTold(sql: Sql, deliveryId: number): Promise<Told | null> {
+  const [row] = await sql<Told[]>`
+    select d.message_id as "messageId", e.happened_at_ms as "happenedAtMs", d.attempts, e.state
+    from webhook_deliveries d join webhook_events e on e.id = d.event_id where d.id = ${deliveryId}`
+  return row ?? null
+}
+
+/** Ends deliveries that will not be made, and gives the one that will be all triggers it stands for. */
+export async function giveUp(
+  sql: Sql,
+  { given, send }: Pick<Next, 'given' | 'send'>,
+  nowMs: number
+): Promise<void> {
+  if (given.length === 0) return
+  await sql.begin(async tx => {
+    await tx`
+      update webhook_deliveries d set state = x.state, next_attempt_ms = null, ended_at_ms = ${nowMs}
+      from unnest(${given.map(({ id }) => id)}::bigint[], ${given.map(each => each.as)}::text[]) as x (id, state)
+      where d.id = x.id and d.state = 'pending'`
+    if (send) await tx`update webhook_deliveries set triggers = ${[...send.triggers]} where id = ${send.id}`
+  })
+}
+
+/** Ends a delivery for which there is nothing to send, and says why. */
+export async function passOver(sql: Sql, deliveryId: number, reason: string, nowMs: number): Promise<void> {
+  await sql`
+    with passed as (
+      update webhook_deliveries set state = 'cancelled', attempts = attempts + 1, next_attempt_ms = null, ended_at_ms = ${nowMs}
+      where id = ${deliveryId} and state = 'pending' returning id, attempts
+    )
+    insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
+    select id, attempts, ${nowMs}, 0, 0, 'nothing', '', ${reason} from passed`
+}
+
+/** Ends all that a hook is still to be told: it is switched off, or is told of nothing any more. */
+export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: number): Promise<void> {
+  await sql`
+    update webhook_deliveries set state = 'cancelled', next_attempt_ms = null, ended_at_ms = ${nowMs}
+    where webhook_id = ${webhookId} and state = 'pending'`
+}
+
+/** What the operators are told when a hook is switched off by itself; over when it is switched on again. */
+export const disabledFact = (webhookId: number) => `webhook-disabled:${webhookId}`
+
+/**
+ * Writes down an attempt and what follows from it, for the hook as it is by now: an operator may have switched it on or off
+ * meanwhile, and what was ended meanwhile stays so. `random` is 0 to 1. Gives whether the hook was switched off by it.
+ */
+export async function recordAttempt(
+  sql: Sql,
+  hook: HeldHook,
+  delivery: { readonly id: number; readonly attempt: number },
+  attempted: Attempted,
+  random: number
+): Promise<boolean> {
+  const { startedAtMs, durationMs, status, fault, url, response } = attempted
+  const endedAtMs = startedAtMs + durationMs
+  return sql.begin(async tx => {
+    // The hook first, as everybody does who changes both.
+    const [before] = await tx<(Health & { isEnabled: boolean })[]>`
+      select is_enabled as "isEnabled", consecutive_failures as failures, failing_since_ms as "failingSinceMs", pauses,
+        paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs"
+      from webhooks where id = ${hook.id} for no key update`
+    if (!before) return false
+    const { state, nextAttemptMs, health, disabled } = outcomeOf(attempted, delivery.attempt, before, random)
+    const isSwitchedOff = before.isEnabled && disabled !== null
+    // Sent in this order, without waiting in between.
+    await Promise.all([
+      tx`
+        update webhooks set consecutive_failures = ${health.failures}, failing_since_ms = ${health.failingSinceMs},
+          pauses = ${health.pauses}, paused_until_ms = ${health.pausedUntilMs}, last_sent_ms = ${health.lastSentMs},
+          last_status = ${status}, last_message_sent = greatest(last_message_sent, ${Math.floor(startedAtMs / 1000)}),
+          is_auto_disabled = is_auto_disabled or ${isSwitchedOff}, is_enabled = is_enabled and not ${isSwitchedOff}
+        where id = ${hook.id}`,
+      tx`
+        update webhook_deliveries set attempts = ${delivery.attempt},
+          state = ${state}, next_attempt_ms = ${nextAttemptMs}, ended_at_ms = ${state === 'pending' ? null : endedAtMs}
+        where id = ${delivery.id} and (state = 'pending' or ${state === 'delivered'})`,
+      tx`
+        insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
+        select id, ${delivery.attempt}, ${startedAtMs}, ${durationMs}, ${status}, ${fault ?? ''}, ${url}, ${response}
+        from webhook_deliveries where id = ${delivery.id}`
+    ])
+    if (!isSwitchedOff) return false
+    await cancelDeliveries(tx, hook.id, endedAtMs)
+    await raiseNotification(tx, {
+      fact: disabledFact(hook.id),
+      title: `Web hook "${hook.name}" was switched off`,
+      body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was switched off: ${disabled}. Switch it on again once its receiver is well.`,
+      type: 'warning',
+      source: 'webhooks'
+    })
+    return true
+  })
+}
+
+/**
+ * Where the last attempt of a hook was made after now, the time has gone back since: what waits from that attempt on waits from now on. Without
+ * this a retry that is due in seconds would come hours late. A hold ends in time as well, unless its holder prolongs it.
+ */
+export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
+  const sentAfterMs = nowMs + aheadAtMostMs
+  const heldAfterMs = nowMs + holdMs + aheadAtMostMs
+  const rows = await sql<{ id: number }[]>`
+    select id from webhooks where last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs}`
+  if (rows.length === 0) return
+  await sql`
+    with ahead as (
+      select id, greatest(0, last_message_sent * 1000 - ${nowMs}) as ms from webhooks
+      where id = any(${rows.map(({ id }) => id)}::bigint[])
+        and (last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs})
+      order by id for no key update
+    ), hooks as (
+      update webhooks w set last_message_sent = least(last_message_sent, ${Math.floor(nowMs / 1000)}),
+        held_until_ms = least(held_until_ms, ${nowMs + holdMs}), last_sent_ms = least(last_sent_ms, ${nowMs}),
+        paused_until_ms = greatest(0, paused_until_ms - ms)
+      from ahead where w.id = ahead.id
+    )
+    update webhook_deliveries d set next_attempt_ms = next_attempt_ms - ms
+    from ahead where d.webhook_id = ahead.id and d.state = 'pending' and d.next_attempt_ms > ${nowMs}`
+}
+
+/** Hooks that have something due and that nobody delivers to. */
+export async function dueHooks(sql: Sql, nowMs: number, atMost: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select w.id from webhooks w
+    where w.held_until_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs} and exists (
+      select from webhook_deliveries d
+      where d.webhook_id = w.id and d.state = 'pending' and d.next_attempt_ms <= ${nowMs}
+        and (d.is_again or w.last_sent_ms + w.rate_limit_ms <= ${nowMs}))
+    limit ${atMost}`
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,89 @@
+import type { Trigger } from '../../station/triggers.ts'
+
+/** A delivery that is not over. Instants are Unix milliseconds. */
+export interface Pending {
+  readonly id: number
+  readonly triggers: readonly Trigger[]
+  readonly happenedAtMs: number
+  readonly attempts: number
+  readonly nextAttemptMs: number
+  /** An operator asked for it again: news comes first, it waits for no retry, and it is what it is. */
+  readonly isAgain: boolean
+}
+
+/** What of a hook decides what it is sent next. */
+export interface Pace {
+  readonly patience: Patience
+  readonly rateLimitMs: number
+  /** When the last delivery began that did not fail; 0: none. */
+  readonly lastSentMs: number
+  /** The circuit breaker is open until then; 0: it is not. */
+  readonly pausedUntilMs: number
+}
+
+/**
+ * How long news is news. `every`: each fact is tried to the end. `newest`: a retry gives way to a newer fact. `hour`: no
+ * retry is made an hour after the fact.
+ */
+export type Patience = 'every' | 'newest' | 'hour'
+
+const hourMs = 3_600_000
+
+/** A delivery that is over without having arrived. */
+interface Given {
+  readonly id: number
+  readonly as: 'superseded' | 'expired' | 'merged'
+}
+
+/** What is to be done: deliveries that are given up, and one to send or the time to look again. */
+export interface Next {
+  readonly given: readonly Given[]
+  readonly send: { readonly id: number; readonly triggers: readonly Trigger[] } | null
+  /** When something may be due, if nothing is sent now; null: nothing is pending. */
+  readonly lookAtMs: number | null
+}
+
+/**
+ * Chooses what a hook is sent next. One after the other in the order of the facts; a fact that failed holds back newer
+ * ones until its first retry. Within `rateLimitMs` after a delivery everything waits, and goes out as one: the newest
+ * state with all triggers. The first attempt is always made. `pending` is in the order in which the facts were written down.
+ */
+export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: number): Next {
+  const stale = staleOf(pending, pace.patience, nowMs)
+  const left = pending.filter(({ id }) => !stale.some(each => each.id === id))
+  if (left.length === 0) return { given: stale, send: null, lookAtMs: null }
+  if (pace.pausedUntilMs > nowMs) return { given: stale, send: null, lookAtMs: pace.pausedUntilMs }
+  const times = left.map(each => ({ each, atMs: dueOf(each, left, pace) }))
+  const inTime = times.filter(({ atMs }) => atMs <= nowMs).map(({ each }) => each)
+  const due = inTime.find(({ isAgain }) => !isAgain) ?? inTime[0]
+  if (!due) return { given: stale, send: null, lookAtMs: Math.min(...times.map(({ atMs }) => atMs)) }
+  const merged = pace.rateLimitMs > 0 && isFresh(due) ? left.filter(isFresh) : [due]
+  const newest = merged.at(-1) ?? due
+  return {
+    given: [...stale, ...merged.slice(0, -1).map(({ id }): Given => ({ id, as: 'merged' }))],
+    send: { id: newest.id, triggers: [...new Set(merged.flatMap(({ triggers }) => triggers))] },
+    lookAtMs: null
+  }
+}
+
+const isFresh = ({ attempts, isAgain }: Pending) => attempts === 0 && !isAgain
+
+function staleOf(pending: readonly Pending[], patience: Patience, nowMs: number): Given[] {
+  return pending.flatMap((each, index): Given[] => {
+    if (each.attempts === 0 || each.isAgain) return []
+    const { id } = each
+    if (patience === 'newest' && pending.slice(index + 1).some(newer => !newer.isAgain))
+      return [{ id, as: 'superseded' }]
+    return patience === 'hour' && nowMs - each.happenedAtMs >= hourMs ? [{ id, as: 'expired' }] : []
+  })
+}
+
+/** When a delivery may go out. */
+function dueOf(each: Pending, pending: readonly Pending[], { rateLimitMs, lastSentMs }: Pace): number {
+  if (each.isAgain) return each.nextAttemptMs
+  const opensMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
+  const ahead = pending
+    .slice(0, pending.indexOf(each))
+    .filter(other => !other.isAgain && other.attempts === 1)
+  return Math.max(each.nextAttemptMs, opensMs, ...ahead.map(({ nextAttemptMs }) => nextAttemptMs))
+}

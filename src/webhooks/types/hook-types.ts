@@ -1,0 +1,61 @@
+import { bluesky } from './bluesky.ts'
+import { discord } from './discord.ts'
+import { email } from './email.ts'
+import { generic } from './generic.ts'
+import { getmeradio } from './getmeradio.ts'
+import { googleAnalyticsV4 } from './google-analytics-v4.ts'
+import { groupme } from './groupme.ts'
+import { googleAnalytics, type HookType, type Settings, twitter } from './hook-type.ts'
+import { mastodon } from './mastodon.ts'
+import { matomoAnalytics } from './matomo-analytics.ts'
+import { radiode } from './radiode.ts'
+import { radioreg } from './radioreg.ts'
+import { telegram } from './telegram.ts'
+import { tunein } from './tunein.ts'
+
+const [first, ...others]: readonly [HookType, ...HookType[]] = [
+  generic,
+  email,
+  discord,
+  telegram,
+  groupme,
+  mastodon,
+  bluesky,
+  tunein,
+  radiode,
+  radioreg,
+  getmeradio,
+  googleAnalyticsV4,
+  matomoAnalytics,
+  twitter,
+  googleAnalytics
+]
+
+/** Every type there is. */
+export const hookTypes: readonly HookType[] = [first, ...others]
+
+export const hookTypeNames: readonly [string, ...string[]] = [first.name, ...others.map(({ name }) => name)]
+
+const byName = new Map(hookTypes.map(type => [type.name, type]))
+
+/** The type of a stored hook. */
+export function hookTypeOf(name: string): HookType {
+  const type = byName.get(name)
+  if (!type) throw new Error(`no web hook type ${name}`)
+  return type
+}
+
+/** Every type with its settings, in words for the documentation of the API. */
+export function describeSettings(): string {
+  const types = hookTypes
+    .filter(({ isRetired }) => !isRetired)
+    .map(({ name, settings }) => `${name}: ${Object.entries(settings).map(describeSetting).join(', ')}`)
+  return `By type (* required, in brackets the default): ${types.join('; ')}.`
+}
+
+function describeSetting([key, { fallback, kind }]: [string, Settings[string]]): string {
+  const asterisk = fallback === undefined ? '*' : ''
+  const secrecy = kind === 'secret' ? ' (write-only)' : ''
+  const preset = fallback === undefined || fallback === '' ? '' : ` [${String(fallback)}]`
+  return key + asterisk + secrecy + preset
+}
