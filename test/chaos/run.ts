@@ -234,10 +234,12 @@ async function openLoad(
   const stationIds = [...clocked, playout.stationId]
   await waitFor(
     async () => {
-      const answers = await Promise.all(stationIds.map(async id => ask('GET', `/api/nowplaying/${id}`)))
+      const answers = await Promise.all(
+        baseUrls.flatMap(url => stationIds.map(id => askServers([url])('GET', `/api/nowplaying/${id}`)))
+      )
       return answers.every(({ body }) => body.is_online === true)
     },
-    { deadlineMs: settleMs, what: 'all stations to play' }
+    { deadlineMs: settleMs, what: 'all stations to play at all servers' }
   )
 
   const receiver = opened.add(await openHookReceiver(seed, journal))

@@ -10,7 +10,7 @@ import { serverOf } from '../elements/server-address.ts'
 import { streamsFor } from '../elements/streams.ts'
 import { badgeView, cardView, fullView } from './views.ts'
 
-import styles from './widget.css'
+import styles from './widget.css' with { type: 'text' }
 
 /**
  * What a station plays, for any website:
