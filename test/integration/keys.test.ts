@@ -480,3 +480,22 @@ test('a playout whose key was right is let through whatever others send from its
   await expect(ask('right', address, of)).rejects.toMatchObject({ status: 403 })
   await expect(ask('right', address, of)).rejects.toBeInstanceOf(TooManyRequests)
 })
+
+test('a key learns what it may read and write', async ({ program }) => {
+  const id = await seedStation(program.sql)
+  const own = { station: id, permissions: ['manage station broadcasting'] }
+  const { body: made } = await program.ask('POST', keys, {
+    body: { name: 'Reader', permissions: ['view all'], station_permissions: [own] }
+  })
+  const answer = await program.ask('GET', `${keys}/current`, { key: made.key })
+  expect(answer).toMatchObject({ status: 200, body: { status: 'success', api_key: { id: made.api_key.id } } })
+  const { read, write, stations } = answer.body.effective_permissions
+  expect(read).toEqual(expect.arrayContaining(['view station management', 'manage station web hooks']))
+  expect(write).toEqual(['view all'])
+  const [at] = stations
+  expect(stations).toHaveLength(1)
+  expect(at).toMatchObject({ station: id, short_name: expect.any(String) })
+  expect(at.write).toContain('manage station broadcasting')
+  expect(at.write).not.toContain('manage station media')
+  expect((await program.ask('GET', `${keys}/current`, { key: '' })).status).toBe(403)
+})

@@ -1,40 +1,34 @@
 import type { ReactiveControllerHost } from 'lit'
 import * as v from 'valibot'
 
-import { ask, type Question } from './ask.ts'
+import { ask } from './ask.ts'
 import { keyOfTab } from './key.ts'
 import { asRefusal } from './refusal.ts'
 
-/*
- * Nobody tells a key its rights, so each is found out by asking for something: what is read is one record at most, and
- * what would be changed is not there, which is said (404) only after the key was looked at (403). A key that may not see a
- * station gets 404 for its lists as well.
- */
-
-type Questions = Readonly<Record<string, readonly [path: string, question?: Question]>>
+/** What a right of the dashboard requires of the key. */
+type Requirement = readonly [access: 'read' | 'write', permission: string]
 
 const ofStation = {
-  queue: ['queue?per_page=1'],
-  reports: ['history?per_page=1'],
-  hooks: ['webhooks?per_page=1'],
-  streamers: ['streamers?per_page=1'],
+  queue: ['read', 'view station management'],
+  reports: ['read', 'view station reports'],
+  hooks: ['read', 'manage station web hooks'],
+  streamers: ['read', 'manage station streamers'],
   /** To skip, and to change the queue. */
-  steering: ['queue/-/move', { method: 'PUT', body: {} }],
+  steering: ['write', 'manage station broadcasting'],
   /** To try web hooks. */
-  telling: ['webhook/-/toggle', { method: 'PUT' }]
-} as const satisfies Questions
+  telling: ['write', 'manage station web hooks']
+} as const satisfies Readonly<Record<string, Requirement>>
 
 const ofInstallation = {
-  storage: ['api/admin/storage_locations?per_page=1'],
+  storage: ['read', 'administer storage locations'],
   /** To mark and to delete notifications. */
-  settling: ['api/v1/main/notifications/-', { method: 'PUT', body: { is_read: true } }]
-} as const satisfies Questions
+  settling: ['write', 'administer settings']
+} as const satisfies Readonly<Record<string, Requirement>>
 
 export type StationRight = keyof typeof ofStation
 export type InstallationRight = keyof typeof ofInstallation
 
-const noRights: ReadonlySet<never> = new Set()
-const againMs = 10_000
+const retryMs = 10_000
 
 /** What the key may do; nothing until that is known. */
 export interface Rights<Right> {
@@ -42,87 +36,88 @@ export interface Rights<Right> {
   readonly isKnown: boolean
 }
 
-/** What the key may do at the station that is named at every drawing of the element. */
+/** What the key may do at a station, which is named by its id or short name at every drawing of the element. */
 export const stationRightsFor = (host: ReactiveControllerHost, station: () => string): Rights<StationRight> =>
-  rightsFor(host, ofStation, () => `api/station/${encodeURIComponent(station())}/`)
+  rightsFor(host, ofStation, station)
 
 /** What the key may do beside stations. */
 export const installationRightsFor = (host: ReactiveControllerHost): Rights<InstallationRight> =>
-  rightsFor(host, ofInstallation, () => '')
+  rightsFor(host, ofInstallation, () => null)
 
-function rightsFor(host: ReactiveControllerHost, questions: Questions, below: () => string): Rights<string> {
-  let known: ReadonlySet<string> | null = null
-  let prefix: string | null = null
+function rightsFor(
+  host: ReactiveControllerHost,
+  requirements: Readonly<Record<string, Requirement>>,
+  station: () => string | null
+): Rights<string> {
+  let key: CurrentKey | null = null
+  let askedFor: string | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function learn(): Promise<void> {
-    const asked = prefix ?? ''
-    const found = await rightsAt(asked, questions).catch(() => null)
-    if (asked !== prefix) return
-    if (found === null) timer = setTimeout(() => void learn(), againMs)
-    else known = found
+    const apiKey = askedFor
+    const found = await readCurrentKey().catch(() => null)
+    if (apiKey !== askedFor) return
+    if (found === null) timer = setTimeout(() => void learn(), retryMs)
+    else key = found
     host.requestUpdate()
   }
 
   host.addController({
     hostUpdate: () => {
-      if (prefix === below()) return
-      prefix = below()
-      known = null
+      if (askedFor === keyOfTab()) return
+      askedFor = keyOfTab()
+      key = null
       clearTimeout(timer)
       void learn()
     },
-    hostDisconnected: () => clearTimeout(timer)
+    hostDisconnected: () => {
+      clearTimeout(timer)
+      askedFor = null
+    }
   })
   return {
-    may: right => (known ?? noRights).has(right),
+    may: right => {
+      const [access, permission] = requirements[right] ?? []
+      if (key === null || access === undefined || permission === undefined) return false
+      const own = key.stations.find(
+        each => each.short_name === station() || String(each.station) === station()
+      )
+      return key[access].includes(permission) || (own?.[access].includes(permission) ?? false)
+    },
     get isKnown() {
-      return known !== null
+      return key !== null
     }
   }
 }
 
-interface Learned {
-  readonly atMs: number
-  readonly rights: Promise<ReadonlySet<string>>
-}
+const names = v.array(v.string())
+const currentKey = v.object({
+  effective_permissions: v.object({
+    read: names,
+    write: names,
+    stations: v.array(v.object({ station: v.number(), short_name: v.string(), read: names, write: names }))
+  })
+})
+type CurrentKey = v.InferOutput<typeof currentKey>['effective_permissions']
 
-/** What was learned of keys, by key and place. */
-const learned = new Map<string, Learned>()
-const believedMs = 60_000
+const noPermissions: CurrentKey = { read: [], write: [], stations: [] }
+const ttlMs = 60_000
+let cached: { readonly apiKey: string; readonly atMs: number; readonly key: Promise<CurrentKey> } | null =
+  null
 
-/** Asks once in a while, however many ask. Rejects where it could not be found out. */
-function rightsAt(prefix: string, questions: Questions): Promise<ReadonlySet<string>> {
-  const name = `${keyOfTab()} ${prefix}`
-  const before = learned.get(name)
-  if (before !== undefined && Date.now() - before.atMs < believedMs) return before.rights
-  const rights = askRights(prefix, questions)
-  learned.set(name, { atMs: Date.now(), rights })
-  rights.catch(() => learned.delete(name))
-  return rights
-}
-
-async function askRights(prefix: string, questions: Questions): Promise<ReadonlySet<string>> {
-  const answers = await Promise.all(
-    Object.entries(questions).map(async ([right, [path, question]]) => ({
-      right,
-      isRead: question === undefined,
-      status: await statusOf(`${prefix}${path}`, question)
-    }))
+/** What the key of the tab may do, asked once a minute at most. Rejects if the server did not answer. */
+function readCurrentKey(): Promise<CurrentKey> {
+  const apiKey = keyOfTab()
+  if (apiKey === '') return Promise.resolve(noPermissions)
+  if (cached?.apiKey === apiKey && Date.now() - cached.atMs < ttlMs) return cached.key
+  const key = ask(currentKey, 'api/v1/main/api-keys/current').then(
+    answer => answer.effective_permissions,
+    error => {
+      if (asRefusal(error).status === 403) return noPermissions
+      cached = null
+      throw error
+    }
   )
-  // Every station has these lists: for a key that may not see the station all is answered 404.
-  if (answers.some(({ isRead, status }) => isRead && status === 404)) return noRights
-  return new Set(answers.filter(({ status }) => status !== 403).map(({ right }) => right))
-}
-
-/** 200 for any success. Throws where no right can be told from the answer. */
-async function statusOf(path: string, question?: Question): Promise<number> {
-  try {
-    await ask(v.unknown(), path, question)
-    return 200
-  } catch (error) {
-    const { status } = asRefusal(error)
-    if (status === 0 || status === 429 || status >= 500) throw error
-    return status
-  }
+  cached = { apiKey, atMs: Date.now(), key }
+  return key
 }

@@ -101,6 +101,20 @@ export function maySeeStation(rights: Rights | null, { id, isPublic }: StationVi
   return isPublic || (rights !== null && maySeePrivate(rights, id))
 }
 
+/** What a caller may read and write, each by the name of the permission that it requires. */
+export interface EffectivePermissions {
+  readonly read: readonly Permission[]
+  readonly write: readonly Permission[]
+}
+
+/** What these rights allow at a station, or (null) everywhere. */
+export function effectivePermissions(rights: Rights, stationId: number | null): EffectivePermissions {
+  const names = stationId === null ? globalPermissions : stationPermissions
+  const allowed = (isRead: boolean) =>
+    names.filter(permission => allows(rights, { permission, stationId, isRead }))
+  return { read: allowed(true), write: allowed(false) }
+}
+
 /** The right that a notification of each source requires of its reader, for the installation and all stations. */
 const sourceRights: Readonly<Record<NotificationSource, Permission>> = {
   operator: 'view administration',

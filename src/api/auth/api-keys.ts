@@ -7,7 +7,7 @@ import { likePattern, listParameters, parseListQuery, readList } from '../core/l
 import { parseId } from '../core/parse.ts'
 import type { ApiRequest, ApiRoute } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
-import { isPermission, mayGrant } from './access.ts'
+import { effectivePermissions, globalPermissions, isPermission, mayGrant } from './access.ts'
 import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
 import { generateKey, rowOfKey, storeKey } from './keys.ts'
 import { newKeyFields, parseNewKey } from './new-key.ts'
@@ -94,6 +94,55 @@ const list: ApiRoute = {
       render: rows => rows.map(renderKey)
     })
     return succeededList('api_keys', keys, query, request, config.BASE_URL)
+  }
+}
+
+const permissionNames: JsonSchema = { type: 'array', items: { type: 'string', enum: [...globalPermissions] } }
+
+const current: ApiRoute = {
+  method: 'GET',
+  path: `${path}/current`,
+  access: 'any key',
+  operation: {
+    id: 'getCurrentApiKey',
+    tag,
+    summary: 'The API key of the request, and what it may read and write',
+    answer: successSchema({
+      api_key: record,
+      effective_permissions: exactly({
+        read: { ...permissionNames, description: 'What it may read, for all stations.' },
+        write: { ...permissionNames, description: 'What it may change, for all stations.' },
+        stations: {
+          type: 'array',
+          description: 'The stations for which it has permissions of their own.',
+          items: exactly({
+            station: whole,
+            short_name: { type: 'string' },
+            read: permissionNames,
+            write: permissionNames
+          })
+        }
+      })
+    })
+  },
+  async handle({ caller }, { reads: sql }) {
+    const key = caller?.key
+    const [row] = key ? await sql<KeyRow[]>`${selectKeys(sql)} where id = ${key.id}` : []
+    if (!key || !row) throw new ApiError('forbidden')
+    const stations = await sql<{ id: number; shortName: string }[]>`
+      select id, short_name as "shortName" from stations
+      where id = any(${Object.keys(key.stationPermissions).map(Number)}::bigint[]) and deleted_at is null order by id`
+    return succeeded({
+      api_key: renderKey(row),
+      effective_permissions: {
+        ...effectivePermissions(key, null),
+        stations: stations.map(({ id, shortName }) => ({
+          station: id,
+          short_name: shortName,
+          ...effectivePermissions(key, id)
+        }))
+      }
+    })
   }
 }
 
@@ -191,4 +240,4 @@ async function keepLastAdministrator(tx: Tx, id: number): Promise<void> {
   throw ApiError.ofFields([{ field: 'key', code: 'in_use', message }], 'conflict')
 }
 
-export const apiKeyRoutes = [list, create, revoke]
+export const apiKeyRoutes = [list, current, create, revoke]

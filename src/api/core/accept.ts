@@ -1,7 +1,6 @@
 import type * as v from 'valibot'
 
 import type { Fields } from '../../fields/field.ts'
-import { exampleOf } from '../../fields/form.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { parseBody } from './parse.ts'
 
@@ -12,9 +11,9 @@ export interface Accepted<Values> {
 }
 
 /**
- * Reads the body of a write. One with bad fields is read without them (with an example where a field must be there), so
- * that the rules of the resource can name their problems in the same answer; then `problems` is not empty, and nothing
- * may be written. Throws a 400 where the rest says nothing without them.
+ * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the rules of the resource
+ * can add their problems to the response; then `problems` is not empty, and nothing may be written. Throws 400 if a field is invalid that
+ * the rules depend on, or that is required.
  */
 export function acceptBody<Values>(
   schema: v.GenericSchema<unknown, Values>,
@@ -58,14 +57,13 @@ function withoutBad(
   if (typeof body !== 'object' || body === null) return null
   const bad = badFields(problems)
   const rest = Object.entries(body).filter(([name]) => !bad.has(name))
-  const standIns: [string, unknown][] = []
   for (const name of bad) {
     const field = fields[name]
     // What the record is decides what the rules ask of it.
     if (!field || field.isFixed || 'enum' in field.schema) return null
-    if (field.fallback === undefined && !isPartial) standIns.push([name, exampleOf(field)])
+    if (field.fallback === undefined && !isPartial) return null
   }
-  return Object.fromEntries([...rest, ...standIns])
+  return Object.fromEntries(rest)
 }
 
 const rootOf = (field: string) => field.split('.')[0] ?? ''
