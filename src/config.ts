@@ -128,10 +128,10 @@ const schema = v.object({
   )
 })
 
-/** The environment, checked; `BASE_URL` has no trailing slash. The README's table lists the same names. */
+/** The environment, checked; `BASE_URL` has no trailing slash. The table in docs/configuration.md lists the same names. */
 export type Config = Readonly<Omit<v.InferOutput<typeof schema>, 'BASE_URL'> & { BASE_URL: string }>
 
-/** Names of all variables, in the order of the README's table. */
+/** Names of all variables, in the order of the table in docs/configuration.md. */
 export const variableNames = Object.keys(schema.entries)
 
 /**

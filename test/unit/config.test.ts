@@ -85,9 +85,9 @@ test('every bad variable is named in one line, and no value is repeated', () => 
   expect(message).not.toContain('\n')
 })
 
-test('the table of the README names exactly the variables there are', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const rows = [...readme.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].map(match => match[1] ?? '')
+test('the table of configuration names exactly the variables there are', () => {
+  const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].map(match => match[1] ?? '')
   const named = rows.flatMap(row => [...row.matchAll(/`([A-Z_]+)`/g)].map(match => match[1] ?? ''))
   expect(named.toSorted()).toEqual(variableNames.toSorted())
 })
