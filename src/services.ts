@@ -5,17 +5,18 @@ import { migrateDatabase } from './db/migrate.ts'
 import { register } from './db/processes.ts'
 import { openSql } from './db/sql.ts'
 import { openAdvanceQueue, openDeliverQueue } from './jobs/queues.ts'
-import { openPublications } from './playout/publish.ts'
 import { openLibraries } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
 import type { RedisPlace } from './redis/place.ts'
 import { ownSchema, readableSchemas } from './redis/state-schema.ts'
+import { openCoalescer } from './runtime/coalesce.ts'
 import { withDeadline } from './runtime/deadline.ts'
 import { OperatorError } from './runtime/errors.ts'
 import type { Logger } from './runtime/log.ts'
 import { openReleasers } from './shutdown.ts'
 import { checkPostgres, checkRedis } from './store-checks.ts'
+import { triggersFor } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
 
@@ -71,7 +72,9 @@ export async function openServices(
       deliveries,
       processes,
       libraries: openLibraries(),
-      publications: openPublications(),
+      publications: openCoalescer(),
+      allStations: openCoalescer(),
+      triggersFor,
       log,
       [Symbol.asyncDispose]: () => opened.release()
     }

@@ -11,6 +11,7 @@ import { writeStatusEvents } from '../src/playout/triggers.ts'
 import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import { repeat, type Repetition } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliveries/deliver.ts'
 import { dueHooks, prolongHolds, pullHooksBack } from '../src/webhooks/deliveries/deliveries.ts'
@@ -31,7 +32,7 @@ const graceMs = 2_500
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
-): { stop: () => Promise<void> } {
+): Repetition {
   const { sql, log, deliveries } = services
   const ending = new AbortController()
   let isStopping = false
@@ -65,45 +66,22 @@ export function startWebhooks(
   })
   worker.on('closed', () => connection.disconnect())
 
-  const relay = everyNowAndThen(relayMs, async () => {
-    const nowMs = engineTimeMs()
-    await writeStatusEvents(sql, nowMs)
-    await pullHooksBack(sql, nowMs)
-    await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
-  })
-  const prolonging = everyNowAndThen(prolongMs, async () => {
-    if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], engineTimeMs())
-  })
-
-  function everyNowAndThen(periodMs: number, work: () => Promise<void>): { stop: () => Promise<void> } {
-    let isFailing = false
-    let timer: NodeJS.Timeout | undefined
-    let running = Promise.resolve()
-    const run = async () => {
-      try {
-        await work()
-        isFailing = false
-      } catch (error) {
-        if (!isFailing && !isStopping)
-          log.warn({ err: error }, 'web hooks are not looked after; trying again')
-        isFailing = true
-      }
-      if (!isStopping) schedule()
-    }
-    const begin = () => {
-      running = run()
-    }
-    const schedule = () => {
-      timer = setTimeout(begin, periodMs * (0.8 + Math.random() * 0.4))
-    }
-    schedule()
-    return {
-      stop: async () => {
-        clearTimeout(timer)
-        await running
-      }
-    }
-  }
+  const failure = 'web hook relay failed'
+  const relay = repeat(
+    async () => {
+      const nowMs = engineTimeMs()
+      await writeStatusEvents(services, nowMs)
+      await pullHooksBack(sql, nowMs)
+      await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
+    },
+    { pauseMs: relayMs, log, failure }
+  )
+  const prolonging = repeat(
+    async () => {
+      if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], engineTimeMs())
+    },
+    { pauseMs: prolongMs, log, failure }
+  )
 
   return {
     stop: async () => {

@@ -38,36 +38,13 @@ export async function markEverywhere(sql: Sql): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-interface Waiting {
-  readonly running: Promise<void>
-  next: Promise<void> | null
-}
-
-const waiting = new WeakMap<PlayoutServices['redis'], Waiting>()
-
 /**
- * Shows a committed fact on all stations; many that come at once are shown together. A caller waits a moment, so that
- * on most installations everything shows before it goes on; thousands of stations follow behind. Never rejects.
+ * Publishes a committed fact on all stations; concurrent calls are coalesced. A caller waits for a moment, which is enough for most
+ * installations; thousands of stations follow behind. Never rejects.
  */
 export async function showEverywhere(services: PlayoutServices): Promise<void> {
-  const shown = begin(services)
-  await withDeadline(patienceMs, 'showing a fact everywhere', () => shown).catch(() => {})
-}
-
-function begin(services: PlayoutServices): Promise<void> {
-  const known = waiting.get(services.redis)
-  if (known) {
-    known.next ??= known.running.then(() => run(services))
-    return known.next
-  }
-  return run(services)
-}
-
-async function run(services: PlayoutServices): Promise<void> {
-  const entry: Waiting = { running: markAndPublish(services), next: null }
-  waiting.set(services.redis, entry)
-  await entry.running
-  if (waiting.get(services.redis) === entry && entry.next === null) waiting.delete(services.redis)
+  const shown = services.allStations.run('all', () => markAndPublish(services))
+  await withDeadline(patienceMs, 'publishing all stations', () => shown).catch(() => {})
 }
 
 /** Never rejects; what fails, the sweep does again. */

@@ -129,7 +129,7 @@ async function changeIn<Result>(
   if (!mayFireTriggers(station, parts)) return { ...changed, snapshot: null, webhookIds: [] }
   const [snapshot] = await readSnapshots(tx, [stationId])
   if (!snapshot) return { ...changed, snapshot: null, webhookIds: [] }
-  const webhookIds = await writeTriggers(tx, before, snapshot, happenedAtMs)
+  const webhookIds = await writeTriggers(tx, before, snapshot, happenedAtMs, services.triggersFor)
   return { ...changed, snapshot, webhookIds }
 }
 

@@ -2,8 +2,10 @@ import type { Processes } from '../db/processes.ts'
 import type { Sql } from '../db/sql.ts'
 import type { AdvanceQueue, DeliverQueue } from '../jobs/queues.ts'
 import type { RedisClient } from '../redis/connection.ts'
+import type { Coalescer } from '../runtime/coalesce.ts'
 import type { Logger } from '../runtime/log.ts'
-import type { Publications } from './publish.ts'
+import type { StationState } from '../station/state.ts'
+import type { TriggerFilter } from '../webhooks/outbox.ts'
 import type { Libraries } from './queue/libraries.ts'
 
 /** What the engine works with. */
@@ -14,6 +16,11 @@ export interface PlayoutServices {
   readonly deliveries: DeliverQueue
   readonly processes: Processes
   readonly libraries: Libraries
-  readonly publications: Publications
+  /** Publications in flight, by station. */
+  readonly publications: Coalescer<number, StationState | null>
+  /** Publications of a fact that all stations show. */
+  readonly allStations: Coalescer<'all', void>
+  /** Which events a web hook gets. Passed in, because it depends on all types of web hooks. */
+  readonly triggersFor: TriggerFilter
   readonly log: Logger
 }

@@ -1,10 +1,11 @@
 import { beginForStation } from '../db/begin-for-station.ts'
 import { readSnapshots } from '../db/snapshots.ts'
-import type { Sql, Tx } from '../db/sql.ts'
+import type { Tx } from '../db/sql.ts'
 import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
 import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
-import { writeEvent } from '../webhooks/outbox.ts'
+import { type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
 import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
+import type { PlayoutServices } from './services.ts'
 
 export type TriggerValues = Observed
 
@@ -44,7 +45,8 @@ export async function writeTriggers(
   tx: Tx,
   before: TriggerValues,
   snapshot: StationSnapshot,
-  happenedAtMs: number
+  happenedAtMs: number,
+  filter: TriggerFilter
 ): Promise<number[]> {
   const fired = triggersOf(before, snapshot)
   const status = fired.find(trigger => statusTriggers.has(trigger))
@@ -54,7 +56,7 @@ export async function writeTriggers(
   const fact = triggers.includes('song_changed')
     ? `song:${snapshot.current?.shId}`
     : `state:${newestRevision(snapshot)}:${happenedAtMs}`
-  return writeEvent(tx, snapshot, { fact, triggers, happenedAtMs })
+  return writeEvent(tx, snapshot, { fact, triggers, happenedAtMs }, filter)
 }
 
 /** How long a station has to be online or offline before web hooks get the event. */
@@ -73,17 +75,25 @@ async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number
  * Writes the events of stations that have been online or offline for the delay. Returns the web hooks that have deliveries now. Call it every
  * few seconds; it may run in any number of processes.
  */
-export async function writeStatusEvents(sql: Sql, nowMs: number): Promise<number[]> {
+export async function writeStatusEvents(
+  { sql, triggersFor }: Pick<PlayoutServices, 'sql' | 'triggersFor'>,
+  nowMs: number
+): Promise<number[]> {
   const due = await sql<{ id: number }[]>`
     select s.id from stations s where s.turned_at_ms <= ${nowMs - statusDelayMs} order by s.turned_at_ms limit 500
     ${skipLocked(sql)}`
   const webhookIds: number[] = []
   for (const { id } of due)
-    webhookIds.push(...(await beginForStation(sql, id, tx => writeStatusEvent(tx, id, nowMs))))
+    webhookIds.push(...(await beginForStation(sql, id, tx => writeStatusEvent(tx, id, nowMs, triggersFor))))
   return webhookIds
 }
 
-async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number): Promise<number[]> {
+async function writeStatusEvent(
+  tx: Tx,
+  stationId: number,
+  nowMs: number,
+  filter: TriggerFilter
+): Promise<number[]> {
   const [status] = await tx<{ isOnline: boolean; atMs: number }[]>`
     update stations s set turned_online = null, turned_at_ms = null
     from (select id, turned_online, turned_at_ms from stations where id = ${stationId} for no key update) before
@@ -94,9 +104,6 @@ async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number): Promi
   // Without a web hook for it nothing is noted, so the status may have changed since.
   if (isOnline(snapshot) !== status.isOnline) return []
   const trigger = status.isOnline ? 'station_online' : 'station_offline'
-  return writeEvent(tx, snapshot, {
-    fact: `${trigger}:${status.atMs}`,
-    triggers: [trigger],
-    happenedAtMs: nowMs
-  })
+  const event = { fact: `${trigger}:${status.atMs}`, triggers: [trigger] as const, happenedAtMs: nowMs }
+  return writeEvent(tx, snapshot, event, filter)
 }

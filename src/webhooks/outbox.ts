@@ -3,58 +3,50 @@ import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
 import type { StationSnapshot, StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
-import { type Config, isDraft } from './config.ts'
-import { hookTypeOf } from './types/hook-types.ts'
+import type { Config } from './config.ts'
 
-/** Something that happened at a station. */
+/** An event of a station. */
 export interface Fact {
-  /** What it is, the same however often it is written down: `song:42`. */
+  /** Its name, the same in every repetition: `song:42`. */
   readonly fact: string
   readonly triggers: readonly Trigger[]
   readonly happenedAtMs: number
 }
 
-/** What of a hook decides whether it is told. */
-export interface AskingHook {
+/** A web hook, as far as it decides which events it gets. */
+export interface SubscribedHook {
   readonly id: number
   readonly type: string
   readonly triggers: readonly Trigger[]
   readonly config: Config
 }
 
-/**
- * Of the triggers of a fact those that a hook is told of: what it asks for, all that its type allows where it asks for
- * nothing. None for a draft and for a service that is gone.
- */
-export function triggersFor(hook: AskingHook, raised: readonly Trigger[]): Trigger[] {
-  const type = hookTypeOf(hook.type)
-  if (type.isRetired || isDraft(type, hook.config)) return []
-  const asked = hook.triggers.length > 0 ? hook.triggers : type.triggers
-  return raised.filter(trigger => asked.includes(trigger) && type.triggers.includes(trigger))
-}
+/** Returns the triggers of an event that a web hook gets. */
+export type TriggerFilter = (hook: SubscribedHook, fired: readonly Trigger[]) => Trigger[]
 
 /**
- * Writes a fact into the outbox of every hook that is to be told of it, as part of the transaction that records it.
- * Gives these hooks; none where it is written down already. A hook that is being deleted is waited for.
+ * Writes an event into the outbox of every web hook that gets it, as part of the transaction that records it. Returns these web hooks; none
+ * if the event was written before. Waits for a web hook that is being deleted.
  */
 export async function writeEvent(
   tx: Tx,
   snapshot: StationSnapshot,
-  { fact, triggers, happenedAtMs }: Fact
+  { fact, triggers, happenedAtMs }: Fact,
+  filter: TriggerFilter
 ): Promise<number[]> {
   const { stationId } = snapshot
   const state: StationState = { ...snapshot, offset: 0 }
-  const hooks = await tx<AskingHook[]>`
+  const hooks = await tx<SubscribedHook[]>`
     select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id
     for key share`
-  const told = hooks
-    .map(hook => ({ id: hook.id, triggers: triggersFor(hook, triggers) }))
+  const subscribed = hooks
+    .map(hook => ({ id: hook.id, triggers: filter(hook, triggers) }))
     .filter(hook => hook.triggers.length > 0)
-  if (told.length === 0) return []
-  const deliveries = told.map(({ id, triggers: asked }) => ({
+  if (subscribed.length === 0) return []
+  const deliveries = subscribed.map(({ id, triggers: own }) => ({
     hook: id,
     message: messageId({ stationId, fact, happenedAtMs, webhookId: id }),
-    triggers: asked
+    triggers: own
   }))
   const rows = await tx<{ id: number }[]>`
     with event as (

@@ -122,7 +122,7 @@ test('many changes of a station at once are all published', async ({ sql, redisU
     select listeners_total as total, revision from stations where id = ${id}`
   const [state] = await readStates(playout.redis, [id])
   expect(state).toMatchObject({ listeners: { total: row?.total }, revisions: { listeners: row?.revision } })
-  expect(playout.publications.size).toBe(0)
+  expect(playout.publications.size()).toBe(0)
 })
 
 test('a station that is created is changed in the same transaction', async ({ sql, redisUrl }) => {

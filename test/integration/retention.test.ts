@@ -8,6 +8,7 @@ import { markStationDeleted, removeDeletedStations } from '../../src/playout/sta
 import { dueHooks } from '../../src/webhooks/deliveries/deliveries.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { removeDeletedDeliveries } from '../../src/webhooks/removal.ts'
+import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
 
@@ -112,11 +113,16 @@ test('deliveries of a deleted web hook are removed afterwards, and no others', a
   const kept = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
   for (const shId of [1, 2])
     await sql.begin(tx =>
-      writeEvent(tx, stateOf(stationId, shId), {
-        fact: `song:${shId}`,
-        happenedAtMs: Date.now(),
-        triggers: ['song_changed']
-      })
+      writeEvent(
+        tx,
+        stateOf(stationId, shId),
+        {
+          fact: `song:${shId}`,
+          happenedAtMs: Date.now(),
+          triggers: ['song_changed']
+        },
+        triggersFor
+      )
     )
   expect(await removeDeletedDeliveries(sql)).toBe(0)
   await sql`delete from webhooks where id = ${deleted}`

@@ -6,6 +6,7 @@ import { reportTrack } from '../../src/playout/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/runtime/engine-time.ts'
 import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries/deliveries.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
 import { openPlayout } from '../support/playout.ts'
@@ -142,11 +143,16 @@ test('a retry waits as long as it was to wait, and holds back nothing for longer
   const aheadMs = nowMs + hourMs
   for (const shId of [1, 2])
     await sql.begin(async tx =>
-      writeEvent(tx, stateOf(stationId, shId), {
-        fact: `song:${shId}`,
-        happenedAtMs: nowMs,
-        triggers: ['song_changed']
-      })
+      writeEvent(
+        tx,
+        stateOf(stationId, shId),
+        {
+          fact: `song:${shId}`,
+          happenedAtMs: nowMs,
+          triggers: ['song_changed']
+        },
+        triggersFor
+      )
     )
   await sql`
     update webhook_deliveries set attempts = 1, next_attempt_ms = ${aheadMs + 5_000}

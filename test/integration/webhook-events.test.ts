@@ -142,11 +142,11 @@ describe('a station that goes off the air', () => {
     await silence(playout, station)
     const offAtMs = Date.now()
     expect(await written(playout.sql, station.id)).toEqual([])
-    expect(await writeStatusEvents(playout.sql, offAtMs + 9_000)).toEqual([])
-    expect(await writeStatusEvents(playout.sql, offAtMs + 10_500)).toEqual([station.hookId])
-    expect(await writeStatusEvents(playout.sql, offAtMs + 20_000)).toEqual([])
+    expect(await writeStatusEvents(playout, offAtMs + 9_000)).toEqual([])
+    expect(await writeStatusEvents(playout, offAtMs + 10_500)).toEqual([station.hookId])
+    expect(await writeStatusEvents(playout, offAtMs + 20_000)).toEqual([])
     await wake(playout, station)
-    await writeStatusEvents(playout.sql, Date.now() + 11_000)
+    await writeStatusEvents(playout, Date.now() + 11_000)
     expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([
       ['station_offline'],
       ['song_changed'],
@@ -160,7 +160,7 @@ describe('a station that goes off the air', () => {
     await playout.sql`update webhooks set is_enabled = false where id = ${station.hookId}`
     await wake(playout, station)
     await playout.sql`update webhooks set is_enabled = true where id = ${station.hookId}`
-    expect(await writeStatusEvents(playout.sql, Date.now() + 60_000)).toEqual([])
+    expect(await writeStatusEvents(playout, Date.now() + 60_000)).toEqual([])
     expect(await written(playout.sql, station.id)).toEqual([])
   })
 
@@ -168,7 +168,7 @@ describe('a station that goes off the air', () => {
     const station = await openStation(playout)
     await silence(playout, station)
     await wake(playout, station)
-    expect(await writeStatusEvents(playout.sql, Date.now() + 60_000)).toEqual([])
+    expect(await writeStatusEvents(playout, Date.now() + 60_000)).toEqual([])
     expect((await written(playout.sql, station.id)).map(({ triggers }) => triggers)).toEqual([
       ['song_changed']
     ])
@@ -178,7 +178,7 @@ describe('a station that goes off the air', () => {
     const station = await openStation(playout)
     await silence(playout, station)
     const told = await Promise.all(
-      Array.from({ length: 4 }, () => writeStatusEvents(playout.sql, Date.now() + 11_000))
+      Array.from({ length: 4 }, () => writeStatusEvents(playout, Date.now() + 11_000))
     )
     expect(told.flat()).toEqual([station.hookId])
   })

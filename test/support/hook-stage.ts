@@ -7,6 +7,7 @@ import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 import { deliver } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { serveApi } from './api-server.ts'
 import { aStation } from './builders.ts'
 import { deliveryParts } from './hooks.ts'
@@ -89,7 +90,7 @@ export async function openHookStage(
           triggers,
           happenedAtMs: firstMs + (agoMs === 0 ? 0 : index * 1_000)
         }
-        await sql.begin(async tx => writeEvent(tx, state, fact))
+        await sql.begin(async tx => writeEvent(tx, state, fact, triggersFor))
       }
     },
     /** Delivers to a hook what is due, as a worker does. */

@@ -7,6 +7,7 @@ import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 import { type DeliveryParts, HostSlots } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
+import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
 
 /** Secrets that lie open. */
@@ -90,11 +91,16 @@ export async function raiseSongs(
 ): Promise<void> {
   for (const shId of shIds)
     await sql.begin(tx =>
-      writeEvent(tx, stateOf(stationId, shId), {
-        fact: `song:${shId}`,
-        triggers,
-        happenedAtMs: Date.now()
-      })
+      writeEvent(
+        tx,
+        stateOf(stationId, shId),
+        {
+          fact: `song:${shId}`,
+          triggers,
+          happenedAtMs: Date.now()
+        },
+        triggersFor
+      )
     )
 }
 

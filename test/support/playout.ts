@@ -3,14 +3,15 @@ import { pino } from 'pino'
 import type { Sql } from '../../src/db/sql.ts'
 import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs/queues.ts'
 import { advance, type AdvanceRequest, type Outcome } from '../../src/playout/advance.ts'
-import { openPublications } from '../../src/playout/publish.ts'
 import { openLibraries } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import { ownSchema } from '../../src/redis/state-schema.ts'
 import { readStates } from '../../src/redis/station-store.ts'
+import { openCoalescer } from '../../src/runtime/coalesce.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { checkRedis } from '../../src/store-checks.ts'
+import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 
 /** The engine's services on a test's own database and Redis. */
 export async function openPlayout(
@@ -30,7 +31,9 @@ export async function openPlayout(
     deliveries,
     processes: { schema: () => ownSchema },
     libraries: openLibraries(),
-    publications: openPublications(),
+    publications: openCoalescer(),
+    allStations: openCoalescer(),
+    triggersFor,
     log: pino({ level: 'silent' }),
     async [Symbol.asyncDispose]() {
       await advances.close()

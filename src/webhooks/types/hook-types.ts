@@ -1,3 +1,5 @@
+import { isDraft } from '../config.ts'
+import type { TriggerFilter } from '../outbox.ts'
 import { bluesky } from './bluesky.ts'
 import { discord } from './discord.ts'
 import { email } from './email.ts'
@@ -58,4 +60,15 @@ function describeSetting([key, { fallback, kind }]: [string, Settings[string]]):
   const secrecy = kind === 'secret' ? ' (write-only)' : ''
   const preset = fallback === undefined || fallback === '' ? '' : ` [${String(fallback)}]`
   return key + asterisk + secrecy + preset
+}
+
+/**
+ * Returns the triggers of an event that a web hook gets: those it subscribes to, or all that its type supports if it names none. A draft and
+ * a web hook of a retired type get none.
+ */
+export const triggersFor: TriggerFilter = (hook, fired) => {
+  const type = hookTypeOf(hook.type)
+  if (type.isRetired || isDraft(type, hook.config)) return []
+  const own = hook.triggers.length > 0 ? hook.triggers : type.triggers
+  return fired.filter(trigger => own.includes(trigger) && type.triggers.includes(trigger))
 }

@@ -1,0 +1,41 @@
+interface InFlight<Result> {
+  readonly running: Promise<Result>
+  /** The run that starts after it. */
+  next: Promise<Result> | null
+}
+
+/** Runs of the same work that are in flight, by key. */
+export interface Coalescer<Key, Result> {
+  /**
+   * Runs `work`. Concurrent calls with the same key are coalesced: a call that comes while a run is in flight waits for one more run, which
+   * starts after it and so sees everything that happened before the call.
+   */
+  readonly run: (key: Key, work: () => Promise<Result>) => Promise<Result>
+  /** The number of keys with a run in flight. */
+  readonly size: () => number
+}
+
+export function openCoalescer<Key, Result>(): Coalescer<Key, Result> {
+  const inFlight = new Map<Key, InFlight<Result>>()
+
+  async function start(key: Key, work: () => Promise<Result>): Promise<Result> {
+    const entry: InFlight<Result> = { running: work(), next: null }
+    inFlight.set(key, entry)
+    try {
+      return await entry.running
+    } finally {
+      if (inFlight.get(key) === entry && entry.next === null) inFlight.delete(key)
+    }
+  }
+
+  return {
+    run: (key, work) => {
+      const current = inFlight.get(key)
+      if (!current) return start(key, work)
+      const startNext = () => start(key, work)
+      current.next ??= current.running.then(startNext, startNext)
+      return current.next
+    },
+    size: () => inFlight.size
+  }
+}
