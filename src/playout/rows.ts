@@ -33,6 +33,10 @@ export interface LockedStation {
   readonly consecutiveRequests: number
   readonly overrunMs: number
   readonly cutsBeforeSent: boolean
+  /** Requests wait to be played. */
+  readonly hasRequests: boolean
+  /** Operators have removed rows from its queue. */
+  readonly hasRefused: boolean
   /** The triggers of each enabled web hook; an empty list stands for all. */
   readonly hookTriggers: readonly (readonly Trigger[])[]
 }
@@ -74,6 +78,10 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
     s.max_overrun * 1000 as "overrunMs",
     s.backend = 'liquidsoap' and exists (
       select from playouts o where o.station_id = s.id and o.takes_commands) as "cutsBeforeSent",
+    exists (select from requests r where r.station_id = s.id and r.state in ('pending', 'queued')) as "hasRequests",
+    exists (
+      select from queue q where q.station_id = s.id and q.skipped_at_ms is not null
+        and q.playlist_id is not null) as "hasRefused",
     coalesce((
       select jsonb_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
     case when s.backend <> 'liquidsoap' then 0

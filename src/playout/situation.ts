@@ -84,8 +84,8 @@ async function readSituations(
   })
   const [queue, requests, refused, newPlays] = await Promise.all([
     readQueues(tx, stationIds),
-    readRequests(tx, stationIds),
-    readRefused(tx, stationIds, nowMs),
+    stations.some(({ hasRequests }) => hasRequests) ? readRequests(tx, stationIds) : [],
+    stations.some(({ hasRefused }) => hasRefused) ? readRefused(tx, stationIds, nowMs) : [],
     known.length > 0
       ? readPlays(
           tx,
