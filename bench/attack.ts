@@ -70,8 +70,8 @@ interface Answers {
 }
 
 /**
- * Measures what honest clients notice of anonymous requests for a whole library, with default limits. The attackers and honest
- * visitors have addresses of their own in `X-Forwarded-For`.
+ * Measures what honest clients notice of anonymous requests for a whole library, with default limits. The
+ * attackers and honest visitors have addresses of their own in `X-Forwarded-For`.
  */
 export async function attack(): Promise<void> {
   const env = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_API_KEY: adminKey, LOG_LEVEL: 'fatal' }

@@ -3,7 +3,10 @@ import { Agent, request } from 'node:http'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** How an attack goes: addresses, requests a second and requests in flight are those of all attackers together. */
+/**
+ * How an attack goes: addresses, requests a second and requests in flight are those of all attackers
+ * together.
+ */
 export interface AttackOptions {
   readonly addresses: number
   readonly perSecond: number
@@ -18,8 +21,8 @@ export interface AttackCounts {
 }
 
 /**
- * A process of `npm run bench -- attack`: asks for all that is expensive, and sends its counts to its parent. It has the lowest priority, since
- * attackers bring machines of their own.
+ * A process of `npm run bench -- attack`: asks for all that is expensive, and sends its counts to its parent.
+ * It has the lowest priority, since attackers bring machines of their own.
  */
 setPriority(constants.priority.PRIORITY_LOW)
 

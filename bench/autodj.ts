@@ -4,7 +4,10 @@ import { once } from 'node:events'
 import { endWithUs } from './children.ts'
 import { wordsFor } from './program.ts'
 
-/** How long one choice of the AutoDJ takes, and a week of them; the command for operators measures both itself. */
+/**
+ * How long one choice of the AutoDJ takes, and a week of them; the command for operators measures both
+ * itself.
+ */
 export async function autodj(): Promise<void> {
   for (const words of [['--bench'], []]) {
     const [command, ...args] = wordsFor('src/simulate/main.js')

@@ -1,6 +1,9 @@
 import { cpuSeconds, endedChildrenSeconds } from './cpu.ts'
 
-/** Measures from now on; the function it gives prints how many cores each part of the program, and k6, kept busy. */
+/**
+ * Measures from now on; the function it gives prints how many cores each part of the program, and k6, kept
+ * busy.
+ */
 export function watchCores(rootPid: number): () => void {
   const read = (): Record<string, number> => ({ ...cpuSeconds(rootPid), k6: endedChildrenSeconds() })
   const before = read()

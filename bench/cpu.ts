@@ -16,8 +16,8 @@ export function cpuOf(pid: number): number {
 }
 
 /**
- * Bytes of memory of a process and everything below it, shared pages counted once. What the kernel keeps for a
- * connection is not in it. Linux only.
+ * Bytes of memory of a process and everything below it, shared pages counted once. What the kernel keeps for
+ * a connection is not in it. Linux only.
  */
 export function memoryOf(pid: number): number {
   return family(pid).reduce((sum, each) => sum + ownMemory(each.pid), 0)

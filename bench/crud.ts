@@ -17,10 +17,10 @@ const keyCount = 8
 const adminKey = '00000000000bec00:000000000000000000000000000bec00'
 
 /**
- * How fast records are read and written: `npm run bench -- crud`. Starts the whole program on an empty folder with ten
- * stations that play, lets k6 (`bench/k6/crud.ts`) send 1,000 requests a second for a minute, and reports latencies and
- * CPU. The program and k6 share the machine. `RATE` and `SECONDS` change the load. Ends with k6's exit code: 99
- * if a threshold was missed.
+ * How fast records are read and written: `npm run bench -- crud`. Starts the whole program on an empty folder
+ * with ten stations that play, lets k6 (`bench/k6/crud.ts`) send 1,000 requests a second for a minute, and
+ * reports latencies and CPU. The program and k6 share the machine. `RATE` and `SECONDS` change the load. Ends
+ * with k6's exit code: 99 if a threshold was missed.
  */
 export async function crud(): Promise<void> {
   if (findTool('k6', 'crud') === null) return

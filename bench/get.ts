@@ -11,8 +11,8 @@ const oneRate = 2_000
 const allBytes = 100e6
 
 /**
- * GET one station and GET all of 1, 100 and 1,000 stations under an open loop: `npm run bench -- get`. The server has
- * a core, k6 the other. `SECONDS` and `STATIONS` change the load.
+ * GET one station and GET all of 1, 100 and 1,000 stations under an open loop: `npm run bench -- get`. The
+ * server has a core, k6 the other. `SECONDS` and `STATIONS` change the load.
  */
 export async function get(): Promise<void> {
   if (findTool('k6', 'get') === null) return

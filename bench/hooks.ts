@@ -16,11 +16,11 @@ import { printTable } from './table.ts'
 const port = 18_280
 const receivers = 16
 const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
 /**
- * Web hooks: deliveries per second of a backlog, and what receivers that hang do to everybody else. `PARTS` is `rate` or
- * `hang`; `HOOKS`, `RUNS` and `SECONDS` change them. Traffic stays on 127.0.0.1.
+ * Web hooks: deliveries per second of a backlog, and what receivers that hang do to everybody else. `PARTS`
+ * is `rate` or `hang`; `HOOKS`, `RUNS` and `SECONDS` change them. Traffic stays on 127.0.0.1.
  */
 export async function hooks(): Promise<void> {
   for (const part of wantedParts(['rate', 'hang'])) await { rate, hang }[part]()
@@ -128,11 +128,11 @@ async function backlog(program: Program, sql: postgres.Sql, hookCount: number, e
     const [{ left } = { left: 0 }] = await sql<{ left: number }[]>`
       select count(*)::int as left from webhook_deliveries where state = 'pending'`
     if (left === 0) break
-    if (nowMs() - fromMs > patienceMs) {
+    if (nowMs() - fromMs > timeoutMs) {
       const attempts = await sql`
         select a.error, a.status, count(*)::int from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
         where d.state = 'pending' group by 1, 2`
-      throw new Error(`${left} of ${total} left after ${patienceMs} ms; ${JSON.stringify(attempts)}`)
+      throw new Error(`${left} of ${total} left after ${timeoutMs} ms; ${JSON.stringify(attempts)}`)
     }
     await wait(50)
   }
@@ -148,7 +148,7 @@ async function exampleState(sql: postgres.Sql): Promise<string> {
   for (;;) {
     const [event] = await sql<{ state: string }[]>`select state::text from webhook_events limit 1`
     if (event) return event.state
-    if (nowMs() - fromMs > patienceMs) throw new Error('no song change was written down')
+    if (nowMs() - fromMs > timeoutMs) throw new Error('no song change was written down')
     await wait(50)
   }
 }

@@ -22,9 +22,9 @@ const madePerSecond = 80
 const parts = { good: { dead: 0, hanging: 0 }, bad: { dead: 1, hanging: 1 } }
 
 /**
- * Asking the streaming servers of 1,000 stations, half of which have listeners, from one worker process:
- * `npm run bench -- polls`. `PARTS` is `good` or `bad` (every twentieth server is not there, and every twentieth hangs);
- * `STATIONS` and `SECONDS` change the load. Traffic stays on 127.0.0.1.
+ * Asking the streaming servers of 1,000 stations, half of which have listeners, from one worker process: `npm
+ * run bench -- polls`. `PARTS` is `good` or `bad` (every twentieth server is not there, and every twentieth
+ * hangs); `STATIONS` and `SECONDS` change the load. Traffic stays on 127.0.0.1.
  */
 export async function polls(): Promise<void> {
   for (const part of wantedParts(['good', 'bad'])) await measure(part)

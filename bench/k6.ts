@@ -6,8 +6,8 @@ import { loadCore, pinned } from './pin.ts'
 import { findTool } from './tools.ts'
 
 /**
- * Runs a script of `bench/k6`, which prints its own results, on the core of the load. Gives k6's exit code (99 if a
- * threshold was missed), and null if there is no k6.
+ * Runs a script of `bench/k6`, which prints its own results, on the core of the load. Gives k6's exit code
+ * (99 if a threshold was missed), and null if there is no k6.
  */
 export async function runK6(
   script: string,

@@ -6,8 +6,8 @@ const ticksPerSecond = 100
 const quietCores = 0.1
 
 /**
- * Prints what a result has to be read with: date, machine, and whether it is idle. Linux only. The function it gives
- * prints, once all processes of the bench have ended, how much of the machine others used meanwhile.
+ * Prints what a result has to be read with: date, machine, and whether it is idle. Linux only. The function
+ * it gives prints, once all processes of the bench have ended, how much of the machine others used meanwhile.
  */
 export function describeMachine(command: string): () => void {
   const [cpu] = cpus()

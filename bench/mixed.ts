@@ -9,8 +9,8 @@ const stations = 100
 const songMs = 180_000
 
 /**
- * Polls, sockets and changes at once, while songs end: `npm run bench -- mixed`. The server has a core, k6 the other.
- * `SOCKETS`, `POLLS`, `CHANGES` and `SECONDS` change the load.
+ * Polls, sockets and changes at once, while songs end: `npm run bench -- mixed`. The server has a core, k6
+ * the other. `SOCKETS`, `POLLS`, `CHANGES` and `SECONDS` change the load.
  */
 export async function mixed(): Promise<void> {
   if (findTool('k6', 'mixed') === null) return

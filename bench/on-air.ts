@@ -13,7 +13,10 @@ const onAirMs = 60_000
 /** The program with stations that play. */
 export interface OnAir extends Program {
   readonly apiKey: string
-  /** Makes a change by the public interface: reports the listeners of a station. Throws unless it was answered 200. */
+  /**
+   * Makes a change by the public interface: reports the listeners of a station. Throws unless it was answered
+   * 200.
+   */
   reportListeners(stationId: number, total: number): Promise<void>
   /** Ends the song on air. */
   skip(stationId: number): Promise<void>
@@ -22,10 +25,10 @@ export interface OnAir extends Program {
 }
 
 /**
- * Starts the whole program on an empty folder, fills it and waits until all stations are on air. The server process
- * keeps to one core, all others to the core of the load; one of those is a second server, which takes the changes, so that
- * the first one has nothing to do but to show them. Songs are long unless `songMs` says otherwise, so that
- * documents do not change by themselves.
+ * Starts the whole program on an empty folder, fills it and waits until all stations are on air. The server
+ * process keeps to one core, all others to the core of the load; one of those is a second server, which takes
+ * the changes, so that the first one has nothing to do but to show them. Songs are long unless `songMs` says
+ * otherwise, so that documents do not change by themselves.
  */
 export async function startOnAir(
   port: number,

@@ -15,9 +15,9 @@ const stationId = 1
 const firstTotal = 100_000
 
 /**
- * Side by side with peers: `npm run bench -- peers`. Servers have one core, the load has the other, together with
- * Postgres, Redis and the workers. Each server has its turn in each run. `RUNS`, `SECONDS`, `CONNECTIONS`, `SOCKETS` and `RATE` change the load,
- * `PARTS` picks from get, push and memory.
+ * Side by side with peers: `npm run bench -- peers`. Servers have one core, the load has the other, together
+ * with Postgres, Redis and the workers. Each server has its turn in each run. `RUNS`, `SECONDS`,
+ * `CONNECTIONS`, `SOCKETS` and `RATE` change the load, `PARTS` picks from get, push and memory.
  */
 export async function peers(): Promise<void> {
   const parts = wantedParts(['get', 'push', 'memory'])

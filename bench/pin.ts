@@ -6,7 +6,9 @@ const canPin = spawnSync('taskset', ['--version']).status === 0
 export const serverCore = 0
 export const loadCore = 1
 
-/** A command line that keeps to one core, where `taskset` is there (Linux); else the command line as it is. */
+/**
+ * A command line that keeps to one core, where `taskset` is there (Linux); else the command line as it is.
+ */
 export function pinned(core: number, command: readonly string[]): [string, ...string[]] {
   const [program = '', ...args] = command
   return canPin ? ['taskset', '-c', String(core), program, ...args] : [program, ...args]

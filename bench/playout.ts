@@ -11,9 +11,10 @@ import { seedStations } from './seed.ts'
 import { wantedParts } from './settings.ts'
 
 /**
- * How well tracks end on time: `npm run bench -- playout`. Starts the whole program on an empty folder for each run, fills it
- * with stations, listens to a sample of them as player widgets do, and reports steps per second, lateness at the
- * widget against the due time, and CPU. `PARTS` selects runs. Takes about eight minutes; traffic stays on 127.0.0.1.
+ * How well tracks end on time: `npm run bench -- playout`. Starts the whole program on an empty folder for
+ * each run, fills it with stations, listens to a sample of them as player widgets do, and reports steps per
+ * second, lateness at the widget against the due time, and CPU. `PARTS` selects runs. Takes about eight
+ * minutes; traffic stays on 127.0.0.1.
  */
 const runs = {
   steady: { name: '1,000 stations, 10 s songs (100/s)', stations: 1_000, songMs: 10_000, seconds: 60 },

@@ -3,10 +3,11 @@ import { connect, type Socket } from 'node:net'
 import { nowMs } from './clock.ts'
 
 /**
- * Polls one address at a constant rate, whether answers come or not: `poller.ts URL CONNECTIONS RATE SECONDS`, in a
- * process of its own so that nothing else delays its clock. Each millisecond sends what is due, each poll on a connection of its
- * own; one for which none is free counts from when it was due. Sends its parent the latencies in milliseconds, without those of
- * the first second, in which both ends become warm. Any answer but a whole 200 ends it with an error.
+ * Polls one address at a constant rate, whether answers come or not: `poller.ts URL CONNECTIONS RATE
+ * SECONDS`, in a process of its own so that nothing else delays its clock. Each millisecond sends what is
+ * due, each poll on a connection of its own; one for which none is free counts from when it was due. Sends
+ * its parent the latencies in milliseconds, without those of the first second, in which both ends become
+ * warm. Any answer but a whole 200 ends it with an error.
  */
 const [address = '', connections = '1', rate = '1', seconds = '1'] = process.argv.slice(2)
 const url = new URL(address)

@@ -17,7 +17,10 @@ export interface Program {
   readonly redisUrl: string
   /** The process that answers HTTP and WebSockets; another one after it was killed. */
   serverPid(): number
-  /** Starts one more server on the same stores, on one core, as another machine would; it ends before the program. */
+  /**
+   * Starts one more server on the same stores, on one core, as another machine would; it ends before the
+   * program.
+   */
   addServer(port: number, core: number): Promise<{ readonly baseUrl: string }>
   stop(): Promise<void>
 }

@@ -11,8 +11,8 @@ const changesPerSecond = whole('RATE', 1)
 const openedPerSecond = 500
 
 /**
- * The latency of a change at thousands of sockets that follow one station: `npm run bench -- push`. The server has a
- * core, k6 the other. `SOCKETS`, `RATE` and `SECONDS` change the load.
+ * The latency of a change at thousands of sockets that follow one station: `npm run bench -- push`. The
+ * server has a core, k6 the other. `SOCKETS`, `RATE` and `SECONDS` change the load.
  */
 export async function push(): Promise<void> {
   if (findTool('k6', 'push') === null) return

@@ -14,7 +14,7 @@ const port = 18_260
 const stations = whole('STATIONS', 1_000)
 const shape = { playlists: 5, tracks: 200, played: 200, songMs: 7_200_000 }
 const queueLength = 3
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
 interface Filled {
   readonly seconds: number
@@ -23,9 +23,9 @@ interface Filled {
 }
 
 /**
- * From rows in Postgres to committed queues: all stations are switched on at once with empty queues, and the workers, which know
- * none of their libraries, fill them; then all queues are emptied, and filled by workers that know them. `STATIONS` and
- * `RUNS` change it; each run begins with workers that know nothing.
+ * From rows in Postgres to committed queues: all stations are switched on at once with empty queues, and the
+ * workers, which know none of their libraries, fill them; then all queues are emptied, and filled by workers
+ * that know them. `STATIONS` and `RUNS` change it; each run begins with workers that know nothing.
  */
 export async function refill(): Promise<void> {
   const measured: { unknown: Filled; known: Filled }[] = []
@@ -85,7 +85,7 @@ async function timed(sql: postgres.Sql, workers: number, begin: () => Promise<un
   for (;;) {
     const [{ rows } = { rows: 0 }] = await sql<{ rows: number }[]>`select count(*)::int as rows from queue`
     if (rows >= stations * queueLength) break
-    if (nowMs() - fromMs > patienceMs) throw new Error(`${rows} rows after ${patienceMs} ms`)
+    if (nowMs() - fromMs > timeoutMs) throw new Error(`${rows} rows after ${timeoutMs} ms`)
     await wait(20)
   }
   const seconds = (nowMs() - fromMs) / 1_000

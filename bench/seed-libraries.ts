@@ -1,8 +1,8 @@
 import type postgres from 'postgres'
 
 /**
- * Fills an empty database with stations that are switched off: so many playlists, songs in each of them, plays behind them
- * and one on air until `dueMs`. Queues are empty. Songs were imported a station at a time.
+ * Fills an empty database with stations that are switched off: so many playlists, songs in each of them,
+ * plays behind them and one on air until `dueMs`. Queues are empty. Songs were imported a station at a time.
  */
 export async function seedLibraries(
   sql: postgres.Sql,

@@ -19,7 +19,10 @@ export function spread(values: readonly number[], digits = 0): string {
   return `${show(quantile(known, 0.5))} (${show(quantile(known, 0))} to ${show(quantile(known, 1))})`
 }
 
-/** How many times the second value the first one is, in each run, as `spread`: values of one run belong together. */
+/**
+ * How many times the second value the first one is, in each run, as `spread`: values of one run belong
+ * together.
+ */
 export function ratio(values: readonly number[], others: readonly number[]): string {
   return spread(
     values.map((value, run) => value / (others[run] ?? Number.NaN)),

@@ -22,9 +22,9 @@ const tools = {
 export type Tool = keyof typeof tools
 
 /**
- * Where a tool is: named by the variable of its name in capitals, or found on the PATH, in Go's folder or, a module of
- * nginx, in the folder of those. Without it the answer is null, and the way to get it is told; `what` is left undone,
- * which the exit code says.
+ * Where a tool is: named by the variable of its name in capitals, or found on the PATH, in Go's folder or, a
+ * module of nginx, in the folder of those. Without it the answer is null, and the way to get it is told;
+ * `what` is left undone, which the exit code says.
  */
 export function findTool(name: Tool, what: string): string | null {
   const { file, how } = tools[name]

@@ -13,7 +13,10 @@ export interface WrkResult {
   readonly p99: number
 }
 
-/** A closed loop: every connection sends its next request when it has the answer. Throws unless all answers were good. */
+/**
+ * A closed loop: every connection sends its next request when it has the answer. Throws unless all answers
+ * were good.
+ */
 export async function runWrk(
   wrk: string,
   url: string,

@@ -128,15 +128,18 @@ const schema = v.object({
   )
 })
 
-/** The environment, checked; `BASE_URL` has no trailing slash. The table in docs/configuration.md lists the same names. */
+/**
+ * The environment, checked; `BASE_URL` has no trailing slash. The table in docs/configuration.md lists the
+ * same names.
+ */
 export type Config = Readonly<Omit<v.InferOutput<typeof schema>, 'BASE_URL'> & { BASE_URL: string }>
 
 /** Names of all variables, in the order of the table in docs/configuration.md. */
 export const variableNames = Object.keys(schema.entries)
 
 /**
- * Reads the configuration out of an environment. An empty variable counts as unset. Throws one `OperatorError`
- * that names every bad variable; values are not repeated, since some are secret.
+ * Reads the configuration out of an environment. An empty variable counts as unset. Throws one
+ * `OperatorError` that names every bad variable; values are not repeated, since some are secret.
  */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(variableNames.map(name => [name, env[name] || undefined]))

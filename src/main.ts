@@ -15,9 +15,9 @@ import {
   type ServiceOutage,
   supervise
 } from './embedded/supervise.ts'
-import { assertPortIsFree } from './http/port.ts'
+import { assertAddressIsFree } from './http/port.ts'
 import { checkMediaDir, importFolder, prepareDemo } from './media/demo-station.ts'
-import { keepRunning } from './runtime/children.ts'
+import { superviseChild } from './runtime/children.ts'
 import type { Logger } from './runtime/log.ts'
 import { runService } from './shutdown.ts'
 import { checkPostgres, checkRedis } from './store-checks.ts'
@@ -28,7 +28,7 @@ await runService('cuewire', async ({ config, log, opened, signal }) => {
   if (config.MEDIA_DIR) await checkMediaDir(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
-  await assertPortIsFree(config.HOST, config.PORT, 2_000)
+  await assertAddressIsFree(config.HOST, config.PORT, 2_000)
 
   /** Returns the URL of a store: the configured one, or that of an embedded store, which it starts. */
   const openStore = async (
@@ -52,7 +52,8 @@ await runService('cuewire', async ({ config, log, opened, signal }) => {
     openStore('Postgres', config.DATABASE_URL, options => startPostgres(inFolder('postgres'), options)),
     openStore('Redis', config.REDIS_URL, options => startRedis(inFolder('redis'), options))
   ] as const
-  // In parallel, because initdb takes seconds. If one fails, wait for the other, so that it is registered and gets closed.
+  // In parallel, because initdb takes seconds. If one fails, wait for the other, so that it is registered and
+  // gets closed.
   await Promise.allSettled(stores)
   const [databaseUrl, redisUrl] = await Promise.all(stores)
   await announceServices(config.DATA_DIR, { databaseUrl, redisUrl })
@@ -63,9 +64,9 @@ await runService('cuewire', async ({ config, log, opened, signal }) => {
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   const stopMs = childStopMs + config.DRAIN_SECONDS * 1_000
   const options = { env, log, stopMs }
-  const processes = [keepRunning('workers', 'workers/main.js', options)]
+  const processes = [superviseChild('workers', 'workers/main.js', options)]
   for (let index = 0; index < config.SERVER_PROCESSES; index++)
-    processes.push(keepRunning('server', 'src/server.js', options))
+    processes.push(superviseChild('server', 'src/server.js', options))
   opened.defer('processes', () => Promise.all(processes.map(child => child.stop())), stopMs + 500)
   await Promise.race([Promise.all(processes.map(child => child.ready)), once(signal, 'abort')])
   signal.throwIfAborted()
@@ -89,7 +90,9 @@ async function prepare(config: Config, databaseUrl: string, log: Logger) {
   }
 }
 
-/** Prints the addresses on a terminal, and logs the base URL elsewhere. A key is reported only when it is new. */
+/**
+ * Prints the addresses on a terminal, and logs the base URL elsewhere. A key is reported only when it is new.
+ */
 function announce(config: Config, log: Logger, newKey: string | null): void {
   const { BASE_URL: base } = config
   if (!process.stdout.isTTY) {

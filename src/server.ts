@@ -4,43 +4,46 @@ import { setFlagsFromString } from 'node:v8'
 
 import { maySeePrivate } from './api/auth/access.ts'
 import { ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
-import { openAuthoriser } from './api/auth/authorize.ts'
+import { openAuthorizer } from './api/auth/authorize.ts'
 import { openKeys } from './api/auth/keys.ts'
 import { heavyReadConnections, openHeavyReads } from './api/core/heavy-reads.ts'
 import type { ApiServices } from './api/core/services.ts'
-import { openWaiters } from './api/now-playing/long-polls.ts'
+import { openLongPolls } from './api/now-playing/long-polls.ts'
 import { apiRoutes } from './api/routes.ts'
 import { openWebhookTestParts } from './api/webhooks/test.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
 import { openAddresses } from './http/client-address.ts'
 import { serveHotGets } from './http/hot-gets.ts'
+import type { InFlight } from './http/in-flight.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
-import type { UnderWay } from './http/under-way.ts'
 import { App } from './http/uws.ts'
 import { openAdmission, placeIn } from './live/admission.ts'
-import { openAudience } from './live/audience.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
+import { openHub } from './live/hub.ts'
 import { serveStreams } from './live/transports/streams.ts'
 import { serveSockets } from './live/transports/websockets.ts'
 import { openPages } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
-import { tellReady } from './runtime/children.ts'
-import { openKeptSecrets } from './security/secrets-key.ts'
+import { reportReady } from './runtime/children.ts'
+import { openSecretsOf } from './security/secrets-key.ts'
 import { openServices } from './services.ts'
 import { runService } from './shutdown.ts'
 
-/** On so few cores the helper threads of the garbage collector wait for their turn behind Postgres, and the server waits for them. */
+/**
+ * On so few cores the helper threads of the garbage collector wait for their turn behind Postgres, and the
+ * server waits for them.
+ */
 const fewCores = 4
 if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge')
 
 await runService('server', async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
-  const secrets = await openKeptSecrets(stores.sql, config)
+  const secrets = await openSecretsOf(stores.sql, config)
   const newKey = await ensureAdminKey(stores.sql, config)
   if (newKey) reportNewKey(newKey, config, log)
 
@@ -77,19 +80,19 @@ await runService('server', async ({ config, log, opened }) => {
     total: config.LIVE_MAX_CONNECTIONS,
     perAddress: config.LIVE_MAX_CONNECTIONS_PER_ADDRESS
   })
-  const audience = openAudience({ feed, admission, mayListen, log })
+  const audience = openHub({ feed, admission, mayListen, log })
   opened.defer('audience', () => audience.close())
   const app = App()
   const door = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS }
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const live = viewOf(feed)
-  const waiters = openWaiters({
+  const waiters = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
     admit: placeIn(admission)
   })
-  const underWay: UnderWay = { answers: 0 }
+  const underWay: InFlight = { answers: 0 }
   let isStopping = false
   const isDraining = () => isStopping
   /** Load balancers look elsewhere from now on; who comes all the same is answered. */
@@ -119,7 +122,7 @@ await runService('server', async ({ config, log, opened }) => {
   })
   serveRoutes(app, [...apiRoutes, ...openPages()], {
     services,
-    authorise: openAuthoriser({ keys, live, sql: reads }),
+    authorise: openAuthorizer({ keys, live, sql: reads }),
     addressOf,
     corsOrigins: config.CORS_ALLOWED_ORIGINS,
     isDraining,
@@ -134,14 +137,14 @@ await runService('server', async ({ config, log, opened }) => {
   opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
-  tellReady(log, { baseUrl: config.BASE_URL, port: listening.port })
+  reportReady(log, { baseUrl: config.BASE_URL, port: listening.port })
 })
 
 /** Connections that were taken last may still be about to ask. */
 const lateMs = 500
 
 /** Waits a little for answers that are not all sent: their connections are cut next. */
-async function untilAnswered(underWay: UnderWay): Promise<void> {
+async function untilAnswered(underWay: InFlight): Promise<void> {
   for (
     const deadline = performance.now() + 1_000;
     underWay.answers > 0 && performance.now() < deadline;

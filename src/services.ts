@@ -27,8 +27,9 @@ export interface Services extends PlayoutServices, AsyncDisposable {
 }
 
 /**
- * Opens Postgres, Redis and the job queue of a process, makes sure that both stores answer, brings the schema of Postgres up to date and
- * registers the process there. Throws an `OperatorError` that says what stands in the way.
+ * Opens Postgres, Redis and the job queue of a process, makes sure that both stores answer, brings the schema
+ * of Postgres up to date and registers the process there. Throws an `OperatorError` that says what stands in
+ * the way.
  */
 export async function openServices(
   config: Config,
@@ -84,20 +85,25 @@ export async function openServices(
   }
 }
 
-/** Waits for the first connection. That of a cluster which fails in the middle of it would never come to an end. */
+/**
+ * Waits for the first connection. That of a cluster which fails in the middle of it would never come to an
+ * end.
+ */
 async function connect(redis: RedisClient): Promise<void> {
   await withDeadline(connectMs, 'connecting to Redis', () => redis.connect())
 }
 
-/** One line when Redis, or a node of a cluster, goes away and one when it is back, however often it is tried. */
+/**
+ * One line when Redis, or a node of a cluster, goes away and one when it is back, however often it is tried.
+ */
 function logOutages(redis: RedisClient, log: Logger): void {
   const away = new Set<string>()
   const failed = (error: Error, node = '') => {
-    if (!away.has(node)) log.error({ reason: String(error), ...(node && { node }) }, 'redis is away')
+    if (!away.has(node)) log.error({ reason: String(error), ...(node && { node }) }, 'redis connection lost')
     away.add(node)
   }
   const recovered = (node = '') => {
-    if (away.delete(node)) log.info(node === '' ? {} : { node }, 'redis is back')
+    if (away.delete(node)) log.info(node === '' ? {} : { node }, 'redis connection restored')
   }
   redis.on('error', error => failed(error)).on('ready', () => recovered())
   if (!(redis instanceof Cluster)) return

@@ -1,11 +1,13 @@
 import { type Config, parseConfig } from './config.ts'
 import { withDeadline } from './runtime/deadline.ts'
-import { OperatorError, ToldError } from './runtime/errors.ts'
+import { OperatorError, ReportedError } from './runtime/errors.ts'
 import { type Logger, openLog } from './runtime/log.ts'
 import { isStoreAway, reasonOf } from './runtime/store-errors.ts'
 
 export interface Releasers {
-  /** Remembers how to close something that was just opened, and how long that may take: 2 seconds unless told. */
+  /**
+   * Remembers how to close something that was just opened, and how long that may take: 2 seconds unless told.
+   */
   defer(name: string, release: () => unknown, deadlineMs?: number): void
   /** Closes everything, last opened first; faults are logged. */
   release(): Promise<void>
@@ -29,7 +31,7 @@ export function openReleasers(log: Logger): Releasers {
 }
 
 /** What a long-running process is given to start with. */
-export interface Life {
+export interface ServiceContext {
   readonly config: Config
   readonly log: Logger
   /** Closed in reverse when the process is told to stop, or when its start fails. */
@@ -38,7 +40,10 @@ export interface Life {
   readonly signal: AbortSignal
 }
 
-/** Ctrl-C reaches a whole group of processes, and some of them pass it on: signals this close together are one. */
+/**
+ * Ctrl-C reaches a whole group of processes, and some of them pass it on: signals this close together are
+ * one.
+ */
 const sameSignalMs = 500
 /** How long a start that was told to stop is waited for. */
 const giveUpMs = 1_500
@@ -47,11 +52,14 @@ const stopMs = 4_500
 const faultMs = 1_000
 
 /**
- * Runs a process that lives until it is told to stop: by SIGTERM, SIGINT, SIGHUP, by the end of the process that
- * started it (exit 0), or by a fault nobody caught (logged, exit 1). What was opened is closed then; a second signal,
- * or 4.5 seconds after `DRAIN_SECONDS` (1 after a fault), end the process at once.
+ * Runs a process that lives until it is told to stop: by SIGTERM, SIGINT, SIGHUP, by the end of the process
+ * that started it (exit 0), or by a fault nobody caught (logged, exit 1). What was opened is closed then; a
+ * second signal, or 4.5 seconds after `DRAIN_SECONDS` (1 after a fault), end the process at once.
  */
-export async function runService(name: string, start: (life: Life) => Promise<void>): Promise<void> {
+export async function runService(
+  name: string,
+  start: (life: ServiceContext) => Promise<void>
+): Promise<void> {
   await runEntry(async () => {
     const config = parseConfig(process.env)
     const log = await openLog(name, config.LOG_LEVEL)
@@ -105,7 +113,7 @@ async function runEntry(main: () => Promise<void>): Promise<void> {
   try {
     await main()
   } catch (error) {
-    if (!(error instanceof ToldError)) process.stderr.write(`cuewire: ${explain(error)}\n`)
+    if (!(error instanceof ReportedError)) process.stderr.write(`cuewire: ${explain(error)}\n`)
     process.exit(1)
   }
 }

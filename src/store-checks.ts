@@ -22,8 +22,8 @@ export async function checkPostgres(sql: Sql): Promise<void> {
 }
 
 /**
- * Makes sure that a Redis or Valkey new enough answers at REDIS_URL, and says whether that is a cluster. Of several nodes
- * one is enough. Throws an `OperatorError` that says what to do.
+ * Makes sure that a Redis or Valkey new enough answers at REDIS_URL, and says whether that is a cluster. Of
+ * several nodes one is enough. Throws an `OperatorError` that says what to do.
  */
 export async function checkRedis(redisUrl: string): Promise<RedisPlace> {
   const urls = urlsOf(redisUrl)
@@ -71,7 +71,7 @@ async function readInfo(url: string): Promise<string> {
     return `${server}\n${cluster}\n${state}`
   } catch (error) {
     if (reasonOf(reason).startsWith('Unknown RESP type'))
-      throw new Error('what answers there is no Redis', { cause: error })
+      throw new Error('the server that answers is not Redis', { cause: error })
     throw reason ?? error
   } finally {
     redis.disconnect()

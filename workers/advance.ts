@@ -10,7 +10,10 @@ import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 
-/** A step that is early by more than this was moved to later, and has another job; or this process has a wrong time, and the sweep sees to it. */
+/**
+ * A step that is early by more than this was moved to later, and has another job; or this process has a wrong
+ * time, and the sweep sees to it.
+ */
 const recheckedWithinMs = 2_000
 
 /** Ends tracks on time: one job per play. */

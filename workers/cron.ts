@@ -20,7 +20,7 @@ import { removeOldSalts } from '../src/playout/listeners/identities.ts'
 import { tidyRemoteLists } from '../src/playout/queue/remote-lists.ts'
 import { expireRequests, forgetAddresses } from '../src/playout/queue/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
-import { watchSilence } from '../src/playout/silence-alerts.ts'
+import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations } from '../src/playout/station-removal.ts'
 import { clearTombstones } from '../src/playout/tombstones.ts'
 import { removeFormerStates } from '../src/redis/state-schema.ts'
@@ -163,7 +163,7 @@ const tasks: readonly Task[] = [
     name: 'silence watch',
     at: '*/10 * * * * *',
     maxRandomDelay: 3_000,
-    run: ({ sql }) => watchSilence(sql, engineTimeMs())
+    run: ({ sql }) => raiseSilenceAlerts(sql, engineTimeMs())
   }
 ]
 
@@ -190,7 +190,10 @@ export function startCron(services: PlayoutServices, days: RetentionDays): { sto
   }
 }
 
-/** What node-cron itself has to say, as of a task that was due while the process stood still, goes where all lines go. */
+/**
+ * What node-cron itself has to say, as of a task that was due while the process stood still, goes where all
+ * lines go.
+ */
 const cronLogger = (log: Logger): CronLogger => ({
   info: message => log.info(message),
   warn: message => log.warn(message),
@@ -207,7 +210,7 @@ function logged(name: string, run: () => Promise<number>, log: Logger): () => Pr
       if (records > 0) log.info({ records }, name)
       isFailing = false
     } catch (error) {
-      if (!isFailing) log.warn({ err: error }, `${name} failed; trying again the next time`)
+      if (!isFailing) log.warn({ err: error }, `${name} failed; retrying at the next run`)
       isFailing = true
     }
   }

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { tellReady } from '../src/runtime/children.ts'
-import { openKeptSecrets } from '../src/security/secrets-key.ts'
+import { reportReady } from '../src/runtime/children.ts'
+import { openSecretsOf } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
 import { runService } from '../src/shutdown.ts'
 import { startAdvanceWorker } from './advance.ts'
@@ -22,7 +22,7 @@ await runService('workers', async ({ config, log, opened }) => {
   await mkdir(config.DATA_DIR, { recursive: true })
   const sweep = startSweep(services, join(config.DATA_DIR, 'workers-alive'))
   opened.defer('sweep', () => sweep.stop())
-  const secrets = await openKeptSecrets(services.sql, config)
+  const secrets = await openSecretsOf(services.sql, config)
   const storage = startStorage({ ...services, config, secrets })
   opened.defer('storage', () => storage.stop())
   const remoteLists = startRemoteLists({ ...services, config })
@@ -38,5 +38,5 @@ await runService('workers', async ({ config, log, opened }) => {
   opened.defer('web hooks', () => webhooks.stop())
   const advances = startAdvanceWorker(services, services.redisPlace)
   opened.defer('advance worker', () => advances.close())
-  tellReady(log)
+  reportReady(log)
 })

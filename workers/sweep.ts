@@ -5,8 +5,8 @@ import { sweep } from '../src/playout/sweep.ts'
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
 
 /**
- * Sweeps every second. Rewrites the file `heartbeat` after each sweep: its age tells a container's health check that the workers are
- * running.
+ * Sweeps every second. Rewrites the file `heartbeat` after each sweep: its age tells a container's health
+ * check that the workers are running.
  */
 export function startSweep(services: PlayoutServices, heartbeat: string): Repetition {
   let differing = new Set<number>()

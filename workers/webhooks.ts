@@ -14,7 +14,7 @@ import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliveries/deliver.ts'
-import { dueHooks, prolongHolds, pullHooksBack } from '../src/webhooks/deliveries/deliveries.ts'
+import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/deliveries.ts'
 import { sendPartsOf } from '../src/webhooks/deliveries/send.ts'
 
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
@@ -26,8 +26,8 @@ const dueAtOnce = 2_000
 const graceMs = 2_500
 
 /**
- * Tells web hooks what they are to be told: jobs say which hook to look at, and a relay looks every second for hooks that
- * have something due and no job, whatever became of it.
+ * Tells web hooks what they are to be told: jobs say which hook to look at, and a relay looks every second
+ * for hooks that have something due and no job, whatever became of it.
  */
 export function startWebhooks(
   services: PlayoutServices,
@@ -62,7 +62,7 @@ export function startWebhooks(
   )
   worker.on('error', error => log.debug({ err: error }, 'delivery worker'))
   worker.on('failed', (job, error) => {
-    if (!isStopping) log.warn({ err: error, job: job?.id }, 'delivery failed; trying again')
+    if (!isStopping) log.warn({ err: error, job: job?.id }, 'delivery failed; retrying')
   })
   worker.on('closed', () => connection.disconnect())
 
@@ -78,7 +78,7 @@ export function startWebhooks(
   )
   const prolonging = repeat(
     async () => {
-      if (parts.held.size > 0) await prolongHolds(sql, parts.holder, [...parts.held], engineTimeMs())
+      if (parts.held.size > 0) await extendLeases(sql, parts.holder, [...parts.held], engineTimeMs())
     },
     { pauseMs: prolongMs, log, failure }
   )

@@ -17,12 +17,14 @@ const changesPerSecond = 5
 const settleMs = 1_000
 /** One client in so many looks at its frames, evenly among those that came before and after it. */
 const every = 20
-/** The offset of a publication stands at its end. The kernel takes the frames of the others, and keeps them. */
+/**
+ * The offset of a publication stands at its end. The kernel takes the frames of the others, and keeps them.
+ */
 const marks: Marks = { marker: '"offset":', isLast: true, every, othersWait: true }
 
 /**
- * From the commit of a song change in Redis to its frame at 50 of 1,000 sockets. Were all of them read, the reading would
- * take as long as the writing and be measured with it.
+ * From the commit of a song change in Redis to its frame at 50 of 1,000 sockets. Were all of them read, the
+ * reading would take as long as the writing and be measured with it.
  */
 export async function measureCommits(): Promise<void> {
   const program = await startOnAir(port, { stations: 10 })

@@ -26,7 +26,10 @@ const settleMs = 1_000
 const stationIds = Array.from({ length: stations }, (_, index) => index + 1)
 
 interface Measured {
-  /** Milliseconds from the kill to the moment the server listened again, and from there to the state of clients. */
+  /**
+   * Milliseconds from the kill to the moment the server listened again, and from there to the state of
+   * clients.
+   */
   readonly away: number
   readonly half: number
   readonly last: number

@@ -8,7 +8,9 @@ interface Backend {
 
 /** The last query of each connection that the server process has to Postgres. */
 export interface ServerQueries {
-  /** Queries that were begun after a moment (Unix milliseconds); of a connection that sent several, the last. */
+  /**
+   * Queries that were begun after a moment (Unix milliseconds); of a connection that sent several, the last.
+   */
   since(momentMs: number): Promise<string[]>
   /** Connections of the server that are open. */
   connections(): Promise<number>
@@ -16,8 +18,8 @@ export interface ServerQueries {
 }
 
 /**
- * Watches what the server process asks of Postgres, by `pg_stat_activity`: a connection shows when its newest query
- * began, so a connection that shows none after a moment has sent none.
+ * Watches what the server process asks of Postgres, by `pg_stat_activity`: a connection shows when its newest
+ * query began, so a connection that shows none after a moment has sent none.
  */
 export function openServerQueries(databaseUrl: string): ServerQueries {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })

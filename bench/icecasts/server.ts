@@ -1,9 +1,10 @@
 import { createServer } from 'node:http'
 
 /**
- * A process that is many Icecast servers, one below each path `/1`, `/2`, ...: the odd ones with ten listeners, of whom
- * one comes or goes every half a minute, and a new song every three minutes, the even ones with nobody; below `/hang/1`
- * and on it never answers. Told `report`, it says when each was asked since it was told so last (Unix milliseconds).
+ * A process that is many Icecast servers, one below each path `/1`, `/2`, ...: the odd ones with ten
+ * listeners, of whom one comes or goes every half a minute, and a new song every three minutes, the even ones
+ * with nobody; below `/hang/1` and on it never answers. Told `report`, it says when each was asked since it
+ * was told so last (Unix milliseconds).
  */
 const listenersAtMost = 10
 const songMs = 180_000

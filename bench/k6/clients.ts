@@ -1,7 +1,10 @@
 import type { Trend } from 'k6/metrics'
 import { WebSocket } from 'k6/websockets'
 
-/** The moment a change was asked for travels in the count of listeners: milliseconds, which repeat every 28 hours. */
+/**
+ * The moment a change was asked for travels in the count of listeners: milliseconds, which repeat every 28
+ * hours.
+ */
 const momentsFrom = 100_000_000
 
 export const momentNow = () => Date.now() % momentsFrom
@@ -10,8 +13,8 @@ const counts = /\},"listeners":\{"total":(\d+)/
 const staleMs = 60_000
 
 /**
- * Opens player widgets on the event loop of one virtual user, for so many seconds, and adds the time from the request
- * of each change to its arrival. What was there before is no change.
+ * Opens player widgets on the event loop of one virtual user, for so many seconds, and adds the time from the
+ * request of each change to its arrival. What was there before is no change.
  */
 export function openClients(options: {
   url: string

@@ -4,9 +4,9 @@ import http, { type RefinedResponse, type ResponseType } from 'k6/http'
 import { Counter, Trend } from 'k6/metrics'
 
 /**
- * A k6 script, started by `npm run bench -- crud`: requests come at a constant rate whether answers do or not, four of
- * five are reads, most of them by id. Several keys share the writes, because each may write 100 times a second. What it
- * makes is named `k6 ...`, and all of that is deleted at the end.
+ * A k6 script, started by `npm run bench -- crud`: requests come at a constant rate whether answers do or
+ * not, four of five are reads, most of them by id. Several keys share the writes, because each may write 100
+ * times a second. What it makes is named `k6 ...`, and all of that is deleted at the end.
  */
 // k6 names it so.
 // oxlint-disable-next-line no-underscore-dangle

@@ -6,7 +6,8 @@ import { Counter, Trend } from 'k6/metrics'
 import { counted, renderTrends, type Summary, trendStats } from './summary.ts'
 
 /**
- * A k6 script, started by `npm run bench -- get`: one path is polled at a constant rate, whether answers come or not.
+ * A k6 script, started by `npm run bench -- get`: one path is polled at a constant rate, whether answers come
+ * or not.
  */
 // k6 names it so.
 // oxlint-disable-next-line no-underscore-dangle

@@ -6,9 +6,9 @@ import { momentNow, openClients } from './clients.ts'
 import { counted, renderTrends, type Summary, trendStats } from './summary.ts'
 
 /**
- * A k6 script, started by `npm run bench -- mixed`: what an installation sees on a busy evening. Polls at a constant
- * rate (of a hundred, 90 are of one station, 5 of its page, 5 of all stations), sockets spread over all stations, reports
- * of listeners.
+ * A k6 script, started by `npm run bench -- mixed`: what an installation sees on a busy evening. Polls at a
+ * constant rate (of a hundred, 90 are of one station, 5 of its page, 5 of all stations), sockets spread over
+ * all stations, reports of listeners.
  */
 // k6 names it so.
 // oxlint-disable-next-line no-underscore-dangle

@@ -5,8 +5,8 @@ import { momentNow, openClients } from './clients.ts'
 import { counted, renderTrends, type Summary, trendStats } from './summary.ts'
 
 /**
- * A k6 script, started by `npm run bench -- push`: sockets that follow one station, many on the event loop of each
- * virtual user, and changes at a constant rate by the public interface.
+ * A k6 script, started by `npm run bench -- push`: sockets that follow one station, many on the event loop of
+ * each virtual user, and changes at a constant rate by the public interface.
  */
 // k6 names it so.
 // oxlint-disable-next-line no-underscore-dangle

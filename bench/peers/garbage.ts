@@ -12,8 +12,8 @@ export const inspectable = (port: number) => ({
 })
 
 /**
- * Makes a server free what nobody holds, so that its memory is what its connections need: Node by way of its inspector,
- * Go by the debug endpoint. Others have no garbage.
+ * Makes a server free what nobody holds, so that its memory is what its connections need: Node by way of its
+ * inspector, Go by the debug endpoint. Others have no garbage.
  */
 export async function collectGarbage({ pid, garbage }: PushServer): Promise<void> {
   if (garbage === null) return

@@ -99,8 +99,8 @@ async function measureInTurn(
 }
 
 /**
- * Latency at the same rate. wrk sends more to the faster server, up to its own limit, where it is its own core that is
- * measured.
+ * Latency at the same rate. wrk sends more to the faster server, up to its own limit, where it is its own
+ * core that is measured.
  */
 async function measureSteadily(servers: readonly Server[]): Promise<void> {
   const rows = servers.map(server => ({ server, measured: new Array<readonly number[]>() }))
@@ -133,7 +133,10 @@ async function read(name: string, program: OnAir, path: string): Promise<Documen
   return { name, path, body: await answer.text(), headers }
 }
 
-/** Throws unless a peer answers the same bytes under the same headers, which may differ in those it writes itself. */
+/**
+ * Throws unless a peer answers the same bytes under the same headers, which may differ in those it writes
+ * itself.
+ */
 async function assertSame({ name, urls }: Server, documents: readonly Document[]): Promise<void> {
   for (const [index, { body, headers }] of documents.entries()) {
     const answer = await fetch(urls[index] ?? '', plainly())

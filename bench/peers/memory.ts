@@ -20,7 +20,8 @@ export interface Started {
 
 /**
  * Memory of servers at 0, 1,000 and 10,000 idle sockets. Each run has new processes: memory that once held
- * connections is kept for the next ones, and would count as nothing. `start` gives servers and how to end them.
+ * connections is kept for the next ones, and would count as nothing. `start` gives servers and how to end
+ * them.
  */
 export async function measureMemory(start: () => Promise<Started>, receiver: Receiver): Promise<void> {
   const results = new Map<string, number[][]>()

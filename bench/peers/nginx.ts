@@ -8,8 +8,8 @@ import { type PeerProcess, startPeer } from './process.ts'
 const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 /**
- * Starts nginx with one worker process on a folder of its own. `server` holds the lines of the server block, `head`
- * those before all blocks.
+ * Starts nginx with one worker process on a folder of its own. `server` holds the lines of the server block,
+ * `head` those before all blocks.
  */
 export async function startNginx(
   nginx: string,

@@ -17,7 +17,9 @@ export interface Publication {
   readonly data: (total: number) => string
 }
 
-/** Takes a publication of a station from the program itself. `total` should have as many digits as later ones. */
+/**
+ * Takes a publication of a station from the program itself. `total` should have as many digits as later ones.
+ */
 export async function readPublication(
   program: OnAir,
   stationId: number,

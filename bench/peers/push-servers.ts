@@ -63,7 +63,9 @@ export async function startPushServers(
   }
 }
 
-/** Changes come the way they really do: the server process answers the report, commits, hears of it and sends. */
+/**
+ * Changes come the way they really do: the server process answers the report, commits, hears of it and sends.
+ */
 function cuewire(program: OnAir): PushServer {
   return {
     name: 'Cuewire',
@@ -145,7 +147,10 @@ async function startNchan(nginx: string, nchan: string, publication: Publication
   }
 }
 
-/** Configured like the one that AzuraCast brings along: unidirectional, one publication kept per station, recovered as a cache. */
+/**
+ * Configured like the one that AzuraCast brings along: unidirectional, one publication kept per station,
+ * recovered as a cache.
+ */
 async function startCentrifugo(centrifugo: string, publication: Publication): Promise<PushServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-centrifugo-'))
   const file = join(folder, 'config.json')

@@ -129,7 +129,10 @@ async function untilQuiet(receiver: Receiver, expected: number): Promise<void> {
   }
 }
 
-/** Gives when each publication was asked for, by its count of listeners. Does not wait for one before the next. */
+/**
+ * Gives when each publication was asked for, by its count of listeners. Does not wait for one before the
+ * next.
+ */
 async function publishFor(server: PushServer, forSeconds: number): Promise<Map<number, number>> {
   const sent = new Map<number, number>()
   const running: Promise<void>[] = []

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { App, us_listen_socket_close } from '../../src/http/uws.ts'
 
 /**
- * A bare uWebSockets.js handler: `uws-get.ts PORT FILE...`, where a file holds `{ path, lines, body }`. Every path
- * answers one buffer. All headers are one call, as in the program.
+ * A bare uWebSockets.js handler: `uws-get.ts PORT FILE...`, where a file holds `{ path, lines, body }`. Every
+ * path answers one buffer. All headers are one call, as in the program.
  */
 interface Served {
   readonly path: string

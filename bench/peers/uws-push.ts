@@ -1,6 +1,8 @@
 import { App } from '../../src/http/uws.ts'
 
-/** Bare uWebSockets.js: `uws-push.ts PORT`. Every socket subscribes to one topic; what is posted is published. */
+/**
+ * Bare uWebSockets.js: `uws-push.ts PORT`. Every socket subscribes to one topic; what is posted is published.
+ */
 const topic = 'station'
 
 const app = App()

@@ -7,10 +7,16 @@ export type Command =
   /** Starts counting from zero. */
   | { readonly type: 'count'; readonly marks: Marks }
   | { readonly type: 'read' }
-  /** Waits for the server to go and to be back; then all clients open another connection at once, and count anew. */
+  /**
+   * Waits for the server to go and to be back; then all clients open another connection at once, and count
+   * anew.
+   */
   | { readonly type: 'return'; readonly marks: Marks }
 
-/** The number after `marker` is the mark of a frame; every `every`th client looks for it, the last one if `isLast`. */
+/**
+ * The number after `marker` is the mark of a frame; every `every`th client looks for it, the last one if
+ * `isLast`.
+ */
 export interface Marks {
   readonly marker: string
   readonly isLast: boolean
@@ -28,7 +34,10 @@ export interface Answer {
   readonly bytes: number
   /** CPU seconds of the receiver since its start. */
   readonly cpuSeconds: number
-  /** Per client that looked: its index, mark and moment on the common clock (ms), at the first sight of each mark. */
+  /**
+   * Per client that looked: its index, mark and moment on the common clock (ms), at the first sight of each
+   * mark.
+   */
   readonly samples: readonly (readonly [client: number, mark: number, atMs: number])[]
   /** When the server listened again, for clients that `return`; 0 before. */
   readonly backAtMs: number

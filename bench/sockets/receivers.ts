@@ -14,8 +14,8 @@ export interface Receiver {
 }
 
 /**
- * Starts a process that holds WebSocket clients, on the core of the load. One that `yields` runs only when nobody else
- * of that core has something to do: a measuring client beside it must not wait for it.
+ * Starts a process that holds WebSocket clients, on the core of the load. One that `yields` runs only when
+ * nobody else of that core has something to do: a measuring client beside it must not wait for it.
  */
 export function openReceiver({ yields = false } = {}): Receiver {
   const file = fileURLToPath(new URL('receiver.ts', import.meta.url))

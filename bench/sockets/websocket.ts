@@ -39,8 +39,9 @@ const upgradeOf = (path: string) =>
   ].join('\r\n')
 
 /**
- * A WebSocket client that costs as little as Node allows, because the core it runs on is shared: no events, no copies,
- * frames are told apart by their headers and given to `onFrame`. Answers pings. A close is the end of the socket.
+ * A WebSocket client that costs as little as Node allows, because the core it runs on is shared: no events,
+ * no copies, frames are told apart by their headers and given to `onFrame`. Answers pings. A close is the end
+ * of the socket.
  */
 export function openClient(target: Target, index: number, onFrame: OnFrame): Client {
   let rest = nothing

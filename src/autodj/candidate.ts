@@ -1,7 +1,7 @@
 import { choose, streamLengthAt, type Tier } from './choose.ts'
 import type { Due } from './due.ts'
 import { airtimeMs } from './estimate.ts'
-import { lastBefore, type Play, type Playlist, type Slot } from './library.ts'
+import { lastBefore, type HeardPlay, type Playlist, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { batchAt } from './merge.ts'
 import { firstOf, type Pool, poolsOf } from './pools.ts'
@@ -11,7 +11,7 @@ import { at, keysAt } from './tracks.ts'
 import { shuffledPlace } from './zone.ts'
 
 /** A track that may be played in a slot, as a play that has no time yet. */
-export interface Chosen extends Omit<Play, 'startsAtMs'> {
+export interface ChosenSong extends Omit<HeardPlay, 'startsAtMs'> {
   readonly playlistId: number
   readonly trackId: number
   readonly mediaId: number
@@ -21,7 +21,7 @@ export interface Chosen extends Omit<Play, 'startsAtMs'> {
 
 /** What a playlist offers for a slot. Several tracks are one batch, played back to back. */
 export interface Candidate {
-  readonly tracks: readonly [Chosen, ...Chosen[]]
+  readonly tracks: readonly [ChosenSong, ...ChosenSong[]]
   readonly tier: Tier
   /** By how much it would play beyond its window. Milliseconds. */
   readonly overrunMs: number
@@ -29,7 +29,7 @@ export interface Candidate {
 }
 
 /** What all candidates of one slot share. */
-export interface Choosing {
+export interface ChoiceContext {
   readonly slot: Slot
   readonly recent: Recent
   /** Seeds the order of random playlists. */
@@ -42,7 +42,7 @@ export interface Choosing {
 export type CandidateOf = (tier: Tier) => Candidate | null
 
 /** Prepares a playlist that is due; what the tiers share is found once, when it is first asked for. */
-export function candidates(playlist: Playlist, due: Due, choosing: Choosing): CandidateOf {
+export function candidates(playlist: Playlist, due: Due, choosing: ChoiceContext): CandidateOf {
   if (playlist.source === 'stream') return () => stream(playlist, due, choosing)
   if (playlist.options.has('merge')) {
     const merged = lazily(() => mergedOf(playlist, due, choosing))
@@ -72,7 +72,7 @@ function lazily<T>(make: () => T): () => T {
 }
 
 /** The next track of the list, whatever was heard before. */
-function inSequence(playlist: Playlist, due: Due, { slot }: Choosing, pool: Pool): CandidateOf {
+function inSequence(playlist: Playlist, due: Due, { slot }: ChoiceContext, pool: Pool): CandidateOf {
   const index = firstOf(playlist, pool)
   const { durations } = playlist.tracks
   const isFitting = index >= 0 && airtimeMs(at(durations, index)) <= longestAt(playlist, slot, due.window)
@@ -84,7 +84,7 @@ function inSequence(playlist: Playlist, due: Due, { slot }: Choosing, pool: Pool
 function shuffled(
   playlist: Playlist,
   due: Due,
-  { slot, recent, mayRepeat }: Choosing,
+  { slot, recent, mayRepeat }: ChoiceContext,
   pool: Pool
 ): CandidateOf {
   const { id, tracks, source, avoidsDuplicates } = playlist
@@ -115,12 +115,18 @@ function shuffled(
 const nobody: ReadonlySet<number> = new Set()
 const nothingRecent: Recent = { songs: new Map(), titles: new Map(), artists: new Map() }
 
-function single(track: Chosen, { window }: Due, slot: Slot, tier: Tier, log: readonly LogEntry[]): Candidate {
+function single(
+  track: ChosenSong,
+  { window }: Due,
+  slot: Slot,
+  tier: Tier,
+  log: readonly LogEntry[]
+): Candidate {
   return { tracks: [track], tier, overrunMs: overrunAt(slot, window, airtimeMs(track.durationMs)), log }
 }
 
 /** The whole list as one batch. */
-function mergedOf(playlist: Playlist, due: Due, { slot }: Choosing): Candidate | null {
+function mergedOf(playlist: Playlist, due: Due, { slot }: ChoiceContext): Candidate | null {
   const { pass, indices, airtimeMs: heldMs } = batchAt(playlist, slot)
   const [first, ...others] = indices.map(index => chosenAt(playlist, due, index, pass))
   if (!first || heldMs > longestAt(playlist, slot, due.window)) return null
@@ -128,12 +134,12 @@ function mergedOf(playlist: Playlist, due: Due, { slot }: Choosing): Candidate |
 }
 
 /** One address, until it is time for something else. */
-function stream(playlist: Playlist, due: Due, { slot }: Choosing): Candidate {
+function stream(playlist: Playlist, due: Due, { slot }: ChoiceContext): Candidate {
   const track = { ...chosenAt(playlist, due, 0, null), durationMs: streamLengthAt(slot, due.window) }
   return { tracks: [track], tier: 1, overrunMs: 0, log: [] }
 }
 
-function chosenAt(playlist: Playlist, due: Due, index: number, pass: number | null): Chosen {
+function chosenAt(playlist: Playlist, due: Due, index: number, pass: number | null): ChosenSong {
   const { tracks } = playlist
   return {
     playlistId: playlist.id,
@@ -151,13 +157,13 @@ function chosenAt(playlist: Playlist, due: Due, index: number, pass: number | nu
 }
 
 /**
- * How long a playlist may hold the air from a slot on: what it plays first in a window always fits, what follows may overrun
- * the window by what the station allows. Milliseconds.
+ * How long a playlist may hold the air from a slot on: what it plays first in a window always fits, what
+ * follows may overrun the window by what the station allows. Milliseconds.
  */
 export function longestAt({ id }: Playlist, slot: Slot, window: Window | null): number {
   if (window === null) return Infinity
   const { rules, past } = slot.library
-  const isOne = (play: Play) => play.playlistId === id && play.startsAtMs >= window.startMs
+  const isOne = (play: HeardPlay) => play.playlistId === id && play.startsAtMs >= window.startMs
   const isFirst = !slot.ahead.some(isOne) && !past.plays.some(isOne)
   return isFirst ? Infinity : window.endMs + rules.overrunMs - slot.atMs
 }

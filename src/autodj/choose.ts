@@ -4,7 +4,10 @@ import type { Recent } from './recent.ts'
 import { nextOpening, type Window } from './schedule.ts'
 import { at, type Tracks } from './tracks.ts'
 
-/** How well a track fits: 1 nothing clashes, 2 only its artist was heard, 3 whatever was not heard for longest. */
+/**
+ * How well a track fits: 1 nothing clashes, 2 only its artist was heard, 3 whatever was not heard for
+ * longest.
+ */
 export type Tier = 1 | 2 | 3
 
 /** The best track of each tier, as indices, -1 for none; `repeat` may be the song before the slot. */
@@ -92,8 +95,8 @@ function offer(best: Best, index: number, heardMs: number, place: number): void 
 const streamMs = 600_000
 
 /**
- * How long a stream plays from a slot on, in milliseconds: to the end of its window, or without one until something with a schedule
- * may play.
+ * How long a stream plays from a slot on, in milliseconds: to the end of its window, or without one until
+ * something with a schedule may play.
  */
 export function streamLengthAt({ library, atMs }: Slot, window: Window | null): number {
   if (window !== null) return window.endMs - atMs

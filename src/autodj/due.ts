@@ -1,6 +1,6 @@
 import { hasFitting } from './candidate.ts'
 import { lastBefore, type Playlist, type Slot } from './library.ts'
-import type { Hindrance } from './log-entry.ts'
+import type { Obstacle } from './log-entry.ts'
 import { hourlyTarget, isLoopDone, loopsOnce, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
 
 const minuteMs = 60_000
@@ -13,7 +13,7 @@ const hourlyApartMs = 30 * minuteMs
 
 /** Whether a playlist is to be played in a slot; `why` says why not. */
 export interface Due {
-  readonly why: Hindrance | null
+  readonly why: Obstacle | null
   /** The window that the slot is in, where the playlist has a schedule. */
   readonly window: Window | null
   /** What `single_track` counts by: the minute of an hourly playlist, else the opening of the window. */
@@ -30,7 +30,7 @@ export function dueAt(playlist: Playlist, slot: Slot): Due {
   const occurrenceMs = targetMs ?? window?.startMs ?? null
   return { why: hindrance(), window, occurrenceMs }
 
-  function hindrance(): Hindrance | null {
+  function hindrance(): Obstacle | null {
     if (!playlist.isEnabled || playlist.type === 'custom') return 'disabled'
     if (playlist.tracks.ids.length === 0) return 'empty'
     if (schedule.length > 0 && window === null) return 'not_scheduled'
@@ -44,7 +44,7 @@ export function dueAt(playlist: Playlist, slot: Slot): Due {
   }
 }
 
-function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null): Hindrance | null {
+function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null): Obstacle | null {
   switch (playlist.type) {
     case 'once_per_x_minutes': {
       if (playlist.everyMinutes === 0) return 'not_configured'
@@ -72,8 +72,8 @@ const isHourlyJingle = ({ type, isJingle, isEnabled }: Playlist) =>
   type === 'once_per_hour' && isJingle && isEnabled
 
 /**
- * Whether a jingle would follow a jingle, or have one of the hour follow it. One that counts songs has time until another song has
- * been heard.
+ * Whether a jingle would follow a jingle, or have one of the hour follow it. One that counts songs has time
+ * until another song has been heard.
  */
 function isBesideJingle(slot: Slot): boolean {
   const { rules, playlists } = slot.library
@@ -85,7 +85,7 @@ function isBesideJingle(slot: Slot): boolean {
   )
 }
 
-function hourlyHindrance({ id }: Playlist, slot: Slot, targetMs: number): Hindrance | null {
+function hourlyHindrance({ id }: Playlist, slot: Slot, targetMs: number): Obstacle | null {
   const { atMs } = slot
   const lateMs = atMs - targetMs
   const isInTime =
@@ -105,8 +105,8 @@ function runningAt({ library, ahead }: Slot, atMs: number): number {
 }
 
 /**
- * The newest play of a playlist, aired or ahead of the slot, and the visible plays after it. What an operator took out
- * of the queue counts as played.
+ * The newest play of a playlist, aired or ahead of the slot, and the visible plays after it. What an operator
+ * took out of the queue counts as played.
  */
 export function lastPlay(
   { library, ahead }: Slot,

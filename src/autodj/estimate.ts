@@ -11,7 +11,8 @@ export function airtimeMs(durationMs: number): number {
 }
 
 /**
- * When the track after this one begins. A track that is shorter than the overlap is not faded into the next. Milliseconds.
+ * When the track after this one begins. A track that is shorter than the overlap is not faded into the next.
+ * Milliseconds.
  */
 export function nextStartMs(startMs: number, durationMs: number, overlapMs: number): number {
   const airMs = airtimeMs(durationMs)
@@ -19,12 +20,12 @@ export function nextStartMs(startMs: number, durationMs: number, overlapMs: numb
 }
 
 /** A request that is due for so long is not played any more. Milliseconds. */
-export const patienceMs = 180 * 60_000
+export const requestTtlMs = 180 * 60_000
 
 /** Whether nobody waits for a request any more when its slot comes. */
-export function isGivenUp(
+export function isExpiredRequest(
   { dueAtMs }: Pick<PendingRequest, 'dueAtMs'>,
   { atMs }: Pick<Slot, 'atMs'>
 ): boolean {
-  return atMs - dueAtMs >= patienceMs
+  return atMs - dueAtMs >= requestTtlMs
 }

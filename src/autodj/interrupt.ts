@@ -1,5 +1,5 @@
 import { dueAt, lastPlay } from './due.ts'
-import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
+import { interrupts, isPlayable, type HeardPlay, type Playlist, type Slot } from './library.ts'
 import { rankOf } from './pools.ts'
 import { nextHourlyTarget, nextOpening, windowAt } from './schedule.ts'
 
@@ -20,20 +20,20 @@ export function dueInterrupts(slot: Slot): Playlist[] {
 }
 
 /** What may be cut: a play, by the playlist that it comes from. */
-export type Cuttable = Pick<Play, 'playlistId' | 'isInterrupt'>
+export type Cuttable = Pick<HeardPlay, 'playlistId' | 'isInterrupt'>
 
 /**
- * Whether a play that runs is to be cut at once, because what should have cut it was not known in time. What cuts in itself is
- * left alone, and songs are not counted in the middle of one.
+ * Whether a play that runs is to be cut at once, because what should have cut it was not known in time. What
+ * cuts in itself is left alone, and songs are not counted in the middle of one.
  */
 export function isOverdue(play: Cuttable, slot: Slot): boolean {
   return !play.isInterrupt && dueInterrupts(slot).some(({ type }) => type !== 'once_per_x_songs')
 }
 
 /**
- * When a playlist with `interrupt` cuts a play that is heard from `fromMs` to `toMs`: the first moment after `fromMs` at
- * which one becomes due; null if none does. What cuts in itself is cut only by what is picked before it. `slotAt` gives the slot
- * that would be there.
+ * When a playlist with `interrupt` cuts a play that is heard from `fromMs` to `toMs`: the first moment after
+ * `fromMs` at which one becomes due; null if none does. What cuts in itself is cut only by what is picked
+ * before it. `slotAt` gives the slot that would be there.
  */
 export function nextCut(
   play: Cuttable,

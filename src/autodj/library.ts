@@ -30,7 +30,7 @@ export interface Playlist {
 }
 
 /** Settings of a station. */
-export interface Rules {
+export interface AutodjRules {
   readonly zone: Zone
   /** Secret; with the number of a slot it seeds every choice, so that a repeated step chooses the same. */
   readonly seed: number
@@ -48,7 +48,7 @@ export interface Rules {
 }
 
 /** What was played, or stands in the queue. */
-export interface Play {
+export interface HeardPlay {
   readonly playlistId: number | null
   readonly trackId: number | null
   readonly mediaId: number | null
@@ -65,12 +65,12 @@ export interface Play {
 }
 
 /** What an operator took out of the queue: for the rules of its playlist it counts as played. */
-export type Refused = Pick<Play, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
+export type Refused = Pick<HeardPlay, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
 
 /** The past of a station, as far back as its rules look. */
 export interface Past {
   /** Oldest first; the last one may be on air. */
-  readonly plays: readonly Play[]
+  readonly plays: readonly HeardPlay[]
   /** The last play of a playlist where it is older than these, and the visible plays between it and these. */
   readonly older: ReadonlyMap<number, { readonly startsAtMs: number; readonly visibleAfter: number }>
   readonly refused: readonly Refused[]
@@ -88,7 +88,7 @@ export interface PendingRequest {
 
 /** All that a decision depends on, but for the slot. */
 export interface Library {
-  readonly rules: Rules
+  readonly rules: AutodjRules
   readonly playlists: readonly Playlist[]
   readonly past: Past
   /** In the order in which they were made. */
@@ -98,8 +98,8 @@ export interface Library {
 /** A place in the queue. `ahead` and `behind` are the rows of the queue before and after it. */
 export interface Slot {
   readonly library: Library
-  readonly ahead: readonly Play[]
-  readonly behind: readonly Play[]
+  readonly ahead: readonly HeardPlay[]
+  readonly behind: readonly HeardPlay[]
   readonly atMs: number
   /** Tracks an operator has just removed. */
   readonly rejected: ReadonlySet<number>
@@ -122,6 +122,6 @@ export function isCounted({ order, tracks }: Playlist, index: number): boolean {
 export const isSequence = ({ order, options }: Playlist) => order === 'sequential' || options.has('merge')
 
 /** What is heard directly before a slot. */
-export function lastBefore({ library, ahead }: Slot): Play | null {
+export function lastBefore({ library, ahead }: Slot): HeardPlay | null {
   return ahead.at(-1) ?? library.past.plays.at(-1) ?? null
 }

@@ -1,8 +1,8 @@
-import type { Chosen } from './candidate.ts'
+import type { ChosenSong } from './candidate.ts'
 import type { Tier } from './choose.ts'
 
 /** Why a playlist is not played in a slot. */
-export type Hindrance =
+export type Obstacle =
   | 'not_scheduled'
   | 'already_played'
   | 'too_soon'
@@ -15,7 +15,10 @@ export type Hindrance =
 
 export type SlotReason = 'fill' | 'window_open' | 'request_due' | 'replaced' | 'manual' | 'interrupt'
 
-/** A reason, readable by operators and by programs; kept with the row of the queue it led to. Times are Unix seconds. */
+/**
+ * A reason, readable by operators and by programs; kept with the row of the queue it led to. Times are Unix
+ * seconds.
+ */
 export type LogEntry =
   | { readonly step: 'slot'; readonly at: number; readonly why: SlotReason }
   | {
@@ -29,7 +32,7 @@ export type LogEntry =
       readonly id: number
       readonly name: string
       readonly due: false
-      readonly why: Hindrance
+      readonly why: Obstacle
     }
   | {
       readonly step: 'bucket'
@@ -66,7 +69,10 @@ export type LogEntry =
 export const entriesAtMost = 60
 const bytesAtMost = 8_192
 
-/** Keeps the beginning and the end of a log that is too long; what lies between is why playlists were not played. */
+/**
+ * Keeps the beginning and the end of a log that is too long; what lies between is why playlists were not
+ * played.
+ */
 export function shortened(log: readonly LogEntry[]): LogEntry[] {
   const sizes = log.map(entry => new TextEncoder().encode(JSON.stringify(entry)).length + 1)
   let bytes = sizes.reduce((sum, size) => sum + size, 1)
@@ -80,16 +86,19 @@ export function shortened(log: readonly LogEntry[]): LogEntry[] {
 
 /** What to play in a slot: one song, or a batch that is played back to back. */
 export interface Decision {
-  readonly tracks: readonly [Picked, ...Picked[]]
+  readonly tracks: readonly [PickedSong, ...PickedSong[]]
   /** How well it suits what was heard; null for a request, which nobody chose for that. */
   readonly tier: Tier | null
-  /** Nothing was left but what was just heard, what an operator has just removed, or a stream that has no time of its own. */
+  /**
+   * Nothing was left but what was just heard, what an operator has just removed, or a stream that has no time
+   * of its own.
+   */
   readonly isForced: boolean
   readonly log: readonly LogEntry[]
 }
 
 /** A track of a playlist, or a listener's request, which belongs to none. */
-export type Picked = Omit<Chosen, 'playlistId' | 'trackId'> & {
+export type PickedSong = Omit<ChosenSong, 'playlistId' | 'trackId'> & {
   readonly playlistId: number | null
   readonly trackId: number | null
 }

@@ -12,8 +12,8 @@ export interface Passes {
 const everyPass = 2 ** 31 - 1
 
 /**
- * What is consumed before a slot. Derived from airings and the rows of the queue, so that a row which leaves the queue gives
- * its track back without anybody undoing anything.
+ * What is consumed before a slot. Derived from airings and the rows of the queue, so that a row which leaves
+ * the queue gives its track back without anybody undoing anything.
  */
 export function passesOf(playlist: Playlist, { ahead }: Slot): Passes {
   const { id, pass, tracks } = playlist

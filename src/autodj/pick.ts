@@ -1,17 +1,18 @@
-import { type Candidate, type CandidateOf, candidates, type Choosing } from './candidate.ts'
+import { type Candidate, type CandidateOf, candidates, type ChoiceContext } from './candidate.ts'
 import type { Tier } from './choose.ts'
 import { type Due, dueAt } from './due.ts'
 import { interrupts, isSequence, lastBefore, type Playlist, type Slot } from './library.ts'
-import { type Decision, type Hindrance, type LogEntry, shortened, type SlotReason } from './log-entry.ts'
+import { type Decision, type Obstacle, type LogEntry, shortened, type SlotReason } from './log-entry.ts'
 import { type Bucket, buckets, isFallback, isOf } from './pools.ts'
 import { recentAt } from './recent.ts'
 import { dueRequest, requested } from './requests.ts'
 import type { Random } from './zone.ts'
 
 /**
- * Chooses what plays in one slot, or null if nothing may: a request, else of the first bucket that has something the
- * best fitting track of its playlists, drawn by weight. Where only the song before the slot is left, it is repeated; last come
- * streams without a schedule. Pure: a decision that is not used leaves no trace.
+ * Chooses what plays in one slot, or null if nothing may: a request, else of the first bucket that has
+ * something the best fitting track of its playlists, drawn by weight. Where only the song before the slot is
+ * left, it is repeated; last come streams without a schedule. Pure: a decision that is not used leaves no
+ * trace.
  */
 export function pick(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
   const { picked, log: requestLog } = dueRequest(slot)
@@ -22,17 +23,20 @@ export function pick(slot: Slot, random: Random, why: SlotReason = 'fill'): Deci
 }
 
 /** What a choice is made from. */
-export interface Choosable {
+export interface SelectablePlaylist {
   readonly playlists: readonly Playlist[]
   readonly buckets: readonly Bucket[]
-  /** Whether the song before the slot, or a stream that has no time of its own, will do where there is nothing else. */
+  /**
+   * Whether the song before the slot, or a stream that has no time of its own, will do where there is nothing
+   * else.
+   */
   readonly mayRepeat: boolean
 }
 
 /** Chooses from some playlists and buckets only; `log` is what is known already. */
 export function pickFrom(
   slot: Slot,
-  { playlists, buckets: from, mayRepeat }: Choosable,
+  { playlists, buckets: from, mayRepeat }: SelectablePlaylist,
   random: Random,
   log: readonly LogEntry[]
 ): Decision | null {
@@ -94,7 +98,7 @@ interface Found extends Entry {
   readonly candidate: Candidate
 }
 
-const offersOf = (entries: readonly Entry[], choosing: Choosing): Offer[] =>
+const offersOf = (entries: readonly Entry[], choosing: ChoiceContext): Offer[] =>
   entries.map(({ playlist, due }) => ({ playlist, due, candidateOf: candidates(playlist, due, choosing) }))
 
 function firstOffer(
@@ -139,7 +143,7 @@ const drawn = ({ type, isScheduled }: Bucket, entries: readonly Entry[]): LogEnt
   order: entries.slice(0, 20).map(({ playlist: { id, weight } }) => ({ id, weight }))
 })
 
-const hinderedBy = ({ id, name }: Playlist, why: Hindrance): LogEntry => ({
+const hinderedBy = ({ id, name }: Playlist, why: Obstacle): LogEntry => ({
   step: 'playlist',
   id,
   name,

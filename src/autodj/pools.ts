@@ -13,8 +13,9 @@ export interface Pool {
 }
 
 /**
- * What a playlist chooses from: what is left of a pass, and where nothing of that suits, what it has consumed of it for the
- * pass after; so no track gets ahead of another by more than two plays. A sequence borrows nothing. `draw` seeds a random order.
+ * What a playlist chooses from: what is left of a pass, and where nothing of that suits, what it has consumed
+ * of it for the pass after; so no track gets ahead of another by more than two plays. A sequence borrows
+ * nothing. `draw` seeds a random order.
  */
 export function poolsOf(
   playlist: Playlist,

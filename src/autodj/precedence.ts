@@ -1,6 +1,6 @@
-import { isGivenUp } from './estimate.ts'
+import { isExpiredRequest } from './estimate.ts'
 import { dueInterrupts } from './interrupt.ts'
-import { interrupts, lastBefore, type Play, type Playlist } from './library.ts'
+import { interrupts, lastBefore, type HeardPlay, type Playlist } from './library.ts'
 import type { Decision, LogEntry, SlotReason } from './log-entry.ts'
 import { pick, pickFrom } from './pick.ts'
 import { buckets, rankOf } from './pools.ts'
@@ -9,14 +9,14 @@ import { isBegun, isMovable, isRepeating } from './standing.ts'
 import {
   isClosed,
   isOpen,
-  type Moved,
+  type MoveReason,
   placeAll,
   placeNew,
   playlistOf,
   randomFor,
   type Row,
   slotOf,
-  takeOut,
+  removeFromWalk,
   type Walk,
   withdraw
 } from './walk.ts'
@@ -46,24 +46,27 @@ function begunBatch(walk: Walk): Row | null {
   return null
 }
 
-/** Jingles do not split a batch that has begun, and a batch that has cut in only gives way to what is picked before it. */
+/**
+ * Jingles do not split a batch that has begun, and a batch that has cut in only gives way to what is picked
+ * before it.
+ */
 function splits(walk: Walk, playlist: Playlist, row: Row): boolean {
   const own = row.isInterrupt ? playlistOf(walk, row) : undefined
   return playlist.type !== 'once_per_x_songs' && (!own || rankOf(playlist) < rankOf(own))
 }
 
 /**
- * Places a row unless there is something better for its slot. Scheduled rotation takes the place of the row, everything else goes in
- * front of it; then it has to be looked at again.
+ * Places a row unless there is something better for its slot. Scheduled rotation takes the place of the row,
+ * everything else goes in front of it; then it has to be looked at again.
  */
 export function placeOrYield(walk: Walk, row: Row): void {
   const better = row.isInterrupt ? null : betterThan(walk, row)
   if (better === 'rotation') withdraw(walk, row)
   else if (better && isOpen(walk)) placeFirst(walk, better.decision, better.why)
-  else placeAll(walk, takeOut(walk, row))
+  else placeAll(walk, removeFromWalk(walk, row))
 }
 
-function betterThan(walk: Walk, row: Row): { decision: Decision; why: Moved } | 'rotation' | null {
+function betterThan(walk: Walk, row: Row): { decision: Decision; why: MoveReason } | 'rotation' | null {
   const slot = slotOf(walk)
   const { picked } = dueRequest(slot)
   if (picked)
@@ -80,7 +83,7 @@ function betterThan(walk: Walk, row: Row): { decision: Decision; why: Moved } | 
 }
 
 /** Places what was decided; a row that stands in the queue by the same rule is moved to the front instead. */
-function placeFirst(walk: Walk, decision: Decision, why: Moved): void {
+function placeFirst(walk: Walk, decision: Decision, why: MoveReason): void {
   const [track] = decision.tracks
   const rank = rankOfPlay(walk, track)
   const mayRepeat = decision.isForced || track.song.song === lastBefore(slotOf(walk))?.song.song
@@ -92,37 +95,37 @@ function placeFirst(walk: Walk, decision: Decision, why: Moved): void {
       (mayRepeat || !isRepeating(walk, row))
   )
   walk.movedWhy ??= why
-  if (waiting) placeAll(walk, takeOut(walk, waiting))
+  if (waiting) placeAll(walk, removeFromWalk(walk, waiting))
   else placeNew(walk, decision)
 }
 
 /** Of two playlists of one bucket, which comes first is a matter of chance; not so here. */
-function rankOfPlay(walk: Walk, play: Pick<Play, 'playlistId' | 'isInterrupt'>): number | null {
+function rankOfPlay(walk: Walk, play: Pick<HeardPlay, 'playlistId' | 'isInterrupt'>): number | null {
   const playlist = playlistOf(walk, play)
   return playlist ? rankOf(playlist) + (play.isInterrupt ? 0 : buckets.length + 1) : null
 }
 
 /**
- * Places a request that is next; but not before its time, nor behind as many others as may follow each other, nor behind its own
- * song. All that comes about when something before it leaves. Then something else is put in front, and where nothing is left, it waits
- * again for a slot.
+ * Places a request that is next; but not before its time, nor behind as many others as may follow each other,
+ * nor behind its own song. All that comes about when something before it leaves. Then something else is put
+ * in front, and where nothing is left, it waits again for a slot.
  */
 export function placeRequest(walk: Walk, row: Row): void {
   const slot = slotOf(walk)
   const request = slot.library.requests.find(({ id }) => id === row.requestId)
-  if (request && isGivenUp(request, slot)) return withdraw(walk, row)
+  if (request && isExpiredRequest(request, slot)) return withdraw(walk, row)
   const { song } = row.song
   const mustWait = (request && request.dueAtMs > slot.atMs) || isRunFull(slot)
-  if (!mustWait && song !== lastBefore(slot)?.song.song) return placeAll(walk, takeOut(walk, row))
+  if (!mustWait && song !== lastBefore(slot)?.song.song) return placeAll(walk, removeFromWalk(walk, row))
   const between = walk.left.find(each => each.song.song !== song && mayPart(walk, each))
   if (between) {
-    walk.left = [...takeOut(walk, between), ...walk.left]
+    walk.left = [...removeFromWalk(walk, between), ...walk.left]
     return
   }
   const decision = pick(slot, randomFor(walk))
   if (decision && decision.tracks[0].song.song !== song) placeNew(walk, decision)
   else if (mustWait) withdraw(walk, row)
-  else placeAll(walk, takeOut(walk, row))
+  else placeAll(walk, removeFromWalk(walk, row))
 }
 
 function mayPart(walk: Walk, row: Row): boolean {

@@ -1,5 +1,5 @@
-import { isGivenUp } from './estimate.ts'
-import { lastBefore, type PendingRequest, type Play, type Slot } from './library.ts'
+import { isExpiredRequest } from './estimate.ts'
+import { lastBefore, type PendingRequest, type HeardPlay, type Slot } from './library.ts'
 
 /** When something was or will be heard last, Unix milliseconds, within the range of the station. */
 export interface Times {
@@ -13,9 +13,10 @@ export interface Recent {
 }
 
 /**
- * What a slot must not repeat: what began or will have begun within the range before it, the play before it, all rows behind
- * it, and requests that will be due within the range after it. Nothing where the range is 0. A row of the queue counts as it will
- * when it has been played, so that no choice becomes a bad one by the passing of time alone.
+ * What a slot must not repeat: what began or will have begun within the range before it, the play before it,
+ * all rows behind it, and requests that will be due within the range after it. Nothing where the range is 0.
+ * A row of the queue counts as it will when it has been played, so that no choice becomes a bad one by the
+ * passing of time alone.
  */
 export function recentAt(slot: Slot): Recent {
   const { library, ahead, behind, atMs } = slot
@@ -29,7 +30,7 @@ export function recentAt(slot: Slot): Recent {
     if (play.startsAtMs > sinceMs) note(near, play.song, play.startsAtMs)
   if (last) note(near, last.song, last.startsAtMs)
   for (const request of library.requests)
-    if (request.dueAtMs < atMs + duplicateRangeMs && !isGivenUp(request, slot))
+    if (request.dueAtMs < atMs + duplicateRangeMs && !isExpiredRequest(request, slot))
       note(near, request.song, Math.max(request.dueAtMs, atMs))
   const aired = heardIn(plays)
   return {
@@ -64,9 +65,9 @@ export function tierOf({ song, title, artists }: SongKeys, recent: Recent): 1 | 
 const hourMs = 3_600_000
 
 /**
- * Whether a request would repeat what was just heard: the same song, title or artist within the threshold of the
- * station, or in the queue. An hour past its due time only the same song counts. A threshold of 0: only the row before. The same song
- * never follows itself, however long ago it began.
+ * Whether a request would repeat what was just heard: the same song, title or artist within the threshold of
+ * the station, or in the queue. An hour past its due time only the same song counts. A threshold of 0: only
+ * the row before. The same song never follows itself, however long ago it began.
  */
 export function isTooRecent(request: PendingRequest, slot: Slot): boolean {
   const { library, ahead, behind, atMs } = slot
@@ -75,9 +76,10 @@ export function isTooRecent(request: PendingRequest, slot: Slot): boolean {
   const last = lastBefore(slot)
   if (last?.song.song === request.song.song) return true
   const isLate = atMs - request.dueAtMs > hourMs
-  const clashes = ({ song }: Play) => (isLate ? song.song === request.song.song : isClash(request.song, song))
+  const clashes = ({ song }: HeardPlay) =>
+    isLate ? song.song === request.song.song : isClash(request.song, song)
   if (requestThresholdMs === 0) return last !== null && clashes(last)
-  const isClose = (play: Play) => play.startsAtMs > atMs - requestThresholdMs && clashes(play)
+  const isClose = (play: HeardPlay) => play.startsAtMs > atMs - requestThresholdMs && clashes(play)
   return plays.some(isClose) || ahead.some(clashes) || behind.some(clashes)
 }
 
@@ -117,13 +119,13 @@ interface Index {
   count: number
 }
 
-const indexes = new WeakMap<readonly Play[], Index>()
+const indexes = new WeakMap<readonly HeardPlay[], Index>()
 
 /**
- * What was heard in a list of plays, kept with the list: a week of plays is not gone through for each choice. Plays that were added since
- * are taken in.
+ * What was heard in a list of plays, kept with the list: a week of plays is not gone through for each choice.
+ * Plays that were added since are taken in.
  */
-export function heardIn(plays: readonly Play[]): Heard {
+export function heardIn(plays: readonly HeardPlay[]): Heard {
   const index = indexes.get(plays) ?? { heard: nothingHeard(), count: 0 }
   indexes.set(plays, index)
   for (; index.count < plays.length; index.count++) {
@@ -133,15 +135,18 @@ export function heardIn(plays: readonly Play[]): Heard {
   return index.heard
 }
 
-/** Hands what is known of a list on to its end, of which the beginning was cut: what is older there does no harm. */
-export function handOn(plays: readonly Play[], rest: readonly Play[]): void {
+/**
+ * Hands what is known of a list on to its end, of which the beginning was cut: what is older there does no
+ * harm.
+ */
+export function transferIndex(plays: readonly HeardPlay[], rest: readonly HeardPlay[]): void {
   const index = indexes.get(plays)
   if (index && index.count === plays.length) indexes.set(rest, { heard: index.heard, count: rest.length })
 }
 
 /**
- * What makes two songs clash, as 52-bit numbers: equal texts have equal keys. `title` is 0 for a song without one,
- * which clashes with none. See `src/songs/clash-keys.ts`.
+ * What makes two songs clash, as 52-bit numbers: equal texts have equal keys. `title` is 0 for a song without
+ * one, which clashes with none. See `src/songs/clash-keys.ts`.
  */
 export interface SongKeys {
   readonly song: number

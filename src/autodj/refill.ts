@@ -1,32 +1,32 @@
 import { lastPlay } from './due.ts'
-import { isGivenUp } from './estimate.ts'
+import { isExpiredRequest } from './estimate.ts'
 import { isOverdue } from './interrupt.ts'
-import { isPlayable, type Library, type Play } from './library.ts'
-import type { LogEntry, Picked } from './log-entry.ts'
+import { isPlayable, type Library, type HeardPlay } from './library.ts'
+import type { LogEntry, PickedSong } from './log-entry.ts'
 import { pick } from './pick.ts'
 import { placeInterrupt, placeOrYield, placeRequest } from './precedence.ts'
 import { nextHourlyTarget, nextOpening } from './schedule.ts'
-import { isAllowed, isFixed, isNeedless } from './standing.ts'
+import { isAllowed, isFixed, isRedundant } from './standing.ts'
 import { isListed } from './stay.ts'
 import {
   beginWalk,
-  cutWithin,
+  interruptWithin,
   isClosed,
   isOpen,
-  type Moved,
+  type MoveReason,
   placeAll,
   placeNew,
   playlistOf,
   randomFor,
   type Row,
   slotOf,
-  takeOut,
+  removeFromWalk,
   type Walk,
   withdraw
 } from './walk.ts'
 
 /** A row of the queue that has not been played; `startsAtMs` is when it is expected to. */
-export interface QueuedRow extends Play {
+export interface QueuedRow extends HeardPlay {
   readonly id: number
   readonly position: number
   readonly cuedAtMs: number
@@ -38,7 +38,7 @@ export interface QueuedRow extends Play {
   readonly batch: number | null
 }
 
-export interface NewRow extends Picked {
+export interface NewRow extends PickedSong {
   readonly seq: number
   readonly position: number
   readonly batch: number | null
@@ -66,7 +66,7 @@ export interface Plan {
   readonly runningEndsMs: number
   /** What plays next, and when it ends. */
   readonly first:
-    | (Play & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number })
+    | (HeardPlay & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number })
     | null
   /** Where nothing is left to play: when something may be, null if only a change of the library can tell. */
   readonly wakeAtMs: number | null
@@ -81,7 +81,7 @@ export interface Running {
   readonly isInterrupt: boolean
 }
 
-export interface Situation {
+export interface PlannerInput {
   readonly library: Library
   readonly running: Running
   readonly nowMs: number
@@ -96,12 +96,13 @@ export interface Situation {
 const rowsAtMost = 2_000
 
 /**
- * Walks the queue in playing order and gives what has to change in it: rows that may no longer play where they stand are
- * withdrawn, what is more important goes in front of them, the end is filled up, and all are told when they will play. A row
- * stays exactly where it would be chosen again by what comes before it, so applied to its own result this plans nothing.
- * Deterministic, so a step that is computed twice ends in the same queue.
+ * Walks the queue in playing order and gives what has to change in it: rows that may no longer play where
+ * they stand are withdrawn, what is more important goes in front of them, the end is filled up, and all are
+ * told when they will play. A row stays exactly where it would be chosen again by what comes before it, so
+ * applied to its own result this plans nothing. Deterministic, so a step that is computed twice ends in the
+ * same queue.
  */
-export function refill(situation: Situation): Plan {
+export function refill(situation: PlannerInput): Plan {
   const { library, nowMs, queue, nextSeq } = situation
   const walk = beginWalk(situation)
   for (const row of walk.left) if (!isThere(walk, row)) walk.withdrawn.add(row.id ?? 0)
@@ -115,13 +116,13 @@ export function refill(situation: Situation): Plan {
     if (!row) {
       if (!isOpen(walk)) break
       isEmpty = !placeNext(walk)
-    } else if (isFixed(walk, row)) placeAll(walk, takeOut(walk, row))
+    } else if (isFixed(walk, row)) placeAll(walk, removeFromWalk(walk, row))
     else if (row.requestId !== null) placeRequest(walk, row)
     else if (!isAllowed(walk, row)) {
       // The time of what cuts in may come behind the next row.
       if (row.isInterrupt && behind && !behind.isInterrupt) walk.left = [behind, row, ...walk.left.slice(2)]
       else withdraw(walk, row)
-    } else if (isNeedless(walk, row)) withdraw(walk, row)
+    } else if (isRedundant(walk, row)) withdraw(walk, row)
     else placeOrYield(walk, row)
   }
   const [first] = walk.placed
@@ -134,7 +135,10 @@ export function refill(situation: Situation): Plan {
   }
 }
 
-/** Whether a row still has what it plays. A batch that has begun keeps its place, but not what its list has lost. */
+/**
+ * Whether a row still has what it plays. A batch that has begun keeps its place, but not what its list has
+ * lost.
+ */
 function isThere(walk: Walk, row: Row): boolean {
   if (row.isSent || row.isManual || row.requestId !== null) return true
   const playlist = playlistOf(walk, row)
@@ -146,7 +150,7 @@ function endOfRunning(walk: Walk): number {
   const { running, nowMs } = walk.situation
   const { startedAtMs, endsAtMs, ...play } = running
   const isCutNow = endsAtMs > nowMs && !isClosed(walk) && isOverdue(play, slotOf(walk, nowMs))
-  return isCutNow ? nowMs : (cutWithin(walk, play, Math.max(nowMs, startedAtMs), endsAtMs) ?? endsAtMs)
+  return isCutNow ? nowMs : (interruptWithin(walk, play, Math.max(nowMs, startedAtMs), endsAtMs) ?? endsAtMs)
 }
 
 /** Fills the next slot; gives whether there was something for it. */
@@ -161,12 +165,15 @@ const lookAheadMs = 32 * 86_400_000
 /** A request that may not be played yet is looked at again after this time. */
 const requestMs = 60_000
 
-/** When a silent station may have something to play, null if only a change of its library can tell. Unix milliseconds. */
+/**
+ * When a silent station may have something to play, null if only a change of its library can tell. Unix
+ * milliseconds.
+ */
 function nextChance(library: Library, nowMs: number): number | null {
   const { playlists, requests, rules } = library
   const slot = { library, ahead: [], behind: [], atMs: nowMs, rejected: new Set<number>() }
   const times = requests
-    .filter(request => !isGivenUp(request, slot))
+    .filter(request => !isExpiredRequest(request, slot))
     .map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestMs))
   for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayable)) {
     if (schedule.length > 0) times.push(nextOpening(rules.zone, schedule, nowMs, lookAheadMs) ?? Infinity)
@@ -182,7 +189,7 @@ function nextChance(library: Library, nowMs: number): number | null {
 function positioned(
   queue: readonly QueuedRow[],
   placed: readonly Row[],
-  moved: ReadonlyMap<number, Moved>,
+  moved: ReadonlyMap<number, MoveReason>,
   nextSeq: number
 ): { insert: NewRow[]; move: MovedRow[] } {
   const insert: NewRow[] = []
@@ -210,9 +217,9 @@ function positioned(
 
 function movedRow(
   { id, startsAtMs: fromMs }: QueuedRow,
-  { cuedAtMs, startsAtMs, durationMs }: Play & { readonly cuedAtMs: number },
+  { cuedAtMs, startsAtMs, durationMs }: HeardPlay & { readonly cuedAtMs: number },
   position: number,
-  why: Moved | undefined
+  why: MoveReason | undefined
 ): MovedRow {
   const from = Math.floor(fromMs / 1_000)
   const to = Math.floor(startsAtMs / 1_000)

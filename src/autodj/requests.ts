@@ -1,14 +1,14 @@
 import { dueAt } from './due.ts'
-import { isGivenUp } from './estimate.ts'
+import { isExpiredRequest } from './estimate.ts'
 import { isPlayable, type PendingRequest, type Slot } from './library.ts'
-import { type Decision, type LogEntry, type Picked, shortened } from './log-entry.ts'
+import { type Decision, type LogEntry, type PickedSong, shortened } from './log-entry.ts'
 import { isTooRecent } from './recent.ts'
 
 /** The request that plays in a slot, or why there is none. */
 export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: LogEntry[] } {
   const { playlists } = slot.library
   const queued = new Set([...slot.ahead, ...slot.behind].map(row => row.requestId))
-  const requests = slot.library.requests.filter(each => !queued.has(each.id) && !isGivenUp(each, slot))
+  const requests = slot.library.requests.filter(each => !queued.has(each.id) && !isExpiredRequest(each, slot))
   const none = (why: 'not_due' | 'too_recent' | 'run_limit' | 'prioritized' | 'none_pending') => ({
     picked: null,
     log: [{ step: 'requests', result: 'none', pending: requests.length, why } satisfies LogEntry]
@@ -36,7 +36,7 @@ export function isRunFull({ library, ahead }: Slot): boolean {
 }
 
 export function requested(request: PendingRequest, log: readonly LogEntry[]): Decision {
-  const track: Picked = {
+  const track: PickedSong = {
     playlistId: null,
     trackId: null,
     mediaId: request.mediaId,

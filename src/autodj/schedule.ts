@@ -4,7 +4,9 @@ import { dayMs, dayOf, hourMs, minuteMs, weekday, type Zone } from './zone.ts'
 /** When a playlist is on, in the station's time zone. */
 export interface ScheduleItem {
   readonly id: number
-  /** HHMM as a number: 930 is 09:30. Start after end goes over midnight; equal times mean once at that time. */
+  /**
+   * HHMM as a number: 930 is 09:30. Start after end goes over midnight; equal times mean once at that time.
+   */
   readonly start_time: number
   readonly end_time: number
   /** `YYYY-MM-DD`, or empty for no limit. */
@@ -29,8 +31,9 @@ const onceMs = 15 * minuteMs
 const horizonMs = 366 * dayMs
 
 /**
- * The window that an item opens on a local date; null when that is none of its days or the clock skips all of it. An
- * item that is on for nearly 24 hours could meet its next window when the clock goes back: it ends there.
+ * The window that an item opens on a local date; null when that is none of its days or the clock skips all of
+ * it. An item that is on for nearly 24 hours could meet its next window when the clock goes back: it ends
+ * there.
  */
 export function windowOf(zone: Zone, item: ScheduleItem, day: number): Window | null {
   if (!opensOn(item, day)) return null
@@ -60,12 +63,15 @@ interface Dates {
 
 const knownDates = new WeakMap<ScheduleItem, Dates>()
 
-/** The dates between which an item opens; read once for each item, since they are asked for much more often. */
+/**
+ * The dates between which an item opens; read once for each item, since they are asked for much more often.
+ */
 function datesOf(item: ScheduleItem): Dates {
   const known = knownDates.get(item)
   if (known) return known
   const { start_time, end_time, start_date, end_date } = item
-  // A night counts to the date on which it ends, unless only one date is named: then it is the night after that.
+  // A night counts to the date on which it ends, unless only one date is named: then it is the night after
+  // that.
   const endsNextDay = 0 < end_time && end_time < start_time && start_date !== end_date
   const dates = {
     first: start_date === '' ? -Infinity : dayOf(start_date),
@@ -75,14 +81,17 @@ function datesOf(item: ScheduleItem): Dates {
   return dates
 }
 
-/** The dates of all windows that may touch a range. Those on the edges are for a clock that goes back over midnight. */
+/**
+ * The dates of all windows that may touch a range. Those on the edges are for a clock that goes back over
+ * midnight.
+ */
 function datesTouching(zone: Zone, fromMs: number, toMs: number): { first: number; last: number } {
   return { first: zone.localDay(fromMs) - 2, last: zone.localDay(toMs) + 1 }
 }
 
 /**
- * The window that is open at an instant, null if there is none. Of several it is the one that began last, of those
- * that began together the one whose item is listed first.
+ * The window that is open at an instant, null if there is none. Of several it is the one that began last, of
+ * those that began together the one whose item is listed first.
  */
 export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: number): Window | null {
   const { first, last } = datesTouching(zone, atMs, atMs)
@@ -98,8 +107,8 @@ export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: numbe
 }
 
 /**
- * All windows that overlap a range (from inclusive, to exclusive), by their start; those that start together in the
- * order of the items. The range is cut after 366 days.
+ * All windows that overlap a range (from inclusive, to exclusive), by their start; those that start together
+ * in the order of the items. The range is cut after 366 days.
  */
 export function windowsBetween(
   zone: Zone,
@@ -121,8 +130,8 @@ export function windowsBetween(
 }
 
 /**
- * The next start of a window after an instant (not at it); null if there is none within the time given (inclusive) or
- * within 366 days.
+ * The next start of a window after an instant (not at it); null if there is none within the time given
+ * (inclusive) or within 366 days.
  */
 export function nextOpening(
   zone: Zone,
@@ -170,8 +179,8 @@ export function loopsOnce({ options }: Playlist, { item }: Window): boolean {
 }
 
 /**
- * The tracks of a playlist that were played in a window. What an operator took out of a sequence is one of them, or it
- * would come straight back.
+ * The tracks of a playlist that were played in a window. What an operator took out of a sequence is one of
+ * them, or it would come straight back.
  */
 export function playedIn({ id, order }: Playlist, { library, ahead }: Slot, window: Window): Set<number> {
   const { plays, refused } = library.past

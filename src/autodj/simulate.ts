@@ -1,11 +1,11 @@
-import type { Library, Play, Playlist } from './library.ts'
+import type { Library, HeardPlay, Playlist } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
-import { handOn } from './recent.ts'
+import { transferIndex } from './recent.ts'
 import { type Plan, type QueuedRow, refill } from './refill.ts'
 import { forkTracks, indexOf, markAired } from './tracks.ts'
 
 /** Where a simulation begins. */
-export interface Beginning {
+export interface SimulationStart {
   readonly library: Library
   readonly queue: readonly QueuedRow[]
   /** The play on air began. */
@@ -20,7 +20,7 @@ export interface Beginning {
 export interface SimulatedPlay {
   readonly startsAtMs: number
   readonly endsAtMs: number
-  readonly play: Play | null
+  readonly play: HeardPlay | null
   /** Empty for rows that stood in the queue at the beginning. */
   readonly log: readonly LogEntry[]
 }
@@ -29,10 +29,10 @@ export interface SimulatedPlay {
 const pastMs = 27 * 3_600_000
 
 /**
- * What a station plays from a time on, step by step as its engine would do it, on copies: nothing that was given changes. Ends
- * where nothing will ever be played, else only when it is not asked any more.
+ * What a station plays from a time on, step by step as its engine would do it, on copies: nothing that was
+ * given changes. Ends where nothing will ever be played, else only when it is not asked any more.
  */
-export function* simulate(beginning: Beginning): Generator<SimulatedPlay, void> {
+export function* simulate(beginning: SimulationStart): Generator<SimulatedPlay, void> {
   const { library, queueLength } = beginning
   const playlists = library.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
   const logs = new Map<number, readonly LogEntry[]>()
@@ -66,7 +66,7 @@ export function* simulate(beginning: Beginning): Generator<SimulatedPlay, void> 
     const id = first.id ?? -(first.seq ?? 0)
     queue = applyPlan(queue, plan).filter(row => row.id !== id)
     requests = requests.filter(request => request.id !== first.requestId)
-    const play: Play = { ...first, startsAtMs: atMs }
+    const play: HeardPlay = { ...first, startsAtMs: atMs }
     markPlayed(playlists, play)
     plays.push(play)
     const cut = plays.findIndex(each => each.startsAtMs > atMs - reachMs)
@@ -78,7 +78,7 @@ export function* simulate(beginning: Beginning): Generator<SimulatedPlay, void> 
     }
     if (cut > 0) {
       const rest = plays.slice(cut)
-      handOn(plays, rest)
+      transferIndex(plays, rest)
       plays = rest
     }
     yield { startsAtMs: atMs, endsAtMs: first.endsAtMs, play, log: logs.get(id) ?? [] }
@@ -88,13 +88,19 @@ export function* simulate(beginning: Beginning): Generator<SimulatedPlay, void> 
   }
 }
 
-function markPlayed(playlists: readonly Playlist[], { playlistId, trackId, pass, startsAtMs }: Play): void {
+function markPlayed(
+  playlists: readonly Playlist[],
+  { playlistId, trackId, pass, startsAtMs }: HeardPlay
+): void {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (playlist && trackId !== null)
     markAired(playlist.tracks, indexOf(playlist.tracks, trackId), pass, startsAtMs)
 }
 
-/** The queue as it is after a plan. A new row's id is the negative number of its slot, which no stored row has. */
+/**
+ * The queue as it is after a plan. A new row's id is the negative number of its slot, which no stored row
+ * has.
+ */
 export function applyPlan(queue: readonly QueuedRow[], plan: Plan): QueuedRow[] {
   const gone = new Set(plan.withdraw)
   const moved = new Map(plan.move.map(row => [row.id, row]))

@@ -4,7 +4,7 @@ import { pickFrom } from './pick.ts'
 import { buckets, isOf } from './pools.ts'
 import { recentAt, tierOf } from './recent.ts'
 import { dueRequest } from './requests.ts'
-import { mayStay } from './stay.ts'
+import { isStillEligible } from './stay.ts'
 import { playlistOf, randomFor, type Row, slotOf, type Walk } from './walk.ts'
 
 /** Whether nothing but a person takes a row out of its place. */
@@ -25,7 +25,7 @@ export function isBegun({ placed, situation }: Walk, { batch, playlistId, pass }
 /** Whether its playlist could choose the row for the next slot. */
 export function isAllowed(walk: Walk, row: Row): boolean {
   const playlist = playlistOf(walk, row)
-  return playlist !== undefined && mayStay(row, playlist, slotOf(walk))
+  return playlist !== undefined && isStillEligible(row, playlist, slotOf(walk))
 }
 
 /** Whether a row of a playlist may be moved to the next slot. */
@@ -42,13 +42,13 @@ export function isRepeating(walk: Walk, row: Row): boolean {
 }
 
 /** Whether something else suits a row's slot better, so that the row is not needed. */
-export function isNeedless(walk: Walk, row: Row): boolean {
+export function isRedundant(walk: Walk, row: Row): boolean {
   return isRepeating(walk, row) ? isReplaceable(walk, row) : isBeaten(walk, row)
 }
 
 /**
- * Whether a row of the rotation clashes with what is heard before it, while there is now something that does so less: songs were
- * added, or what it clashes with came nearer.
+ * Whether a row of the rotation clashes with what is heard before it, while there is now something that does
+ * so less: songs were added, or what it clashes with came nearer.
  */
 function isBeaten(walk: Walk, row: Row): boolean {
   const own = playlistOf(walk, row)

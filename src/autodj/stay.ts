@@ -1,28 +1,32 @@
 import { longestAt } from './candidate.ts'
 import { dueAt } from './due.ts'
 import { airtimeMs } from './estimate.ts'
-import { interrupts, isPlayable, type Play, type Playlist, type Slot } from './library.ts'
+import { interrupts, isPlayable, type HeardPlay, type Playlist, type Slot } from './library.ts'
 import { type Batch, batchAt } from './merge.ts'
 import { firstOf, poolsOf } from './pools.ts'
 import type { Window } from './schedule.ts'
 import { at, indexOf } from './tracks.ts'
 
 /** A row of a queue that a playlist has put there. */
-export interface StandingRow extends Play {
+export interface StandingRow extends HeardPlay {
   readonly batch: number | null
 }
 
-/** Whether its playlist still has the track and plays it in the same way; if not, the row has to go whatever its time is. */
-export function isListed({ trackId, isInterrupt }: Play, playlist: Playlist): boolean {
+/**
+ * Whether its playlist still has the track and plays it in the same way; if not, the row has to go whatever
+ * its time is.
+ */
+export function isListed({ trackId, isInterrupt }: HeardPlay, playlist: Playlist): boolean {
   const isThere = trackId !== null && indexOf(playlist.tracks, trackId) >= 0
   return isThere && isPlayable(playlist) && isInterrupt === interrupts(playlist)
 }
 
 /**
- * Whether a row may stay in the slot that it has come to: whether its playlist could still choose its track there, itself not
- * counted. So a queue that was changed in any way plays nothing that would not be played if it were filled anew.
+ * Whether a row may stay in the slot that it has come to: whether its playlist could still choose its track
+ * there, itself not counted. So a queue that was changed in any way plays nothing that would not be played if
+ * it were filled anew.
  */
-export function mayStay(row: StandingRow, playlist: Playlist, slot: Slot): boolean {
+export function isStillEligible(row: StandingRow, playlist: Playlist, slot: Slot): boolean {
   if (!isListed(row, playlist)) return false
   const { why, window } = dueAt(playlist, row.batch === null ? slot : withoutRefusedOf(row, slot))
   if (why !== null) return false
@@ -39,12 +43,12 @@ export function mayStay(row: StandingRow, playlist: Playlist, slot: Slot): boole
 
 /** Whether the rows of a batch are the list as it is now, in its order, but for what an operator took out. */
 function isWhole(
-  { playlistId, pass, trackId }: Play,
+  { playlistId, pass, trackId }: HeardPlay,
   { tracks }: Playlist,
   slot: Slot,
   batch: Batch
 ): boolean {
-  const isOfBatch = (play: Pick<Play, 'playlistId' | 'pass'>) =>
+  const isOfBatch = (play: Pick<HeardPlay, 'playlistId' | 'pass'>) =>
     play.playlistId === playlistId && play.pass === pass
   const rows = [
     trackId,
@@ -60,7 +64,7 @@ function isWhole(
 
 /** An order is kept and a pass gone through whatever leaves the queue in between. */
 function isChoosable(
-  { trackId, pass }: Play,
+  { trackId, pass }: HeardPlay,
   playlist: Playlist,
   slot: Slot,
   window: Window | null
@@ -73,7 +77,7 @@ function isChoosable(
 }
 
 /** One row of a batch that an operator took out takes none of the others with it. */
-function withoutRefusedOf({ playlistId, pass }: Play, slot: Slot): Slot {
+function withoutRefusedOf({ playlistId, pass }: HeardPlay, slot: Slot): Slot {
   const { library } = slot
   const { past } = library
   const refused = past.refused.filter(each => each.playlistId !== playlistId || each.pass !== pass)

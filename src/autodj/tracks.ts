@@ -1,8 +1,8 @@
 import type { SongKeys } from './recent.ts'
 
 /**
- * The tracks of a playlist as columns, in the order of the list: some 65 bytes a track, and read in one pass. All but
- * `lastPass` and `lastAired` stay as they were loaded.
+ * The tracks of a playlist as columns, in the order of the list: some 65 bytes a track, and read in one pass.
+ * All but `lastPass` and `lastAired` stay as they were loaded.
  */
 export interface Tracks {
   readonly ids: Float64Array

@@ -1,9 +1,9 @@
 import { streamLengthAt } from './choose.ts'
 import { nextStartMs } from './estimate.ts'
 import { type Cuttable, nextCut } from './interrupt.ts'
-import type { Play, Playlist, Slot } from './library.ts'
+import type { HeardPlay, Playlist, Slot } from './library.ts'
 import type { Decision } from './log-entry.ts'
-import type { NewRow, QueuedRow, Situation } from './refill.ts'
+import type { NewRow, QueuedRow, PlannerInput } from './refill.ts'
 import { windowAt } from './schedule.ts'
 import { type Random, randomOf } from './zone.ts'
 
@@ -12,18 +12,20 @@ export type Row = QueuedRow | FreshRow
 export type FreshRow = NewRow & { readonly id: null; readonly isSent: false; readonly isManual: false }
 
 /** Why a row plays later than it was told. */
-export type Moved = 'request_inserted' | 'window_open'
+export type MoveReason = 'request_inserted' | 'window_open'
 
-/** A walk through a queue in playing order: rows that have got their place and time, and those that have not. */
+/**
+ * A walk through a queue in playing order: rows that have got their place and time, and those that have not.
+ */
 export interface Walk {
-  readonly situation: Situation
+  readonly situation: PlannerInput
   readonly byId: ReadonlyMap<number, Playlist>
   readonly placed: Row[]
   left: readonly Row[]
   readonly withdrawn: Set<number>
-  readonly moved: Map<number, Moved>
+  readonly moved: Map<number, MoveReason>
   /** Why what follows comes later, once something was put in front of it. */
-  movedWhy: Moved | null
+  movedWhy: MoveReason | null
   added: number
   /** The rows that count for the length of the queue. */
   counted: number
@@ -34,7 +36,7 @@ export interface Walk {
   firstEndsMs: number
 }
 
-export function beginWalk(situation: Situation): Walk {
+export function beginWalk(situation: PlannerInput): Walk {
   const { library, running } = situation
   return {
     situation,
@@ -72,7 +74,10 @@ export function randomFor({ situation, added }: Walk): Random {
   return randomOf(situation.library.rules.seed, situation.nextSeq + added)
 }
 
-export function playlistOf({ byId }: Walk, { playlistId }: Pick<Play, 'playlistId'>): Playlist | undefined {
+export function playlistOf(
+  { byId }: Walk,
+  { playlistId }: Pick<HeardPlay, 'playlistId'>
+): Playlist | undefined {
   return playlistId === null ? undefined : byId.get(playlistId)
 }
 
@@ -82,7 +87,7 @@ export function isClosed({ left, situation }: Walk): boolean {
 }
 
 /** When a play that would be heard from one time to another is cut. */
-export function cutWithin(walk: Walk, play: Cuttable, fromMs: number, toMs: number): number | null {
+export function interruptWithin(walk: Walk, play: Cuttable, fromMs: number, toMs: number): number | null {
   return isClosed(walk) ? null : nextCut(play, fromMs, toMs, timeMs => slotOf(walk, timeMs))
 }
 
@@ -96,7 +101,7 @@ export function place(walk: Walk, row: Row): void {
   placed.push({ ...row, cuedAtMs: row.isSent ? row.cuedAtMs : walk.previousMs, startsAtMs: atMs, durationMs })
   const endMs = nextStartMs(atMs, durationMs, situation.library.rules.overlapMs)
   walk.previousMs = atMs
-  walk.atMs = (isOpen(walk) ? cutWithin(walk, row, atMs, endMs) : null) ?? endMs
+  walk.atMs = (isOpen(walk) ? interruptWithin(walk, row, atMs, endMs) : null) ?? endMs
   if (placed.length === 1) walk.firstEndsMs = walk.atMs
 }
 
@@ -138,7 +143,7 @@ export function placeAll(walk: Walk, [first, ...others]: readonly Row[]): void {
 }
 
 /** Takes a row out of what is left, with all of its batch. */
-export function takeOut(walk: Walk, row: Row): Row[] {
+export function removeFromWalk(walk: Walk, row: Row): Row[] {
   const isOne = (each: Row) => each === row || (row.batch !== null && each.batch === row.batch)
   const rows = walk.left.filter(isOne)
   walk.left = walk.left.filter(each => !isOne(each))
@@ -147,5 +152,5 @@ export function takeOut(walk: Walk, row: Row): Row[] {
 
 /** Lets a row leave the queue, with all of its batch. */
 export function withdraw(walk: Walk, row: Row): void {
-  for (const { id } of takeOut(walk, row)) if (id !== null) walk.withdrawn.add(id)
+  for (const { id } of removeFromWalk(walk, row)) if (id !== null) walk.withdrawn.add(id)
 }

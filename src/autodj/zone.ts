@@ -13,18 +13,21 @@ export interface Span {
 }
 
 /**
- * The local clock of a time zone. Instants are milliseconds since 1970 (UTC); local dates are days since 1970-01-01.
- * Instants that `Date` does not know throw a RangeError.
+ * The local clock of a time zone. Instants are milliseconds since 1970 (UTC); local dates are days since
+ * 1970-01-01. Instants that `Date` does not know throw a RangeError.
  */
 export interface Zone {
   readonly name: string
   span(atMs: number): Span
   localDay(atMs: number): number
-  /** Whole minutes on the clock since 00:00; on a day on which the clock changes this is not the time since its start. */
+  /**
+   * Whole minutes on the clock since 00:00; on a day on which the clock changes this is not the time since
+   * its start.
+   */
   minuteOfDay(atMs: number): number
   /**
-   * When the clock shows a time (HHMM as a number: 930 is 09:30) of a local date. A time that the clock skips is the
-   * instant of the jump; of a time shown twice it is the first or the second instant, as asked.
+   * When the clock shows a time (HHMM as a number: 930 is 09:30) of a local date. A time that the clock skips
+   * is the instant of the jump; of a time shown twice it is the first or the second instant, as asked.
    */
   instant(day: number, hhmm: number, which: 'first' | 'second'): number
 }
@@ -170,8 +173,8 @@ function remember<Key, Value>(limit: number, make: (key: Key) => Value): (key: K
 export type Random = () => number
 
 /**
- * A generator for one slot: the same seed and slot always give the same numbers, so a step that is computed twice
- * chooses the same. The mixing is that of SplitMix32.
+ * A generator for one slot: the same seed and slot always give the same numbers, so a step that is computed
+ * twice chooses the same. The mixing is that of SplitMix32.
  */
 export function randomOf(seed: number, slot: number): Random {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(slot, 0x85ebca6b)) >>> 0

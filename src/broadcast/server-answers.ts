@@ -5,7 +5,10 @@ import { askShoutcast, askShoutcastListeners } from './shoutcast/server.ts'
 import { type Stream, withListeners } from './stream.ts'
 import type { ServerAnswer, StreamingServer } from './streaming-server.ts'
 
-/** Streams of a server, with those who listen to them where it tells, and a sentence on what it refused to tell. */
+/**
+ * Streams of a server, with those who listen to them where it tells, and a sentence on what it refused to
+ * tell.
+ */
 export interface Answered {
   readonly streams: readonly Stream[]
   readonly problem: string
@@ -21,15 +24,17 @@ export type AskServer = (
   at: { readonly nowMs: number; readonly signal: AbortSignal }
 ) => Promise<Answered>
 
-/** Stations on one server come to be asked at nearly the same time, and then one question answers them all. */
+/**
+ * Stations on one server come to be asked at nearly the same time, and then one question answers them all.
+ */
 const freshMs = 2_000
 
 const askServer = { icecast: askIcecast, shoutcast2: askShoutcast }
 const askListeners = { icecast: askIcecastListeners, shoutcast2: askShoutcastListeners }
 
 /**
- * Opens the asking of servers, which may be in these private networks. What a server says of its streams is kept for
- * two seconds: whoever asks the same meanwhile gets the same.
+ * Opens the asking of servers, which may be in these private networks. What a server says of its streams is
+ * kept for two seconds: whoever asks the same meanwhile gets the same.
  */
 export function openAnswers(allowed: BlockList): AskServer {
   /** Oldest first. */

@@ -31,7 +31,9 @@ const formats: readonly (readonly [RegExp, StreamFormat])[] = [
   [/mpeg|mp3/, 'mp3']
 ]
 
-/** The format of a content type, together with what is known of the sound in it: `application/ogg`, `Opus`. */
+/**
+ * The format of a content type, together with what is known of the sound in it: `application/ogg`, `Opus`.
+ */
 export function formatOf(contentType: string, sound = ''): StreamFormat {
   const said = `${contentType} ${sound}`.toLowerCase()
   return formats.find(([pattern]) => pattern.test(said))?.[1] ?? ''

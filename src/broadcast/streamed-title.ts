@@ -2,7 +2,9 @@ import { decodeHTMLStrict } from 'entities'
 
 import { cleanLine, longest } from '../songs/song.ts'
 
-/** Metadata as a source, a streaming server or a broadcaster sent it; what is not known is empty or left out. */
+/**
+ * Metadata as a source, a streaming server or a broadcaster sent it; what is not known is empty or left out.
+ */
 export interface StreamedMetadata {
   /** Artist and title in one: `The Low Signals - Night Ferry`. */
   readonly text?: string
@@ -21,9 +23,9 @@ const longestText = 512
 const longestSent = 4_096
 
 /**
- * Cleans streamed metadata: HTML entities are decoded once, white space and dashes at both ends go. An artist and a title
- * that are both known stay apart; else the text, or what there is of the two, is split at its first ` - `, and is all
- * title without one.
+ * Cleans streamed metadata: HTML entities are decoded once, white space and dashes at both ends go. An artist
+ * and a title that are both known stay apart; else the text, or what there is of the two, is split at its
+ * first ` - `, and is all title without one.
  */
 export function streamedTitle(sent: StreamedMetadata): StreamedTitle {
   const artist = cleaned(sent.artist)

@@ -37,8 +37,8 @@ const maxBytes = 2_097_152
 const userAgent = 'Mozilla/5.0 (compatible; Cuewire)'
 
 /**
- * Asks for a page below the server's address, as its admin or as anybody. Gives the answer whatever its status, but for a
- * redirect; throws a `FetchFault` where there is none.
+ * Asks for a page below the server's address, as its admin or as anybody. Gives the answer whatever its
+ * status, but for a redirect; throws a `FetchFault` where there is none.
  */
 export function askPage(
   server: StreamingServer,

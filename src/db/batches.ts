@@ -5,8 +5,8 @@ const rowsPerBatch = 5_000
 const batchesPerRun = 200
 
 /**
- * The limit of a statement that removes a batch. The number is in its text: for a parameter Postgres expects a tenth of the table, and reads
- * all of it.
+ * The limit of a statement that removes a batch. The number is in its text: for a parameter Postgres expects
+ * a tenth of the table, and reads all of it.
  */
 export const batchLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${rowsPerBatch}`)
 
@@ -16,7 +16,10 @@ export interface Removal {
   readonly isComplete: boolean
 }
 
-/** Repeats a statement that removes up to `rowsPerBatch` rows until it finds fewer, or this was enough for one run. */
+/**
+ * Repeats a statement that removes up to `rowsPerBatch` rows until it finds fewer, or this was enough for one
+ * run.
+ */
 export async function removeInBatches(
   remove: () => PromiseLike<{ readonly count: number }>
 ): Promise<Removal> {

@@ -1,4 +1,4 @@
-import type { Order, Option, Play, Playlist, PlaylistType } from '../autodj/library.ts'
+import type { Order, Option, HeardPlay, Playlist, PlaylistType } from '../autodj/library.ts'
 import type { ScheduleItem } from '../autodj/schedule.ts'
 import { type Tracks, tracksOf } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
@@ -27,7 +27,9 @@ interface TracksRow extends PackedTracks {
   playlistId: number
 }
 
-/** The playlists that may be played, with all their tracks, by station; stations that have none are left out. */
+/**
+ * The playlists that may be played, with all their tracks, by station; stations that have none are left out.
+ */
 export async function readPlaylists(
   sql: Sql | Tx,
   stationIds: readonly number[]
@@ -41,7 +43,8 @@ export async function readPlaylists(
       from playlists p
       where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
       order by p.id`,
-    // A station at a time, with its tracks and its media set apart first: Postgres would look up each track's media.
+    // A station at a time, with its tracks and its media set apart first: Postgres would look up each track's
+    // media.
     sql<TracksRow[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (
@@ -92,7 +95,7 @@ const optionNames: ReadonlySet<string> = new Set<Option>([
 const isOption = (name: string): name is Option => optionNames.has(name)
 
 /** A play of the history. */
-export interface PastPlay extends Play {
+export interface PastPlay extends HeardPlay {
   readonly stationId: number
   readonly id: number
 }
@@ -100,8 +103,8 @@ export interface PastPlay extends Play {
 const playsAtMost = 10_000
 
 /**
- * Plays of stations, oldest first: of each station those from an id on, or those that began at a time or later. The play on
- * air is one of them.
+ * Plays of stations, oldest first: of each station those from an id on, or those that began at a time or
+ * later. The play on air is one of them.
  */
 export async function readPlays(
   sql: Sql | Tx,
@@ -109,7 +112,8 @@ export async function readPlays(
   from: { readonly ids: readonly number[] } | { readonly startsAtMs: readonly number[] }
 ): Promise<PastPlay[]> {
   const isById = 'ids' in from
-  // Bounds and order of an index that begins with the station: see "walks an index of all stations" in docs/gotchas.md.
+  // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
+  // docs/gotchas.md.
   const column = isById ? sql`id` : sql`started_at_ms`
   const rows = await sql<PlayRow[]>`
     select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
@@ -136,8 +140,8 @@ interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
 }
 
 /**
- * The last play of each playlist that counts songs or minutes, where it began before a time, and how many visible plays
- * lie between it and that time, of the 32,768 plays after it.
+ * The last play of each playlist that counts songs or minutes, where it began before a time, and how many
+ * visible plays lie between it and that time, of the 32,768 plays after it.
  */
 export async function readOlder(
   sql: Sql | Tx,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import { artistKeys, titleKey } from '../songs/clash-keys.ts'
 import type { Candidates } from '../songs/location.ts'
-import { type Song, songId, songText } from '../songs/song.ts'
+import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** A picture that goes with songs; its key is `hash`. */
@@ -13,8 +13,12 @@ export interface Artwork {
 }
 
 /** The songs of these paths that the station has, by path. */
-export async function findMedia(sql: Sql, stationId: number, paths: string[]): Promise<Map<string, Song>> {
-  const songs = await sql<Song[]>`
+export async function findMedia(
+  sql: Sql,
+  stationId: number,
+  paths: string[]
+): Promise<Map<string, ImportedSong>> {
+  const songs = await sql<ImportedSong[]>`
     select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs"
     from media where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
@@ -43,7 +47,7 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
 export async function upsertMedia(
   tx: Tx,
   stationId: number,
-  songs: Song[]
+  songs: ImportedSong[]
 ): Promise<{ added: number; updated: number; unchanged: number }> {
   if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0 }
   const rows = songs.map(song => ({
@@ -120,8 +124,8 @@ export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): P
 const chunk = 10_000
 
 /**
- * Finds the song of a station for each of these: by the first of its paths that the library has, else by a file name
- * that only one song has. Null where there is none.
+ * Finds the song of a station for each of these: by the first of its paths that the library has, else by a
+ * file name that only one song has. Null where there is none.
  */
 export async function matchMedia(
   tx: Tx,

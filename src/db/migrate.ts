@@ -11,7 +11,10 @@ const folder = programFile('src/db/migrations/')
 /** A migration may have to go through millions of rows. */
 const migrationSeconds = 3_600
 
-/** Brings the schema of a database up to date, over a connection of its own that has the time for it; see `migrate`. */
+/**
+ * Brings the schema of a database up to date, over a connection of its own that has the time for it; see
+ * `migrate`.
+ */
 export async function migrateDatabase(url: string): Promise<string[]> {
   const sql = openSql(url, { max: 1, name: 'migration', statementSeconds: migrationSeconds })
   try {
@@ -23,8 +26,9 @@ export async function migrateDatabase(url: string): Promise<string[]> {
 
 /**
  * Brings the schema up to date: every `NNNN_name.sql` not yet recorded runs, in order, in one transaction.
- * Processes that start together wait for each other on an advisory lock. What SQL cannot fill in follows in parts. Returns
- * the names that ran. Throws an `OperatorError` where a newer release changed the database in a way that this one cannot work with.
+ * Processes that start together wait for each other on an advisory lock. What SQL cannot fill in follows in
+ * parts. Returns the names that ran. Throws an `OperatorError` where a newer release changed the database in
+ * a way that this one cannot work with.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
@@ -62,8 +66,8 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
 const atOnce = 1_000
 
 /**
- * Gives clash keys to the media that have none: those that were there before the columns. Processes that start together
- * take turns, and what somebody writes meanwhile stays. Gives how many it did.
+ * Gives clash keys to the media that have none: those that were there before the columns. Processes that
+ * start together take turns, and what somebody writes meanwhile stays. Gives how many it did.
  */
 async function fillClashKeys(sql: Sql): Promise<number> {
   let filled = 0

@@ -3,13 +3,16 @@ import type { Sql, Tx } from './sql.ts'
 /** How a notification is presented. */
 export const notificationTypes = ['info', 'success', 'warning', 'danger'] as const
 
-/** Where notifications come from: operators, or a part of the system. Who may read them depends on it (`api/access.ts`). */
+/**
+ * Where notifications come from: operators, or a part of the system. Who may read them depends on it
+ * (`api/access.ts`).
+ */
 export const notificationSources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
 
 export type NotificationSource = (typeof notificationSources)[number]
 
 /** What the system tells the operators of itself. */
-export interface Raised {
+export interface NewAlert {
   /** What it is about, the same each time it is noticed: `station-silent:7`. */
   readonly fact: string
   /** At most 200 characters are kept. */
@@ -21,10 +24,10 @@ export interface Raised {
 }
 
 /**
- * Tells the operators of a fact. A fact is told once, however often, by however many processes it is noticed and
- * whatever became of the notification, until it is settled. Gives whether it was told now.
+ * Tells the operators of a fact. A fact is told once, however often, by however many processes it is noticed
+ * and whatever became of the notification, until it is settled. Gives whether it was told now.
  */
-export async function raiseNotification(sql: Sql | Tx, raised: Raised): Promise<boolean> {
+export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boolean> {
   const { count } = await sql`
     with fact as (
       insert into open_facts (fact) values (${raised.fact}) on conflict (fact) do nothing returning fact
@@ -35,6 +38,6 @@ export async function raiseNotification(sql: Sql | Tx, raised: Raised): Promise<
 }
 
 /** A fact is over: the next time it happens it is news again. The notification stays. */
-export async function settleNotification(sql: Sql | Tx, fact: string): Promise<void> {
+export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<void> {
   await sql`delete from open_facts where fact = ${fact}`
 }

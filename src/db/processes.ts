@@ -8,12 +8,15 @@ import type { Sql } from './sql.ts'
 
 /** What a process knows of the others that use the same Postgres and Redis. */
 export interface Processes {
-  /** How live states are to be written, so that each process which was seen in the last five minutes expects it. */
+  /**
+   * How live states are to be written, so that each process which was seen in the last five minutes expects
+   * it.
+   */
   readonly schema: () => number
 }
 
 /** What a process says of itself. */
-export interface Self {
+export interface ThisProcess {
   /** `server`, `workers`. */
   readonly kind: string
   readonly readableSchemas: readonly number[]
@@ -33,11 +36,11 @@ const answerMs = 4_000
 const forgottenAfterDays = 1
 
 /**
- * Registers this process with its release and the ways of writing that it can read, and does so again every few seconds. While Postgres does
- * not answer, the way that was known last counts. Each answer brings the time of Postgres, by which the engine goes. Throws if Postgres does not
- * answer now.
+ * Registers this process with its release and the ways of writing that it can read, and does so again every
+ * few seconds. While Postgres does not answer, the way that was known last counts. Each answer brings the
+ * time of Postgres, by which the engine goes. Throws if Postgres does not answer now.
  */
-export async function register(sql: Sql, self: Self, log: Logger): Promise<Registration> {
+export async function register(sql: Sql, self: ThisProcess, log: Logger): Promise<Registration> {
   const id = randomUUID()
   let schema = self.ownSchema
   let timer: NodeJS.Timeout | null = null
@@ -112,13 +115,13 @@ export async function register(sql: Sql, self: Self, log: Logger): Promise<Regis
 }
 
 /**
- * Returns the oldest and the newest of the ways of writing of all processes that were seen in the last five minutes, and by how many
- * milliseconds the time of the engine was off.
+ * Returns the oldest and the newest of the ways of writing of all processes that were seen in the last five
+ * minutes, and by how many milliseconds the time of the engine was off.
  */
 async function heartbeat(
   sql: Sql,
   id: string,
-  { kind, readableSchemas, ownSchema }: Self
+  { kind, readableSchemas, ownSchema }: ThisProcess
 ): Promise<{ schema: number; newest: number; offMs: number }> {
   await sql`
     insert into processes (id, kind, version, readable_schemas, own_schema)

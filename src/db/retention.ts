@@ -80,7 +80,10 @@ export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDay
   )
 }
 
-/** Requests that were played, cancelled or expired are kept for `REQUEST_RETENTION_DAYS`. Returns how many were removed. */
+/**
+ * Requests that were played, cancelled or expired are kept for `REQUEST_RETENTION_DAYS`. Returns how many
+ * were removed.
+ */
 export async function removeOldRequests(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.REQUEST_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0
@@ -92,8 +95,8 @@ export async function removeOldRequests(sql: Sql, nowMs: number, days: Retention
 }
 
 /**
- * What web hooks were told is kept for `DELIVERY_RETENTION_DAYS`, with all attempts; pending deliveries and their events stay. Returns
- * how many events were removed, and how many deliveries of events that stay.
+ * What web hooks were told is kept for `DELIVERY_RETENTION_DAYS`, with all attempts; pending deliveries and
+ * their events stay. Returns how many events were removed, and how many deliveries of events that stay.
  */
 export async function removeOldDeliveries(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.DELIVERY_RETENTION_DAYS, nowMs)
@@ -114,8 +117,8 @@ export async function removeOldDeliveries(sql: Sql, nowMs: number, days: Retenti
 }
 
 /**
- * Who has left is known for a day, as long as a play may have begun before that; who listens to something that is not there
- * any more goes as well. Gives how many went.
+ * Who has left is known for a day, as long as a play may have begun before that; who listens to something
+ * that is not there any more goes as well. Gives how many went.
  */
 export async function removeOldListeners(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`
@@ -132,8 +135,8 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
 }
 
 /**
- * The series of listeners is kept for `LISTENER_RETENTION_DAYS`. The last change before that stays, since the series begins with
- * it. Returns how many minutes were removed.
+ * The series of listeners is kept for `LISTENER_RETENTION_DAYS`. The last change before that stays, since the
+ * series begins with it. Returns how many minutes were removed.
  */
 export async function removeOldListenerMinutes(
   sql: Sql,

@@ -12,10 +12,11 @@ export interface NewStation {
 export const firstStream = '/radio.mp3'
 
 /**
- * Creates a station with its default mount `/radio.mp3` and gives its id, or null when the short name is taken.
- * Part of the caller's transaction when given one; run alone, a fault between the two inserts leaves neither.
+ * Creates a station with its default mount `/radio.mp3` and gives its id, or null when the short name is
+ * taken. Part of the caller's transaction when given one; run alone, a fault between the two inserts leaves
+ * neither.
  */
-export async function createStation(sql: Sql | Tx, station: NewStation): Promise<number | null> {
+export async function insertStation(sql: Sql | Tx, station: NewStation): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
     with station as (
       insert into stations (short_name, name, description)
@@ -29,7 +30,10 @@ export async function createStation(sql: Sql | Tx, station: NewStation): Promise
   return row?.id ?? null
 }
 
-/** Identities by station id, without stations that Postgres has never had or whose live state was never stored. */
+/**
+ * Identities by station id, without stations that Postgres has never had or whose live state was never
+ * stored.
+ */
 export async function readIdentities(
   sql: Sql,
   stationIds: readonly number[]
@@ -77,7 +81,9 @@ export async function findStreamer(
   return streamer ?? null
 }
 
-/** What the streamer `u` of the station `s` is called while live; without an account it is the station's text. */
+/**
+ * What the streamer `u` of the station `s` is called while live; without an account it is the station's text.
+ */
 export function shownName(sql: Sql | Tx): Fragment {
   return sql`coalesce(nullif(u.display_name, ''), u.streamer_username, s.live_text)`
 }

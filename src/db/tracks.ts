@@ -17,8 +17,8 @@ export interface PackedTracks {
 }
 
 /**
- * Aggregates the tracks of a playlist into columns: a row a track would take Postgres and us ten times as long. `t` is the
- * playlist's track and whether it is remote, `m` its media.
+ * Aggregates the tracks of a playlist into columns: a row a track would take Postgres and us ten times as
+ * long. `t` is the playlist's track and whether it is remote, `m` its media.
  */
 export const packedTracks = (sql: Sql | Tx) => sql`
   ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
@@ -57,7 +57,10 @@ export function unpackTracks(packed: PackedTracks): Tracks {
   }
 }
 
-/** Dimensions, flags, type, then length and lower bound of the one dimension; an element is its length and 8 bytes. */
+/**
+ * Dimensions, flags, type, then length and lower bound of the one dimension; an element is its length and 8
+ * bytes.
+ */
 const headBytes = 20
 const elementBytes = 12
 
@@ -81,7 +84,10 @@ function readArrays(bytes: Buffer, counts: Float64Array, total: number): Float64
   return numbers
 }
 
-/** Copies `count` whole numbers of 64 bits out of an array that begins at `offset`; those in use are far below 2^53. */
+/**
+ * Copies `count` whole numbers of 64 bits out of an array that begins at `offset`; those in use are far below
+ * 2^53.
+ */
 function fill(numbers: Float64Array, index: number, count: number, bytes: Buffer, offset: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let each = 0; each < count; each++) {

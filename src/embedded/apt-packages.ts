@@ -8,8 +8,8 @@ const networkMs = 180_000
 const localMs = 60_000
 
 /**
- * Everything apt would keep under /var is in the working folder, and nothing counts as installed, so that what is
- * downloaded is complete by itself. The hooks of other programs would write elsewhere.
+ * Everything apt would keep under /var is in the working folder, and nothing counts as installed, so that
+ * what is downloaded is complete by itself. The hooks of other programs would write elsewhere.
  */
 const config = `
 Dir::State::lists "./lists";
@@ -32,9 +32,9 @@ Acquire::IndexTargets::deb-src::Sources::DefaultEnabled "false";
 `
 
 /**
- * Downloads the packages of a Redis or Valkey server and of the libraries it needs from the sources that apt knows on
- * this machine, verified by apt, and unpacks them into `root` in the working folder. Any user may do this. Throws an
- * `Error` with the reason when it fails.
+ * Downloads the packages of a Redis or Valkey server and of the libraries it needs from the sources that apt
+ * knows on this machine, verified by apt, and unpacks them into `root` in the working folder. Any user may do
+ * this. Throws an `Error` with the reason when it fails.
  */
 export async function unpackByApt(workshop: string, signal?: AbortSignal): Promise<void> {
   const run = async (command: readonly string[], deadlineMs: number) =>
@@ -75,8 +75,8 @@ export function candidateMajor(policy: string, name: string): number | undefined
 }
 
 /**
- * The packages to unpack, by what `apt-cache depends --important --recurse` writes: the server, its parts and the
- * libraries below them. The C library is the system's, since the loader must match it.
+ * The packages to unpack, by what `apt-cache depends --important --recurse` writes: the server, its parts and
+ * the libraries below them. The C library is the system's, since the loader must match it.
  */
 export function packagesToUnpack(depends: string, server: string): string[] {
   const dependencies = parseDepends(depends)

@@ -24,11 +24,11 @@ const announced = v.object({ owner: v.string(), databaseUrl: v.string(), redisUr
 const attempts = 5
 
 /**
- * Creates DATA_DIR where it is missing and takes it for this process. Every starter puts a claim into `lock/`, an
- * empty file named after its process, and then looks for others: whoever sees a living one withdraws. So of
- * starters at the same moment at most one wins, and the claim of a killed process stops nobody. Throws an
- * `OperatorError` when another one holds the folder, or when it cannot be written. Processes of another machine or
- * container that share the folder are not seen.
+ * Creates DATA_DIR where it is missing and takes it for this process. Every starter puts a claim into
+ * `lock/`, an empty file named after its process, and then looks for others: whoever sees a living one
+ * withdraws. So of starters at the same moment at most one wins, and the claim of a killed process stops
+ * nobody. Throws an `OperatorError` when another one holds the folder, or when it cannot be written.
+ * Processes of another machine or container that share the folder are not seen.
  */
 export async function lockDataDir(path: string): Promise<DataDirLock> {
   const folder = resolve(path)

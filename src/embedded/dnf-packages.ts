@@ -7,9 +7,9 @@ const localMs = 60_000
 const architectures: Partial<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
 /**
- * Downloads the packages of a Valkey or Redis server, and of the libraries it needs that are not installed, from the
- * sources that dnf knows on this machine, and unpacks them into `root` in the working folder. Throws an `Error` with
- * the reason when it fails.
+ * Downloads the packages of a Valkey or Redis server, and of the libraries it needs that are not installed,
+ * from the sources that dnf knows on this machine, and unpacks them into `root` in the working folder. Throws
+ * an `Error` with the reason when it fails.
  */
 export async function unpackByDnf(workshop: string, signal?: AbortSignal): Promise<void> {
   const architecture = architectures[process.arch] ?? process.arch

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { OperatorError } from '../runtime/errors.ts'
 
 /**
- * Where to look for free ports: below those that systems lend to outgoing connections (from 32768 on with Linux, from
- * 49152 elsewhere). One of those may be lent to anybody while the service that had it restarts.
+ * Where to look for free ports: below those that systems lend to outgoing connections (from 32768 on with
+ * Linux, from 49152 elsewhere). One of those may be lent to anybody while the service that had it restarts.
  */
 const [lowest, highest] = [10_000, 32_767]
 const attempts = 50

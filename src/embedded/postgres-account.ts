@@ -18,9 +18,9 @@ export interface Account {
 }
 
 /**
- * An ordinary user runs Postgres as itself. Root runs it as `postgres` or `nobody`; where these may not enter the
- * folder or the binaries (a clone in a closed home), in a user namespace: nobody inside, root outside. Each way is
- * tried before it is taken. Throws an `OperatorError` when none works.
+ * An ordinary user runs Postgres as itself. Root runs it as `postgres` or `nobody`; where these may not enter
+ * the folder or the binaries (a clone in a closed home), in a user namespace: nobody inside, root outside.
+ * Each way is tried before it is taken. Throws an `OperatorError` when none works.
  */
 export async function chooseAccount(folder: string, program: string): Promise<Account> {
   const uid = process.getuid?.()

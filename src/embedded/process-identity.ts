@@ -7,8 +7,8 @@ import { OperatorError } from '../runtime/errors.ts'
 
 /**
  * When a process started, as a word that is the same every time it is asked (clock ticks since boot on Linux,
- * Unix seconds elsewhere); `undefined` if there is no such process or only its unreaped remains. Together with
- * the pid it tells a process from a later one that was given the same pid.
+ * Unix seconds elsewhere); `undefined` if there is no such process or only its unreaped remains. Together
+ * with the pid it tells a process from a later one that was given the same pid.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
@@ -20,7 +20,9 @@ export async function startOf(pid: number): Promise<string | undefined> {
   return state.startsWith('Z') ? undefined : String(Date.parse(started) / 1000)
 }
 
-/** Field 22 of `/proc/PID/stat`; `undefined` for a zombie. The name, field 2, may hold spaces and parentheses. */
+/**
+ * Field 22 of `/proc/PID/stat`; `undefined` for a zombie. The name, field 2, may hold spaces and parentheses.
+ */
 export function startInStat(stat: string): string | undefined {
   const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return state === 'Z' || state === 'X' ? undefined : rest[18]
@@ -34,7 +36,7 @@ export async function commandOf(pid: number): Promise<string> {
 }
 
 /** Waits until the process that started at `start` is gone. False when it is still there at the deadline. */
-export async function hasGone(pid: number, start: string, deadlineMs: number): Promise<boolean> {
+export async function hasExited(pid: number, start: string, deadlineMs: number): Promise<boolean> {
   const deadline = Date.now() + deadlineMs
   while ((await startOf(pid)) === start) {
     if (Date.now() > deadline) return false
@@ -43,7 +45,9 @@ export async function hasGone(pid: number, start: string, deadlineMs: number): P
   return true
 }
 
-/** Sends a signal. That the process is gone, or is not ours to signal, is left to whoever waits for its end. */
+/**
+ * Sends a signal. That the process is gone, or is not ours to signal, is left to whoever waits for its end.
+ */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -61,9 +65,9 @@ async function ps(pid: number, format: string): Promise<string> {
 }
 
 /**
- * Ends a service that an earlier, killed Cuewire left running. `isOurs` looks at the command line, since the pid
- * of an old pid file may belong to anybody by now; a stranger is left alone. Resolves when the process is gone:
- * after its graceful signal, or after 10 seconds by SIGKILL.
+ * Ends a service that an earlier, killed Cuewire left running. `isOurs` looks at the command line, since the
+ * pid of an old pid file may belong to anybody by now; a stranger is left alone. Resolves when the process is
+ * gone: after its graceful signal, or after 10 seconds by SIGKILL.
  */
 export async function stopLeftover(
   pid: number,
@@ -77,7 +81,7 @@ export async function stopLeftover(
     ['SIGKILL', 3_000]
   ] as const) {
     sendSignal(pid, name)
-    if (await hasGone(pid, start, deadlineMs)) return
+    if (await hasExited(pid, start, deadlineMs)) return
   }
   throw new OperatorError(`process ${pid} of an earlier start does not end: stop it, then start again`)
 }

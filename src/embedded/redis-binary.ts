@@ -9,7 +9,9 @@ export const oldestMajor = 7
 export interface RedisBinary {
   /** Absolute. */
   readonly path: string
-  /** The words before its arguments: its path, or `env`, the variables that only it may have, and its path. */
+  /**
+   * The words before its arguments: its path, or `env`, the variables that only it may have, and its path.
+   */
   readonly command: readonly string[]
   readonly major: number
 }

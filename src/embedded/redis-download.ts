@@ -12,15 +12,18 @@ const staleMs = 60 * 60_000
 const placeAttempts = 20
 const placePauseMs = 50
 
-/** Ways to unpack a Redis from the system's packages into `root` in the working folder; without rights, and without a trace elsewhere. */
+/**
+ * Ways to unpack a Redis from the system's packages into `root` in the working folder; without rights, and
+ * without a trace elsewhere.
+ */
 const unpackers = [
   { programs: ['apt-get', 'apt-cache', 'dpkg-deb'], unpack: unpackByApt },
   { programs: ['dnf', 'rpm2cpio', 'cpio'], unpack: unpackByDnf }
 ]
 
 /**
- * Finds the Redis that an earlier start downloaded for this release of the system; `undefined` if there is none, or it
- * does not run, or somebody else could have put it there.
+ * Finds the Redis that an earlier start downloaded for this release of the system; `undefined` if there is
+ * none, or it does not run, or somebody else could have put it there.
  */
 export async function findDownloadedRedis(folder: string): Promise<RedisBinary | undefined> {
   const release = await releaseName()
@@ -32,10 +35,11 @@ export async function findDownloadedRedis(folder: string): Promise<RedisBinary |
 }
 
 /**
- * Downloads a Redis with the libraries it needs from the system's package sources into the user's cache, or into
- * `folder/program` where the user has none. It is unpacked in a folder of its own and moved into place when it runs, so
- * that neither a killed start nor several at the same moment leave half of one. Returns `undefined` where the system has
- * no package manager that can do this. Throws an `Error` with the reason when it fails.
+ * Downloads a Redis with the libraries it needs from the system's package sources into the user's cache, or
+ * into `folder/program` where the user has none. It is unpacked in a folder of its own and moved into place
+ * when it runs, so that neither a killed start nor several at the same moment leave half of one. Returns
+ * `undefined` where the system has no package manager that can do this. Throws an `Error` with the reason
+ * when it fails.
  */
 export async function downloadRedis(
   folder: string,
@@ -69,8 +73,9 @@ async function chooseUnpacker(): Promise<(typeof unpackers)[number]['unpack'] | 
 }
 
 /**
- * Moves a download to its final folder, unless a working one is there. Concurrent starts may do the same at any moment: a
- * broken download is moved away, checked once more, and moved back if another start had replaced it with a working one.
+ * Moves a download to its final folder, unless a working one is there. Concurrent starts may do the same at
+ * any moment: a broken download is moved away, checked once more, and moved back if another start had
+ * replaced it with a working one.
  */
 async function moveIntoPlace(root: string, place: string, workshop: string): Promise<RedisBinary> {
   for (let attempt = 1; ; attempt++) {

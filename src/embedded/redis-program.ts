@@ -19,9 +19,9 @@ const installCommands = {
 }
 
 /**
- * Finds a Redis or Valkey server of version 7 or later: the system's, else one that was downloaded before, else one that
- * is downloaded now (`redis-download.ts`). `folder` is the data folder of the Redis. Throws an `OperatorError` that
- * says what to install where none can be had.
+ * Finds a Redis or Valkey server of version 7 or later: the system's, else one that was downloaded before,
+ * else one that is downloaded now (`redis-download.ts`). `folder` is the data folder of the Redis. Throws an
+ * `OperatorError` that says what to install where none can be had.
  */
 export async function findRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
   const installed = await findInstalled()

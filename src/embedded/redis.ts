@@ -22,9 +22,10 @@ const readyMs = 30_000
 const attempts = 5
 
 /**
- * Starts a Redis (or Valkey) whose append-only file is in `folder`, with a random password kept beside it. The caller sees
- * to it that nobody else starts one in the same folder meanwhile; one that an earlier process left running is
- * stopped first. Listens on 127.0.0.1 only. Throws an `OperatorError` when it does not answer within 30 seconds.
+ * Starts a Redis (or Valkey) whose append-only file is in `folder`, with a random password kept beside it.
+ * The caller sees to it that nobody else starts one in the same folder meanwhile; one that an earlier process
+ * left running is stopped first. Listens on 127.0.0.1 only. Throws an `OperatorError` when it does not answer
+ * within 30 seconds.
  */
 export async function startRedis(folder: string, options: ServiceOptions = {}): Promise<EmbeddedService> {
   await mkdir(folder, { recursive: true })
@@ -87,7 +88,9 @@ export function configOf(folder: string, port: number, password: string): string
   return `${lines.join('\n')}\n`
 }
 
-/** False when it ended, or is not ready at the deadline. The client itself waits while Redis loads its data. */
+/**
+ * False when it ended, or is not ready at the deadline. The client itself waits while Redis loads its data.
+ */
 async function becomesReady(url: string, guarded: Guarded): Promise<boolean> {
   const client = new Redis(url, {
     connectTimeout: 2_000,

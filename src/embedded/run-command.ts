@@ -15,8 +15,8 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a command, with messages in English, and returns what it wrote. Throws an `Error` with the command and the
- * problem it wrote to stderr when it fails or misses its deadline.
+ * Runs a command, with messages in English, and returns what it wrote. Throws an `Error` with the command and
+ * the problem it wrote to stderr when it fails or misses its deadline.
  */
 export async function runCommand(
   [program = '', ...args]: readonly string[],
@@ -37,7 +37,10 @@ export async function runCommand(
   })
 }
 
-/** The first line that is marked as an error or a warning the way apt does it, else the last line; empty if there is none. */
+/**
+ * The first line that is marked as an error or a warning the way apt does it, else the last line; empty if
+ * there is none.
+ */
 export function problemIn(stderr: string): string {
   return /^[EW]: (.+)$/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? ''
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep, setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../runtime/errors.ts'
-import { hasGone, sendSignal, startOf } from './process-identity.ts'
+import { hasExited, sendSignal, startOf } from './process-identity.ts'
 
 const retryAtLeastMs = 1_000
 const retryAtMostMs = 30_000
@@ -19,9 +19,10 @@ export interface ServiceOutage {
 }
 
 /**
- * Starts a service and starts it again, at the same address, whenever it ends unasked: at once, and then after growing pauses for as long
- * as it ends soon or cannot be started. `onOutage` is called before each attempt. Once `life` is aborted nothing is started any more: a
- * first start in flight is aborted, and a running service goes on until `stop`. Rejects if the first start fails.
+ * Starts a service and starts it again, at the same address, whenever it ends unasked: at once, and then
+ * after growing pauses for as long as it ends soon or cannot be started. `onOutage` is called before each
+ * attempt. Once `life` is aborted nothing is started any more: a first start in flight is aborted, and a
+ * running service goes on until `stop`. Rejects if the first start fails.
  */
 export async function supervise(
   start: (options: ServiceOptions) => Promise<EmbeddedService>,
@@ -95,11 +96,12 @@ export interface EmbeddedService extends AsyncDisposable {
   readonly stop: () => Promise<void>
 }
 
-// The shell starts the service and a watcher, which reads a pipe that only we hold open. However we end, the pipe
-// closes, the watcher signals the service until it is gone (one that has just begun does not listen yet), after 5
-// seconds by force, and the shell passes the service's exit code on. Signals meant for everybody at once (a service
-// manager stopping us) must not end the guard before the service, nor must our end while it writes to us; they are
-// ignored only once the service runs, since it would inherit that, but not what is trapped.
+// The shell starts the service and a watcher, which reads a pipe that only we hold open. However we end, the
+// pipe closes, the watcher signals the service until it is gone (one that has just begun does not listen
+// yet), after 5 seconds by force, and the shell passes the service's exit code on. Signals meant for
+// everybody at once (a service manager stopping us) must not end the guard before the service, nor must our
+// end while it writes to us; they are ignored only once the service runs, since it would inherit that, but
+// not what is trapped.
 const script = `
 graceful=$1; shift
 trap : HUP INT TERM PIPE
@@ -149,8 +151,8 @@ interface GuardOptions {
 }
 
 /**
- * Starts a program in a session of its own, so that Ctrl-C on our terminal does not reach it. It sees little of
- * our environment, which may hold secrets. Throws an `OperatorError` if not even the guard can be started.
+ * Starts a program in a session of its own, so that Ctrl-C on our terminal does not reach it. It sees little
+ * of our environment, which may hold secrets. Throws an `OperatorError` if not even the guard can be started.
  */
 export async function startGuarded(command: readonly string[], options: GuardOptions): Promise<Guarded> {
   const { stopSignal, signal, ...where } = options
@@ -186,7 +188,7 @@ export async function startGuarded(command: readonly string[], options: GuardOpt
   const stop = async (): Promise<void> => {
     child.stdin.end()
     if (start === undefined) return void (await exited)
-    if (await hasGone(pid, start, stopMs)) return void (await exited)
+    if (await hasExited(pid, start, stopMs)) return void (await exited)
     sendSignal(pid, 'SIGKILL')
     await Promise.race([exited, sleep(stopMs, undefined, { ref: false })])
   }

@@ -15,8 +15,8 @@ export interface Field<Value> {
   /** What a body may hold, where that is more than what is given out. */
   readonly accepts?: JsonSchema
   /**
-   * `secret`: taken in, reads `""`. `private address`: redacted for callers who may not set it. `given`: given out, ignored in a
-   * body.
+   * `secret`: taken in, reads `""`. `private address`: redacted for callers who may not set it. `given`:
+   * given out, ignored in a body.
    */
   readonly kind: 'plain' | 'secret' | 'private address' | 'given'
   /** Whether the table has a column for it. */
@@ -38,7 +38,9 @@ export interface About {
   readonly example?: unknown
 }
 
-/** The message of a failed check: a code word of the error body and a sentence that follows the field's name. */
+/**
+ * The message of a failed check: a code word of the error body and a sentence that follows the field's name.
+ */
 export const problem = (code: string, sentence: string) => `${code}: ${sentence}`
 
 const described = ({ about, example }: About): JsonSchema =>
@@ -66,7 +68,10 @@ export interface TextOptions extends About {
   readonly says?: string
 }
 
-/** Text as Postgres keeps it: no NUL, no half of a surrogate pair; other control characters only in long texts. */
+/**
+ * Text as Postgres keeps it: no NUL, no half of a surrogate pair; other control characters only in long
+ * texts.
+ */
 export function text(options: TextOptions): Field<string> {
   const {
     max,
@@ -219,14 +224,17 @@ export function webAddress({ max, ...about }: About & { readonly max: number }):
 }
 
 /** Says no to a list that is too long before anybody looks at its elements. */
-export function noLonger(max: number) {
+export function maxLength(max: number) {
   return v.check<unknown, string>(
     value => !Array.isArray(value) || value.length <= max,
     problem('too_long', `must have at most ${max} elements.`)
   )
 }
 
-/** A list whose empty elements (null, "", [], {}), which example bodies made from a schema contain, are dropped. */
+/**
+ * A list whose empty elements (null, "", [], {}), which example bodies made from a schema contain, are
+ * dropped.
+ */
 export function listOf<Item>(
   item: v.GenericSchema<unknown, Item>,
   { max, items, ...about }: About & { readonly max: number; readonly items: JsonSchema }
@@ -351,7 +359,7 @@ export function privateAddress(field: Field<string>): Field<string> {
 }
 
 /** A field the server computes; what a body says of it is ignored. `isStored`: from a column of that name. */
-export function given<Value>(
+export function readOnly<Value>(
   about: About & { readonly schema: JsonSchema; readonly isStored?: boolean }
 ): Field<Value | undefined> {
   const schema = { ...about.schema, ...described(about), readOnly: true }

@@ -16,7 +16,10 @@ const codes: Record<string, string> = {
 /** Nobody mends more in one go; a hostile body may have a million. */
 const most = 100
 
-/** What failed checks say of an input, in words; `at` is the dotted path of the input itself, empty for a body. */
+/**
+ * What failed checks say of an input, in words; `at` is the dotted path of the input itself, empty for a
+ * body.
+ */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[], at = ''): FieldError[] {
   return issues.slice(0, most).map(issue => {
     const field = [at, v.getDotPath(issue) ?? ''].filter(part => part !== '').join('.')

@@ -1,6 +1,9 @@
 import type { HttpRequest } from 'uWebSockets.js'
 
-/** The key as sent in `X-API-Key`, `Authorization: Bearer` or, by a playout, `X-Liquidsoap-Api-Key`; empty if there is none. */
+/**
+ * The key as sent in `X-API-Key`, `Authorization: Bearer` or, by a playout, `X-Liquidsoap-Api-Key`; empty if
+ * there is none.
+ */
 export function apiKeyOf(req: HttpRequest): string {
   return (
     req.getHeader('x-api-key') ||

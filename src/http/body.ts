@@ -21,8 +21,8 @@ export interface IncomingBody {
 const patience = 16
 
 /**
- * Collects a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost. `bytes`
- * rejects with 413 above the limit and with 400 when the body takes too long.
+ * Collects a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost.
+ * `bytes` rejects with 413 above the limit and with 400 when the body takes too long.
  */
 export function collectBody(
   res: HttpResponse,
@@ -65,13 +65,13 @@ export function collectBody(
   return {
     bytes: promise,
     mustClose: () => mustClose,
-    cancel: () => settle(() => reject(givenUp()))
+    cancel: () => settle(() => reject(abortedRequest()))
   }
 }
 
 /** Nobody waits for this request any more; nobody gets to read this either. */
-export function givenUp(): ApiError {
-  return new ApiError('invalid', 'The request was given up.')
+export function abortedRequest(): ApiError {
+  return new ApiError('invalid', 'The request was aborted.')
 }
 
 const notYet = () => {}
@@ -88,17 +88,20 @@ function withResolvers<Value>() {
 }
 
 /**
- * Whether a request has a body in chunks. uWebSockets.js takes trailers behind it, without their first two bytes, for the next request: `X:GET / HTTP/1.1`
- * would be answered, and a proxy would give that answer to another client. So a request in chunks is answered when its packet has been read to
- * the end, and the connection closes with the answer: uWebSockets.js cuts a connection whose next request comes before the answer.
+ * Whether a request has a body in chunks. uWebSockets.js takes trailers behind it, without their first two
+ * bytes, for the next request: `X:GET / HTTP/1.1` would be answered, and a proxy would give that answer to
+ * another client. So a request in chunks is answered when its packet has been read to the end, and the
+ * connection closes with the answer: uWebSockets.js cuts a connection whose next request comes before the
+ * answer.
  */
 export const isChunked = (req: HttpRequest): boolean => req.getHeader('transfer-encoding') !== ''
 
 const bodyless = new Set(['get', 'head', 'options'])
 
 /**
- * Whether a request says twice, or with an empty value, how long its body is (RFC 9112, section 6.3). uWebSockets.js goes by the first of several headers,
- * and takes an empty one for none. A length that is repeated as it is counts once.
+ * Whether a request says twice, or with an empty value, how long its body is (RFC 9112, section 6.3).
+ * uWebSockets.js goes by the first of several headers, and takes an empty one for none. A length that is
+ * repeated as it is counts once.
  */
 export function isAmbiguous(req: HttpRequest): boolean {
   const lengths = new Set<string>()
@@ -111,9 +114,10 @@ export function isAmbiguous(req: HttpRequest): boolean {
 }
 
 /**
- * Cuts the connection of an ambiguous request. A proxy before us may have believed another length: part of the body would be taken for the next request,
- * and its answer for that of another client. So there is no answer. The same goes for a body in chunks where none is read (see `isChunked`): an
- * answer without a body cannot close the connection. Returns whether it was cut.
+ * Cuts the connection of an ambiguous request. A proxy before us may have believed another length: part of
+ * the body would be taken for the next request, and its answer for that of another client. So there is no
+ * answer. The same goes for a body in chunks where none is read (see `isChunked`): an answer without a body
+ * cannot close the connection. Returns whether it was cut.
  */
 export function cutAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
   if (!isAmbiguous(req) && !(isChunked(req) && bodyless.has(req.getMethod()))) return false
@@ -133,8 +137,9 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON, that
- * is nested too deeply, or that has a field named `__proto__`: a later copy of the object could change its prototype.
+ * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON,
+ * that is nested too deeply, or that has a field named `__proto__`: a later copy of the object could change
+ * its prototype.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined

@@ -5,8 +5,8 @@ import type { HttpRequest } from 'uWebSockets.js'
 import { isWithin, networkList } from '../outbound/networks.ts'
 
 /**
- * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one in
- * `X-Forwarded-For` that does not. `trusted` holds addresses and networks (`10.0.0.0/8`).
+ * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one
+ * in `X-Forwarded-For` that does not. `trusted` holds addresses and networks (`10.0.0.0/8`).
  */
 export function openAddresses(trusted: readonly string[]): (connection: string, forwarded: string) => string {
   const proxies = networkList(trusted)
@@ -39,8 +39,9 @@ function plain(address: string): string {
 }
 
 /**
- * All of `X-Forwarded-For`: a proxy may add a line of its own instead of lengthening the one that is there, and only the
- * first one is what `getHeader` gives. What names nobody is left out: a client must not hide behind an empty line.
+ * All of `X-Forwarded-For`: a proxy may add a line of its own instead of lengthening the one that is there,
+ * and only the first one is what `getHeader` gives. What names nobody is left out: a client must not hide
+ * behind an empty line.
  */
 export function forwardedFor(req: HttpRequest): string {
   const names: string[] = []

@@ -3,11 +3,12 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 
 import { withoutSecret } from '../api/auth/keys.ts'
-import type { HeldDocument, Reply, SentFile } from '../api/core/route.ts'
+import type { Reply, SentFile } from '../api/core/route.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { ApiError, Overloaded, renderError, retryAfterOf, StoreAway } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
+import type { CachedResponse } from '../station/document.ts'
 import {
   commonLines,
   documentHeaders,
@@ -17,16 +18,18 @@ import {
   typeHeaders,
   withVary
 } from './headers.ts'
+import type { InFlight } from './in-flight.ts'
 import { sendTimeoutMs, streamBytes, streamFile, wholeBytes } from './stream.ts'
-import type { UnderWay } from './under-way.ts'
-import { chooseEncoding, isNamed, plainVariant, type Variant, variantOf } from './variants.ts'
+import { chooseEncoding, etagMatches, plainVariant, type Variant, variantOf } from './variants.ts'
 
 /** What has to be known of a request to answer it, read before the uWebSockets.js handler returns. */
 export interface Asked {
   readonly method: string
   readonly path: string
   readonly requestId: string
-  /** CORS headers for the origin that asked, as header lines, and the request header they depend on, if any. */
+  /**
+   * CORS headers for the origin that asked, as header lines, and the request header they depend on, if any.
+   */
   readonly cors: string
   readonly vary: string
   readonly ifNoneMatch: string
@@ -35,8 +38,8 @@ export interface Asked {
 }
 
 /**
- * One request and its one answer. The answer is dropped if the client went away or got one already, because any
- * use of `res` after that throws inside uWebSockets.js.
+ * One request and its one answer. The answer is dropped if the client went away or got one already, because
+ * any use of `res` after that throws inside uWebSockets.js.
  *
  * It is plain data with functions beside it, so that a request makes no closures.
  */
@@ -46,7 +49,7 @@ export interface Exchange {
   readonly log: Logger
   /** Whether clients are asked to close their connections. */
   readonly isDraining: () => boolean
-  readonly underWay: UnderWay
+  readonly underWay: InFlight
   isOpen: boolean
   isDeferred: boolean
   /** The fields of the body that have no effect, for the header of that name; empty if there are none. */
@@ -84,7 +87,7 @@ function settle(exchange: Exchange): void {
 }
 
 /** Answers; `isKeyed` answers are kept out of caches unless the reply says otherwise. */
-export function send(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
+export function sendReply(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
   if (!exchange.isOpen) return
   if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
   const { status = 200, body, file } = reply
@@ -95,12 +98,13 @@ export function send(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
 function sendDocument(
   exchange: Exchange,
   given: Readonly<Record<string, string>>,
-  current: () => HeldDocument
+  current: () => CachedResponse
 ): void {
   const { ifNoneMatch, acceptEncoding } = exchange.asked
   const document = current()
   const headers = documentHeaders(given, document)
-  if (isNamed(ifNoneMatch, document.etag)) return write(exchange, { status: 304, headers, body: undefined })
+  if (etagMatches(ifNoneMatch, document.etag))
+    return write(exchange, { status: 304, headers, body: undefined })
   const variant = variantOf(document, chooseEncoding(acceptEncoding))
   if (!(variant instanceof Promise)) return writeVariant(exchange, given, document, variant)
   defer(exchange)
@@ -118,7 +122,7 @@ function sendDocument(
 function writeVariant(
   exchange: Exchange,
   given: Readonly<Record<string, string>>,
-  document: HeldDocument,
+  document: CachedResponse,
   { encoding, bytes }: Variant
 ): void {
   const headers = [...typeHeaders(given, encoding), ...documentHeaders(given, document)]
@@ -131,8 +135,8 @@ export function sendEmpty(exchange: Exchange, headers: Headers): void {
 }
 
 /**
- * Answers an error: `ApiError` as it is, a store that is away or a deadline as 503, and anything else as 500; all but the first are logged. `close` ends the connection with
- * it.
+ * Answers an error: `ApiError` as it is, a store that is away or a deadline as 503, and anything else as 500;
+ * all but the first are logged. `close` ends the connection with it.
  */
 export function fail(
   exchange: Exchange,

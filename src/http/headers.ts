@@ -1,13 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
-import { type HeldDocument, positionHeaders, type Reply } from '../api/core/route.ts'
+import { positionHeaders, type Reply } from '../api/core/route.ts'
+import type { CachedResponse } from '../station/document.ts'
 import type { Encoding } from './variants.ts'
 
 export type Headers = readonly (readonly [name: string, value: string])[]
 
 export const jsonType = 'application/json; charset=utf-8'
 
-/** The same headers, with one more name in `Vary`. One line says it all: some caches look at the first one only. */
+/**
+ * The same headers, with one more name in `Vary`. One line says it all: some caches look at the first one
+ * only.
+ */
 export function withVary(headers: Headers, vary: string): Headers {
   if (vary === '') return headers
   const isVary = ([name]: Headers[number]) => name.toLowerCase() === 'vary'
@@ -17,8 +21,8 @@ export function withVary(headers: Headers, vary: string): Headers {
 
 /**
  * Header lines that follow another header, each with a line break before it. A block like this goes to
- * uWebSockets.js as the rest of one value: a call into native code per header costs more than the answer itself.
- * Line breaks inside a value become spaces, so that no value can bring headers of its own.
+ * uWebSockets.js as the rest of one value: a call into native code per header costs more than the answer
+ * itself. Line breaks inside a value become spaces, so that no value can bring headers of its own.
  */
 export function renderLines(headers: Headers): string {
   let lines = ''
@@ -36,7 +40,7 @@ export const commonLines = renderLines([['X-Content-Type-Options', 'nosniff']])
 type Given = NonNullable<Reply['headers']>
 
 /** Headers of a document and of a 304 that stands for it: its tag, its position, and what is `given`. */
-export function documentHeaders(given: Given, { etag, position }: HeldDocument): Headers {
+export function documentHeaders(given: Given, { etag, position }: CachedResponse): Headers {
   const { 'Content-Type': _type, Vary: vary, ...others } = given
   return [
     ...(etag === '' ? [] : [['ETag', etag] as const]),
@@ -69,9 +73,13 @@ export const preflightHeaders: Headers = [
 
 /** Who may read answers in a browser. */
 export interface Cors {
-  /** The request header that answers differ by, which caches must know: `Origin`, or empty where they do not. */
+  /**
+   * The request header that answers differ by, which caches must know: `Origin`, or empty where they do not.
+   */
   readonly vary: string
-  /** The value of `Access-Control-Allow-Origin` for the `Origin` that asked; empty: it may not read answers. */
+  /**
+   * The value of `Access-Control-Allow-Origin` for the `Origin` that asked; empty: it may not read answers.
+   */
   readonly allowedFor: (origin: string) => string
 }
 
@@ -102,7 +110,10 @@ const bytes = Buffer.from(`${randomBytes(6).toString('hex')}-0000000000`)
 /** How many bytes such an id has. */
 export const countedIdBytes = bytes.length
 
-/** Writes the next id to the beginning of a buffer: a text of its own would cost more than all else of an answer. */
+/**
+ * Writes the next id to the beginning of a buffer: a text of its own would cost more than all else of an
+ * answer.
+ */
 export function writeCountedId(into: Uint8Array): void {
   for (let at = bytes.length - 1; at >= 0; at--) {
     const digit = bytes[at] ?? 0

@@ -1,13 +1,13 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import type { HeldDocument } from '../api/core/route.ts'
 import type { DocumentKind, LiveView } from '../api/core/services.ts'
 import { publicHeaders } from '../api/now-playing/now-playing.ts'
+import type { CachedResponse } from '../station/document.ts'
 import { isAmbiguous } from './body.ts'
 import { type Cors, openCors, writeCountedId } from './headers.ts'
+import type { InFlight } from './in-flight.ts'
 import { streamRest, wholeBytes } from './stream.ts'
-import type { UnderWay } from './under-way.ts'
-import { chooseEncoding, isNamed } from './variants.ts'
+import { chooseEncoding, etagMatches } from './variants.ts'
 import { openWireForms, type WireForms } from './wire-forms.ts'
 
 export interface HotGetsOptions {
@@ -16,16 +16,19 @@ export interface HotGetsOptions {
   readonly corsOrigins: readonly string[]
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
-  readonly underWay?: UnderWay
-  /** Whether a proxy passes requests of many clients on over one connection: only then one of them can harm another (see `isAmbiguous`). */
+  readonly underWay?: InFlight
+  /**
+   * Whether a proxy passes requests of many clients on over one connection: only then one of them can harm
+   * another (see `isAmbiguous`).
+   */
   readonly isBehindProxy?: boolean
 }
 
 /**
- * Answers the reads that everybody polls, in their plain cases, with as few calls into native code as there can be.
- * Everything else is left to what is registered after it, which must answer these paths as well: unknown and private
- * stations, keys, long polls, percent escapes, request ids of the caller, bodies, compressed forms that are not made yet,
- * draining, all other methods.
+ * Answers the reads that everybody polls, in their plain cases, with as few calls into native code as there
+ * can be. Everything else is left to what is registered after it, which must answer these paths as well:
+ * unknown and private stations, keys, long polls, percent escapes, request ids of the caller, bodies,
+ * compressed forms that are not made yet, draining, all other methods.
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   const { live, isDraining = () => false, underWay = { answers: 0 }, isBehindProxy = false } = options
@@ -66,11 +69,11 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     res: HttpResponse,
     req: HttpRequest,
     isHead: boolean,
-    document: HeldDocument,
+    document: CachedResponse,
     forms: WireForms
   ): boolean {
     const ifNoneMatch = req.getHeader(named.tags)
-    if (ifNoneMatch !== '' && isNamed(ifNoneMatch, document.etag)) {
+    if (ifNoneMatch !== '' && etagMatches(ifNoneMatch, document.etag)) {
       res.writeStatus('304 Not Modified')
       writeHead(res, req, forms.unchanged(document), cors)
       res.endWithoutBody()
@@ -87,7 +90,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
 
   /** Reads the station that is named by the first parameter, before `suffix`. */
   function ofStation(kind: DocumentKind, suffix: string): Reading {
-    const find = (req: HttpRequest): HeldDocument | null => {
+    const find = (req: HttpRequest): CachedResponse | null => {
       const query = req.getQuery()
       if (query !== undefined && mayPoll.test(query)) return null
       const parameter = req.getParameter(0) ?? ''
@@ -124,7 +127,7 @@ const named = {
 
 /** One plain case: `find` gives null for what is none. */
 interface Reading {
-  readonly find: (req: HttpRequest) => HeldDocument | null
+  readonly find: (req: HttpRequest) => CachedResponse | null
   readonly forms: WireForms
 }
 
@@ -146,7 +149,7 @@ function endHead(res: HttpResponse, length: number): void {
   res.endWithoutBody()
 }
 
-function endLarge(res: HttpResponse, bytes: Uint8Array, underWay: UnderWay): void {
+function endLarge(res: HttpResponse, bytes: Uint8Array, underWay: InFlight): void {
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) return
   underWay.answers++

@@ -1,7 +1,7 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
 import { OperatorError } from '../runtime/errors.ts'
-import { assertPortIsFree } from './port.ts'
+import { assertAddressIsFree } from './port.ts'
 import { us_listen_socket_close, us_socket_local_port } from './uws.ts'
 
 /** An open port. `close` takes no new connections; those that are open go on. */
@@ -11,9 +11,9 @@ export interface Listening {
 }
 
 /**
- * Listens; port 0 takes a free one. Unless `exclusive`, several processes share the port and the kernel spreads
- * connections over them, which also means that a forgotten process goes unnoticed. Throws an `OperatorError`
- * that says why the port cannot be had.
+ * Listens; port 0 takes a free one. Unless `exclusive`, several processes share the port and the kernel
+ * spreads connections over them, which also means that a forgotten process goes unnoticed. Throws an
+ * `OperatorError` that says why the port cannot be had.
  */
 export async function listen(
   app: TemplatedApp,
@@ -27,7 +27,7 @@ export async function listen(
   })
   if (socket === false) {
     // uWebSockets.js only says no; Node says why.
-    await assertPortIsFree(host, port, 0)
+    await assertAddressIsFree(host, port, 0)
     throw new OperatorError(
       `cannot listen on ${host} port ${port}: somebody had it for a moment; start again`
     )

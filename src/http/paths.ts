@@ -23,10 +23,10 @@ interface Node<Services> {
 const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 /**
- * Compiles routes into a look-up of raw paths. Segments are split before they are decoded, so `%2f` stays inside
- * its parameter; a written segment wins over a parameter, and one with text after its name (`:id.json`) over one
- * without. The look-up gives null for an unknown path, an empty
- * parameter or a broken percent escape. Two routes of the same method and path throw.
+ * Compiles routes into a look-up of raw paths. Segments are split before they are decoded, so `%2f` stays
+ * inside its parameter; a written segment wins over a parameter, and one with text after its name
+ * (`:id.json`) over one without. The look-up gives null for an unknown path, an empty parameter or a broken
+ * percent escape. Two routes of the same method and path throw.
  */
 export function compilePaths<Services>(
   routes: readonly Route<Services>[]

@@ -7,8 +7,8 @@ import { OperatorError } from '../runtime/errors.ts'
  * Throws an `OperatorError` that says why this address cannot be listened on. One in use is asked again for a
  * while, since processes of a program that was just killed need a moment to end.
  */
-export async function assertPortIsFree(host: string, port: number, patienceMs: number): Promise<void> {
-  const deadline = Date.now() + patienceMs
+export async function assertAddressIsFree(host: string, port: number, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs
   for (;;) {
     const code = await whyNot(host, port)
     if (code === null) return

@@ -10,24 +10,24 @@ import {
   collectBody,
   cutAmbiguous,
   decodeText,
-  givenUp,
+  abortedRequest,
   type IncomingBody,
   isChunked,
   isJsonType,
   parseJsonBody
 } from './body.ts'
 import { forwardedFor } from './client-address.ts'
-import { defer, type Exchange, fail, send, sendEmpty, whenSettled } from './exchange.ts'
+import { defer, type Exchange, fail, sendReply, sendEmpty, whenSettled } from './exchange.ts'
 import { corsLines, openCors, preflightHeaders, requestIdOf } from './headers.ts'
+import type { InFlight } from './in-flight.ts'
 import { compilePaths } from './paths.ts'
-import type { UnderWay } from './under-way.ts'
 
 export interface ServeOptions<Services> {
   readonly services: Services
   /**
-   * Tells who calls, and throws `ApiError` if their key does not allow the route. It is called before the body is
-   * looked at (`body` is undefined). Without a promise for public routes, synchronous handlers are answered in the
-   * same tick.
+   * Tells who calls, and throws `ApiError` if their key does not allow the route. It is called before the
+   * body is looked at (`body` is undefined). Without a promise for public routes, synchronous handlers are
+   * answered in the same tick.
    */
   readonly authorise: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
   /** The client's address, from the connection's and the header `X-Forwarded-For`. */
@@ -37,7 +37,7 @@ export interface ServeOptions<Services> {
   readonly log: Logger
   /** Whether clients are asked to close their connections. */
   readonly isDraining?: () => boolean
-  readonly underWay?: UnderWay
+  readonly underWay?: InFlight
   readonly maxBodyBytes?: number
   readonly bodyTimeoutMs?: number
   /** How long authorisation and handler may take together. */
@@ -46,8 +46,8 @@ export interface ServeOptions<Services> {
 
 /**
  * Answers every HTTP request of `app` that nothing else is registered for: those of `routes`, and all others
- * with an error. Order of checks: path 404, method 405, key 403, content type 415, size 413, body 400; then the
- * handler.
+ * with an error. Order of checks: path 404, method 405, key 403, content type 415, size 413, body 400; then
+ * the handler.
  */
 export function serveRoutes<Services>(
   app: TemplatedApp,
@@ -145,12 +145,14 @@ export function serveRoutes<Services>(
       const parsed = body === null ? undefined : await readBody(body, route)
       exchange.ignoredFields = ignoredFields.get(route)?.(parsed) ?? ''
       // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
-      if (!exchange.isOpen) throw givenUp()
+      if (!exchange.isOpen) throw abortedRequest()
       return route.handle({ ...request, caller, body: parsed }, services)
     })
   }
 
-  /** Starts reading a body, if the method has one: nobody may wait before that, or its first bytes are lost. */
+  /**
+   * Starts reading a body, if the method has one: nobody may wait before that, or its first bytes are lost.
+   */
   function bodyOf(res: HttpResponse, req: HttpRequest, method: string, route: Route<Services>): Body | null {
     if (method !== 'POST' && method !== 'PUT') return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
@@ -165,7 +167,7 @@ export function serveRoutes<Services>(
   /** Answers now, or when the reply has something to say. Throws what making the answer throws. */
   function deliver(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
     if (!exchange.isOpen) return
-    if (!reply.later) return send(exchange, reply, isKeyed)
+    if (!reply.later) return sendReply(exchange, reply, isKeyed)
     defer(exchange)
     exchange.onGone = reply.later(work => {
       exchange.onGone = null

@@ -3,8 +3,8 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { SentFile } from '../api/core/route.ts'
 
 /**
- * Above this size a reply is written piece by piece as the client reads, and known to be sent. What is smaller fits into the
- * buffer of a new connection.
+ * Above this size a reply is written piece by piece as the client reads, and known to be sent. What is
+ * smaller fits into the buffer of a new connection.
  */
 export const wholeBytes = 16 * 1024
 
@@ -16,7 +16,9 @@ export function sendTimeoutMs(bytes: number): number {
   return 20_000 + (bytes / leastBytesPerSecond) * 1_000
 }
 
-/** Writes a body piece by piece as the client reads. The headers are written; `onAborted` must be attached. */
+/**
+ * Writes a body piece by piece as the client reads. The headers are written; `onAborted` must be attached.
+ */
 export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) onDone()
@@ -36,8 +38,9 @@ export function streamRest(res: HttpResponse, bytes: Uint8Array, onDone: () => v
 const pieceBytes = 256 * 1024
 
 /**
- * Writes a file, which is not empty, piece by piece as the client reads; none of it is in memory while the client is waited for. The
- * headers are written; `onAborted` must be attached. Calls `onFault` where the file cannot be read to the end that it had.
+ * Writes a file, which is not empty, piece by piece as the client reads; none of it is in memory while the
+ * client is waited for. The headers are written; `onAborted` must be attached. Calls `onFault` where the file
+ * cannot be read to the end that it had.
  */
 export function streamFile(
   res: HttpResponse,

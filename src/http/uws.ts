@@ -10,15 +10,15 @@ import { OperatorError } from '../runtime/errors.ts'
  * version, which have nothing that the newer one lacks.
  */
 
-// Enough for a subscribe message with 128 stations in `cf_connect`. uWebSockets.js reads it once, when it is loaded; its
-// own limit is 4 KiB. It counts all headers of a request together, path and query included.
+// Enough for a subscribe message with 128 stations in `cf_connect`. uWebSockets.js reads it once, when it is
+// loaded; its own limit is 4 KiB. It counts all headers of a request together, path and query included.
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(32 * 1024)
 
 let loaded: typeof UWebSockets | null = null
 
 /**
- * Opens an app without encryption. Throws an `OperatorError` where uWebSockets.js has no binary. An argument that is `undefined`
- * would end the process, so one that was not given is not passed on.
+ * Opens an app without encryption. Throws an `OperatorError` where uWebSockets.js has no binary. An argument
+ * that is `undefined` would end the process, so one that was not given is not passed on.
  */
 export const App: typeof UWebSockets.App = (...options) => uws().App(...options)
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import type { HeldDocument } from '../api/core/route.ts'
+import type { CachedResponse } from '../station/document.ts'
 
 /** The bytes of a document in a content coding; null: as it is. */
 export interface Variant {
@@ -13,16 +13,16 @@ export interface Variant {
 const minBytes = 512
 
 /** By document: they are forgotten together. */
-const made = new WeakMap<HeldDocument, Partial<Record<Encoding, Variant | Promise<Variant>>>>()
+const made = new WeakMap<CachedResponse, Partial<Record<Encoding, Variant | Promise<Variant>>>>()
 
 /** The document as it is. */
-export const plainVariant = ({ body }: HeldDocument): Variant => ({ encoding: null, bytes: body })
+export const plainVariant = ({ body }: CachedResponse): Variant => ({ encoding: null, bytes: body })
 
 /**
- * The document in this coding, made off the event loop when first asked for; all who ask while it is made share the
- * promise. It never rejects: what cannot be compressed is sent as it is.
+ * The document in this coding, made off the event loop when first asked for; all who ask while it is made
+ * share the promise. It never rejects: what cannot be compressed is sent as it is.
  */
-export function variantOf(document: HeldDocument, encoding: Encoding | null): Variant | Promise<Variant> {
+export function variantOf(document: CachedResponse, encoding: Encoding | null): Variant | Promise<Variant> {
   if (encoding === null) return plainVariant(document)
   if (document.prepared) {
     const bytes = document.prepared[encoding]
@@ -57,7 +57,7 @@ const compress = {
  * Whether an `If-None-Match` header names this tag. Weak and strong tags compare alike; `*` is any. Nothing
  * names the empty tag, of what has none.
  */
-export function isNamed(ifNoneMatch: string, etag: string): boolean {
+export function etagMatches(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '' || etag === '') return false
   if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true
@@ -76,7 +76,10 @@ export type Encoding = (typeof encodings)[number]
 const known = new Map<string, Encoding | null>()
 const maxKnown = 64
 
-/** The coding that an `Accept-Encoding` header likes best; null: as it is. Never one it does not name or imply. */
+/**
+ * The coding that an `Accept-Encoding` header likes best; null: as it is. Never one it does not name or
+ * imply.
+ */
 export function chooseEncoding(header: string): Encoding | null {
   if (header === '') return null
   const before = known.get(header)

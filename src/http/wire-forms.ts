@@ -1,4 +1,5 @@
-import type { HeldDocument, Reply } from '../api/core/route.ts'
+import type { Reply } from '../api/core/route.ts'
+import type { CachedResponse } from '../station/document.ts'
 import {
   commonLines,
   type Cors,
@@ -13,8 +14,8 @@ import {
 import { type Encoding, variantOf } from './variants.ts'
 
 /**
- * An answer ready to be sent: its bytes, and all its headers as the value of a header `X-Request-Id`, beginning with
- * room for a counted id.
+ * An answer ready to be sent: its bytes, and all its headers as the value of a header `X-Request-Id`,
+ * beginning with room for a counted id.
  */
 export interface WireForm {
   readonly head: Uint8Array
@@ -24,9 +25,9 @@ export interface WireForm {
 /** The answers that stand for documents, each made when first asked for and forgotten with its document. */
 export interface WireForms {
   /** The headers of a 304. */
-  readonly unchanged: (document: HeldDocument) => Uint8Array
+  readonly unchanged: (document: CachedResponse) => Uint8Array
   /** Null while the compressed form is not there; then it is being made. */
-  readonly whole: (document: HeldDocument, encoding: Encoding | null) => WireForm | null
+  readonly whole: (document: CachedResponse, encoding: Encoding | null) => WireForm | null
 }
 
 interface Made {
@@ -38,7 +39,7 @@ interface Made {
 
 /** `given` are headers of all these answers. `Access-Control-Allow-Origin` is in them where it is `*`. */
 export function openWireForms(given: NonNullable<Reply['headers']>, cors: Cors): WireForms {
-  const made = new WeakMap<HeldDocument, Made>()
+  const made = new WeakMap<CachedResponse, Made>()
   const allowed = corsLines(cors.vary === '' ? '*' : '')
 
   function renderHead(headers: Headers): Uint8Array {
@@ -46,7 +47,7 @@ export function openWireForms(given: NonNullable<Reply['headers']>, cors: Cors):
     return Buffer.from('0'.repeat(countedIdBytes) + lines)
   }
 
-  function formsOf(document: HeldDocument): Made {
+  function formsOf(document: CachedResponse): Made {
     const known = made.get(document)
     if (known !== undefined) return known
     const fresh: Made = {}

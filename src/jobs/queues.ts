@@ -16,14 +16,16 @@ export const advancePayload = v.object({
 export type AdvancePayload = v.InferOutput<typeof advancePayload>
 
 /**
- * A job is released this much before its time and its worker waits for the exact millisecond, so that lateness does
- * not depend on Redis' timer cycle (100 ms).
+ * A job is released this much before its time and its worker waits for the exact millisecond, so that
+ * lateness does not depend on Redis' timer cycle (100 ms).
  */
 export const leadMs = 120
 
 export type AdvanceQueue = Queue<AdvancePayload>
 
-/** Opens the producing side. Finished and failed jobs leave no trace, so that the same id can be added again. */
+/**
+ * Opens the producing side. Finished and failed jobs leave no trace, so that the same id can be added again.
+ */
 export function openAdvanceQueue(connection: RedisClient): AdvanceQueue {
   return new Queue<AdvancePayload>(advanceQueueName, {
     connection,
@@ -36,8 +38,10 @@ export function openAdvanceQueue(connection: RedisClient): AdvanceQueue {
   })
 }
 
-/** Schedules the ends of tracks. The id is station, play and time: adding the same one twice adds nothing, and
- * an end that moved gets another job; the old one finds that nothing is due. */
+/**
+ * Schedules the ends of tracks. The id is station, play and time: adding the same one twice adds nothing, and
+ * an end that moved gets another job; the old one finds that nothing is due.
+ */
 export async function scheduleAdvances(
   queue: AdvanceQueue,
   payloads: readonly AdvancePayload[]
@@ -67,7 +71,10 @@ export type DeliverPayload = v.InferOutput<typeof deliverPayload>
 
 export type DeliverQueue = Queue<DeliverPayload>
 
-/** Opens the producing side. A job only says when to look: what is due stands in Postgres, and the relay adds jobs for it again. */
+/**
+ * Opens the producing side. A job only says when to look: what is due stands in Postgres, and the relay adds
+ * jobs for it again.
+ */
 export function openDeliverQueue(connection: RedisClient): DeliverQueue {
   return new Queue<DeliverPayload>(deliverQueueName, {
     connection,
@@ -92,7 +99,10 @@ export async function scheduleDeliveries(
   )
 }
 
-/** A stalled job keeps its id for half a minute: one that was lost with its worker must not stand in the way so long. */
+/**
+ * A stalled job keeps its id for half a minute: one that was lost with its worker must not stand in the way
+ * so long.
+ */
 const sameForMs = 4_000
 
 /** Has hooks looked at that have something due, once in a few seconds at most. */

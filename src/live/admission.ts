@@ -14,11 +14,11 @@ export interface Owner {
 }
 
 /** Why there is no place: everybody's are taken, or those of this address. */
-export type Refusal = 'total' | 'address'
+export type ConnectionRefusal = 'total' | 'address'
 
 /** Counts connections that stay open: sockets, streams and long polls. */
 export interface Admission {
-  readonly enter: (address: string) => Owner | Refusal
+  readonly enter: (address: string) => Owner | ConnectionRefusal
   /** Gives a place back; to be called once for each `enter`. */
   readonly leave: (owner: Owner) => void
   readonly size: () => number

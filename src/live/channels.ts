@@ -1,11 +1,11 @@
 import type { Trigger } from '../station/triggers.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import type { Frame } from './frames.ts'
-import type { Wish } from './protocol.ts'
+import type { SubscriptionRequest } from './protocol.ts'
 import type { Session, Subscription } from './session.ts'
 
 /** A change that is not shown yet. */
-export interface Postponed {
+export interface PostponedPublication {
   readonly station: LiveStation
   readonly triggers: ReadonlySet<Trigger>
   readonly dueAtMs: number
@@ -21,7 +21,7 @@ export interface Channel {
   /** What its subscribers are shown, where that is not simply the newest state: with a delay. */
   shown: LiveStation | null
   /** Changes in their order, to be shown later. */
-  readonly postponed: Postponed[]
+  readonly postponed: PostponedPublication[]
   /** The newest publication without triggers: all who ask within a second get the same bytes. */
   repeated: Repeated | null
 }
@@ -37,8 +37,10 @@ export interface Channels {
   /** The channels of a name: one, and one for each delay that somebody asked for. */
   readonly named: (name: string) => readonly Channel[]
   readonly all: () => Iterable<Channel>
-  /** Replaces the subscriptions of a session; what is known of the state it has stays with a channel it keeps. */
-  readonly subscribe: (session: Session, wishes: readonly Wish[], joinedAt: number) => void
+  /**
+   * Replaces the subscriptions of a session; what is known of the state it has stays with a channel it keeps.
+   */
+  readonly subscribe: (session: Session, wishes: readonly SubscriptionRequest[], joinedAt: number) => void
   /** Takes all subscriptions of a session away. */
   readonly leave: (session: Session) => void
 }
@@ -84,7 +86,7 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
     }
   }
 
-  function add(session: Session, wish: Wish, joinedAt: number): Subscription {
+  function add(session: Session, wish: SubscriptionRequest, joinedAt: number): Subscription {
     const channel = find(wish.channel, session.delayMs) ?? openChannel(wish.channel, session.delayMs)
     const before = session.subscriptions.find(each => each.channel === channel)
     const subscription: Subscription = {

@@ -6,10 +6,10 @@ import type { LiveStation } from './feed/live-station.ts'
 const postponedAtMost = 256
 
 /**
- * Takes a change of a delayed channel in, to be shown when its time has come. True: show it now, because what was shown
- * belongs to another epoch, or nothing was.
+ * Takes a change of a delayed channel in, to be shown when its time has come. True: show it now, because what
+ * was shown belongs to another epoch, or nothing was.
  */
-export function postpone(
+export function delayPublication(
   channel: Channel,
   station: LiveStation,
   triggers: readonly Trigger[],
@@ -51,7 +51,7 @@ interface Turns<Item> {
 /** How long it may keep the event loop at a time; at least one item is worked on. */
 const turnMs = 1
 
-export function openTurns<Item>(work: (item: Item) => void): Turns<Item> {
+export function openTimeSlices<Item>(work: (item: Item) => void): Turns<Item> {
   const waiting = new Set<Item>()
   let isScheduled = false
 

@@ -6,9 +6,9 @@ import { renderPatch } from './deltas.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
-import { type Frame, openFrame, renderDelta, renderPub, renderTime, type Snapshot } from './frames.ts'
+import { type Frame, openFrame, renderDelta, renderPub, renderTimeFrame, type Snapshot } from './frames.ts'
 import type { Permissions } from './permissions.ts'
-import { type Ending, stationOf, timeChannel } from './protocol.ts'
+import { type DisconnectReason, stationOfChannel, timeChannel } from './protocol.ts'
 import { sendFrame, type Session, type Subscription } from './session.ts'
 
 /** Above this a client gets nothing new until it has read; far above it, it is cut off. */
@@ -18,7 +18,10 @@ const slowBytes = 1024 * 1024
 /** From so many former states a publication is rendered as a difference. */
 const basesAtMost = 4
 
-/** A song that lasts longer than the clock allows shows that the engine stands still: the sweep would have ended it. */
+/**
+ * A song that lasts longer than the clock allows shows that the engine stands still: the sweep would have
+ * ended it.
+ */
 const overdueMs = 15_000
 
 export interface DeliveryOptions {
@@ -27,7 +30,7 @@ export interface DeliveryOptions {
   /** How long a client may stay behind. */
   readonly slowMs: number
   readonly log: Logger
-  readonly end: (session: Session, ending: Ending) => void
+  readonly end: (session: Session, ending: DisconnectReason) => void
 }
 
 /** What goes out to sessions, and what is held back from those that do not read. */
@@ -55,7 +58,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
 
   /** What a channel shows, if there still is such a station. */
   function find({ name, shown }: Channel): LiveStation | undefined {
-    const newest = feed.find(stationOf(name) ?? '')
+    const newest = feed.find(stationOfChannel(name) ?? '')
     return newest === undefined ? undefined : (shown ?? newest)
   }
 
@@ -73,7 +76,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
 
   const prepare: Prepare = (channel, triggers) => {
     if (channel.name === timeChannel) {
-      const frame = openFrame(renderTime(nowInSeconds()))
+      const frame = openFrame(renderTimeFrame(nowInSeconds()))
       return ({ session }) => sendIfQuiet(session, frame)
     }
     const station = find(channel)
@@ -194,8 +197,8 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
   }
 
   /**
-   * Since when, in Unix seconds, a state may be another one: Redis is away, or nobody ends a song whose time is over. Null where
-   * it is as it should be.
+   * Since when, in Unix seconds, a state may be another one: Redis is away, or nobody ends a song whose time
+   * is over. Null where it is as it should be.
    */
   function staleSince({ state: { stationId } }: LiveStation): number | null {
     if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
@@ -234,7 +237,8 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     release,
     give: (subscription, allowed) => {
       const { channel, session } = subscription
-      if (channel.name === timeChannel) return sendIfQuiet(session, openFrame(renderTime(nowInSeconds())))
+      if (channel.name === timeChannel)
+        return sendIfQuiet(session, openFrame(renderTimeFrame(nowInSeconds())))
       const station = visible(channel, allowed)
       if (station !== null) delivering(channel, station, none)(subscription)
     },

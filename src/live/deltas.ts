@@ -4,8 +4,8 @@ import type { LiveStation } from './feed/live-station.ts'
 const resting = new WeakMap<LiveStation, JsonObject>()
 
 /**
- * The Merge Patch, as JSON, that turns the event rendering of one state, of whatever second, into that of another
- * at `nowSeconds`. Null where no patch can say it.
+ * The Merge Patch, as JSON, that turns the event rendering of one state, of whatever second, into that of
+ * another at `nowSeconds`. Null where no patch can say it.
  */
 export function renderPatch(from: LiveStation, to: LiveStation, nowSeconds: number): string | null {
   const document: JsonObject = JSON.parse(to.eventText(nowSeconds))
@@ -34,9 +34,9 @@ export interface JsonObject {
 export const inexpressible = Symbol('inexpressible')
 
 /**
- * The patch that makes `to` out of `from`: only what differs, `{}` if nothing does. `inexpressible` where a member
- * would have to become null, or an object with a null in it would have to be added; nulls that are already there, and
- * those inside arrays, are no obstacle.
+ * The patch that makes `to` out of `from`: only what differs, `{}` if nothing does. `inexpressible` where a
+ * member would have to become null, or an object with a null in it would have to be added; nulls that are
+ * already there, and those inside arrays, are no obstacle.
  */
 export function diff(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
   const patch: Record<string, Json> = {}
@@ -59,7 +59,10 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a patch with this value would lose something: a null at the top or in an object, but not in an array. */
+/**
+ * Whether a patch with this value would lose something: a null at the top or in an object, but not in an
+ * array.
+ */
 function hasNull(value: Json): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull))
 }

@@ -33,8 +33,9 @@ interface Round {
 const sliceMs = 1
 
 /**
- * Deliveries in slices, one per turn of the event loop. The state is taken when a delivery begins, so a channel
- * never has more than one waiting, however fast it changes, and each subscriber gets states in their order.
+ * Deliveries in slices, one per turn of the event loop. The state is taken when a delivery begins, so a
+ * channel never has more than one waiting, however fast it changes, and each subscriber gets states in their
+ * order.
  */
 export function openFanOut(prepare: Prepare, onError: (error: unknown) => void): FanOut {
   const waiting = new Map<Channel, Job>()
@@ -55,8 +56,9 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void):
   }
 
   /**
-   * Delivers to the round's subscribers until the deadline (as `performance.now()` tells it). A Set may be changed while
-   * it is walked through, and its iterator goes on where a loop left it: who joins meanwhile is skipped.
+   * Delivers to the round's subscribers until the deadline (as `performance.now()` tells it). A Set may be
+   * changed while it is walked through, and its iterator goes on where a loop left it: who joins meanwhile is
+   * skipped.
    */
   function go({ deliver, announcedAt, rest }: Round, deadline: number): void {
     for (const subscription of rest) {

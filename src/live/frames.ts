@@ -1,12 +1,15 @@
 import type { Trigger } from '../station/triggers.ts'
-import { deltaFormat, endings, timeChannel, type Ending } from './protocol.ts'
+import { deltaFormat, disconnectReasons, timeChannel, type DisconnectReason } from './protocol.ts'
 
 /**
- * The frames of PROTOCOL.md as text. The now-playing document comes in as JSON text and is pasted, not parsed:
- * a publication costs one concatenation, whoever reads it.
+ * The frames of PROTOCOL.md as text. The now-playing document comes in as JSON text and is pasted, not
+ * parsed: a publication costs one concatenation, whoever reads it.
  */
 
-/** One frame in the clothes of each transport, put on when they are first needed: many clients share one frame. */
+/**
+ * One frame in the clothes of each transport, put on when they are first needed: many clients share one
+ * frame.
+ */
 export interface Frame {
   /** A WebSocket's text frame. */
   readonly bytes: Uint8Array
@@ -32,8 +35,8 @@ const blockEnd = Buffer.from('\n\n')
 const lineEnd = Buffer.from('\n')
 
 /**
- * A station's state at one moment. `document` is the event rendering as JSON, true at `nowSeconds`; `staleSince` (Unix seconds): it may
- * have changed since, because Redis is away.
+ * A station's state at one moment. `document` is the event rendering as JSON, true at `nowSeconds`;
+ * `staleSince` (Unix seconds): it may have changed since, because Redis is away.
  */
 export interface Snapshot {
   readonly epoch: string
@@ -65,18 +68,21 @@ export function renderConnect(connect: {
 /** The entry of a channel that has nothing to say yet, and of `global:time`. */
 export const waitingEntry = '{}'
 
-/** How a channel was asked for: with or without `recover`, as a client that has this very state, for differences. */
-export interface Asked {
+/**
+ * How a channel was asked for: with or without `recover`, as a client that has this very state, for
+ * differences.
+ */
+export interface SubscriptionReply {
   readonly recover: boolean
   readonly isUpToDate: boolean
   readonly isDelta: boolean
 }
 
 /**
- * A channel's entry in the connect frame: with `recover` the state itself, or only the position where the client has
- * that state; without it the position.
+ * A channel's entry in the connect frame: with `recover` the state itself, or only the position where the
+ * client has that state; without it the position.
  */
-export function renderEntry(snapshot: Snapshot, { recover, isUpToDate, isDelta }: Asked): string {
+export function renderEntry(snapshot: Snapshot, { recover, isUpToDate, isDelta }: SubscriptionReply): string {
   const hasState = recover && !isUpToDate
   return (
     `{"recoverable":true,"epoch":${JSON.stringify(snapshot.epoch)}` +
@@ -104,12 +110,12 @@ export function renderDelta(
   return `{"channel":${JSON.stringify(channel)},"pub":{"delta":${data}${offsetMember(offset)}}}`
 }
 
-export function renderTime(nowSeconds: number): string {
+export function renderTimeFrame(nowSeconds: number): string {
   return `{"channel":"${timeChannel}","pub":{"data":{"time":${nowSeconds}},"offset":${nowSeconds}}}`
 }
 
-export function renderDisconnect(ending: Ending): string {
-  return JSON.stringify({ disconnect: endings[ending] })
+export function renderDisconnect(ending: DisconnectReason): string {
+  return JSON.stringify({ disconnect: disconnectReasons[ending] })
 }
 
 function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): string {

@@ -1,7 +1,7 @@
 import type { Logger } from '../runtime/log.ts'
 
 /** `address`: where a key comes from that was just shown, so that guesses can be limited. */
-export type MayListen = (key: string, stationId: number, address?: string) => Promise<boolean>
+export type ListenPermission = (key: string, stationId: number, address?: string) => Promise<boolean>
 
 export interface Permissions {
   /** Which of the stations the key may listen to. Never rejects: who cannot be asked about is not allowed. */
@@ -13,19 +13,19 @@ export interface Permissions {
 }
 
 /** How long an answer may take; then it is no. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 /**
  * Asks whether keys may listen to private stations. Questions that are asked while the same one is still open
  * share its answer; nothing is remembered beyond that, so that a revocation is felt at once.
  */
-export function openPermissions(mayListen: MayListen, log: Logger): Permissions {
+export function openPermissions(mayListen: ListenPermission, log: Logger): Permissions {
   const open = new Map<string, Promise<boolean>>()
 
   async function ask(key: string, stationId: number, address?: string): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const noAnswer = new Promise<false>(resolve => {
-      timer = setTimeout(resolve, patienceMs, false)
+      timer = setTimeout(resolve, timeoutMs, false)
     })
     try {
       return await Promise.race([mayListen(key, stationId, address), noAnswer])

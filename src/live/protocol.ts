@@ -1,7 +1,7 @@
 /** What clients may say and how a session ends: see PROTOCOL.md. Nothing here does I/O. */
 
 /** Why a session ends: the code and reason of the disconnect frame and of the close frame. */
-export const endings = {
+export const disconnectReasons = {
   shutdown: { code: 3001, reason: 'shutdown' },
   internal: { code: 3004, reason: 'internal server error' },
   slow: { code: 3008, reason: 'slow' },
@@ -13,7 +13,7 @@ export const endings = {
   tooBig: { code: 1009, reason: 'message too big' }
 } as const
 
-export type Ending = keyof typeof endings
+export type DisconnectReason = keyof typeof disconnectReasons
 
 export const maxMessageBytes = 64 * 1024
 export const maxChannels = 128
@@ -25,7 +25,7 @@ export const channelCredit = 2 * maxChannels
 export const channelsPerSecond = 16
 
 /** One channel a client wants. `offset` 0 and `epoch` '' where the client has no state yet. */
-export interface Wish {
+export interface SubscriptionRequest {
   readonly channel: string
   readonly recover: boolean
   /** Publications as differences, where that is possible. */
@@ -36,12 +36,12 @@ export interface Wish {
 
 /** The one client message. `wishes` is null if it had no `subs`; `token` is empty if it had none. */
 export interface Subscribe {
-  readonly wishes: readonly Wish[] | null
+  readonly wishes: readonly SubscriptionRequest[] | null
   readonly token: string
 }
 
 /** Reads the subscribe message; says how the session has to end if it cannot be. Never throws. */
-export function parseSubscribe(text: string): Subscribe | Ending {
+export function parseSubscribe(text: string): Subscribe | DisconnectReason {
   if (Buffer.byteLength(text) > maxMessageBytes) return 'tooBig'
   const message = parseObject(text)
   if (message === null) return 'badRequest'
@@ -61,7 +61,7 @@ export const timeChannel = 'global:time'
 export const deltaFormat = 'merge-patch'
 
 /** The id or short name a channel asks for; null if it is not a station's. */
-export function stationOf(channel: string): string | null {
+export function stationOfChannel(channel: string): string | null {
   return channel.startsWith(stationPrefix) ? channel.slice(stationPrefix.length) : null
 }
 
@@ -96,7 +96,7 @@ function parseObject(text: string): object | null {
 
 const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-function wishOf(channel: string, options: unknown): Wish {
+function wishOf(channel: string, options: unknown): SubscriptionRequest {
   const given = typeof options === 'object' && options !== null ? options : {}
   return {
     channel,

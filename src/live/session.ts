@@ -3,13 +3,13 @@ import type { Owner } from './admission.ts'
 import type { Channel } from './channels.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDisconnect } from './frames.ts'
-import { channelCredit, type Ending, endings } from './protocol.ts'
+import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
 
 /** What a session needs of the wire; every kind of connection brings one. */
 export interface Transport {
   /**
-   * Sends one frame or queues it; false if something waits for the client now. Nothing happens once the connection is
-   * closed.
+   * Sends one frame or queues it; false if something waits for the client now. Nothing happens once the
+   * connection is closed.
    */
   readonly send: (frame: Frame) => boolean
   /** Bytes that were sent and that the client has not taken yet, as far as that is known. */
@@ -31,8 +31,8 @@ export interface Visitor {
 }
 
 /**
- * One client, from its connection to its end. There are very many of these: what most never need is null until it is
- * needed.
+ * One client, from its connection to its end. There are very many of these: what most never need is null
+ * until it is needed.
  */
 export interface Session {
   readonly transport: Transport
@@ -44,7 +44,10 @@ export interface Session {
    * frame, `ended`.
    */
   phase: 'waiting' | 'asking' | 'connected' | 'ended'
-  /** When it is too late for the first message, and after that when the next ping is due, by `performance.now()`. */
+  /**
+   * When it is too late for the first message, and after that when the next ping is due, by
+   * `performance.now()`.
+   */
   dueAtMs: number
   subscriptions: readonly Subscription[]
   /** False once something waited for the client, until nothing does. */
@@ -67,7 +70,9 @@ export interface Subscription {
   /** The state the client knows; no epoch before the first. Nothing older is sent to it. */
   epoch: string
   offset: number
-  /** What a difference would be to: the state whose document the client has. `null`: it has none we know of. */
+  /**
+   * What a difference would be to: the state whose document the client has. `null`: it has none we know of.
+   */
   base: LiveStation | null
   /** Whether it wants differences. */
   readonly isDelta: boolean
@@ -105,11 +110,11 @@ export function sendFrame(session: Session, frame: Frame): void {
  * Tells the client why and closes. A message that cannot be read is closed without a disconnect frame, and so
  * is one that is too big.
  */
-export function endSession(session: Session, ending: Ending): void {
+export function endSession(session: Session, ending: DisconnectReason): void {
   if (session.phase === 'ended') return
   session.phase = 'ended'
   const { transport } = session
-  const { code, reason } = endings[ending]
+  const { code, reason } = disconnectReasons[ending]
   transport.cork(() => {
     if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(openFrame(renderDisconnect(ending)))
     // "Going away" is the close code that generic clients come back from.

@@ -26,7 +26,8 @@ const maxDurationMs = 2_147_483_647
 
 /**
  * Reads tags, length and cover of a regular file whose format is told by its content. Takes at most about ten
- * seconds and 64 MiB. The file must lie inside one of `realRoots`, which are real paths. Whatever is wrong with the file is thrown as an `UnusableFile`.
+ * seconds and 64 MiB. The file must lie inside one of `realRoots`, which are real paths. Whatever is wrong
+ * with the file is thrown as an `UnusableFile`.
  */
 export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
   try {
@@ -67,8 +68,9 @@ async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMet
 }
 
 /**
- * Ogg, and MP3 without a header that counts its frames, are walked to their end. What the parser gives for such an
- * MP3 is the file's size by the bit rate of the first frames: far off when the rate varies and it begins in silence.
+ * Ogg, and MP3 without a header that counts its frames, are walked to their end. What the parser gives for
+ * such an MP3 is the file's size by the bit rate of the first frames: far off when the rate varies and it
+ * begins in silence.
  */
 async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['format']): Promise<number> {
   const toldMs = toDurationMs(format.duration)
@@ -129,8 +131,8 @@ const sampleRates = [44_100, 48_000, 32_000, 0] as const
 const divisors = [4, 0, 2, 1] as const
 
 /**
- * Tells whether MP3 frames begin somewhere in these bytes: a Layer III header, and two more exactly where the ones
- * before end. Recordings of streams begin in the middle of a frame, which no magic number finds.
+ * Tells whether MP3 frames begin somewhere in these bytes: a Layer III header, and two more exactly where the
+ * ones before end. Recordings of streams begin in the middle of a frame, which no magic number finds.
  */
 export function hasMpegFrames(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {

@@ -14,8 +14,8 @@ export interface Cover {
 const maxCoverBytes = 5 * 1024 * 1024
 
 /**
- * Chooses the front cover, else the first picture. What a tag says of the format is not believed: only bytes that
- * begin like JPEG, PNG, WebP or GIF are served to browsers later. Null when nothing fits.
+ * Chooses the front cover, else the first picture. What a tag says of the format is not believed: only bytes
+ * that begin like JPEG, PNG, WebP or GIF are served to browsers later. Null when nothing fits.
  */
 export function chooseCover(pictures: IPicture[]): Cover | null {
   const fronts = pictures.filter(picture => picture.type === 'Cover (front)')

@@ -2,12 +2,15 @@ import { access, constants, readdir } from 'node:fs/promises'
 
 import type { Config } from '../config.ts'
 import { openSql, type Sql } from '../db/sql.ts'
-import { createStation } from '../db/stations.ts'
+import { insertStation } from '../db/stations.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createDemoStation } from './demo.ts'
 
-/** Makes sure that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError` that says why it is not. */
+/**
+ * Makes sure that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError` that says why it is
+ * not.
+ */
 export async function checkMediaDir(folder: string): Promise<void> {
   try {
     await access(folder, constants.R_OK | constants.X_OK)
@@ -22,7 +25,8 @@ export async function checkMediaDir(folder: string): Promise<void> {
 
 /**
  * Creates the station `demo` where `DEMO` is on and there is no station, with the built-in catalogue unless
- * `MEDIA_DIR` brings music of its own. Returns the id of the station that `MEDIA_DIR` goes to, null without one.
+ * `MEDIA_DIR` brings music of its own. Returns the id of the station that `MEDIA_DIR` goes to, null without
+ * one.
  */
 export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
   const [{ stations } = { stations: 0 }] = await sql<
@@ -33,7 +37,7 @@ export async function prepareDemo(sql: Sql, config: Config): Promise<number | nu
     return null
   }
   return sql.begin(async tx => {
-    const created = await createStation(tx, { shortName: 'demo', name: 'Cuewire Demo' })
+    const created = await insertStation(tx, { shortName: 'demo', name: 'Cuewire Demo' })
     const [known] = await tx<{ id: number }[]>`select id from stations where short_name = 'demo'`
     return created ?? known?.id ?? null
   })

@@ -1,16 +1,16 @@
 import { appendTracks, findOrCreatePlaylist, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
 import type { Sql } from '../db/sql.ts'
-import { createStation } from '../db/stations.ts'
-import type { Song } from '../songs/song.ts'
+import { insertStation } from '../db/stations.ts'
+import type { ImportedSong } from '../songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
 
 /**
- * Creates the station `demo` with a playlist of real pieces and lengths but no files, which is all the clock needs
- * to show a living station. A station of that short name is left as it is. Gives the station's id.
+ * Creates the station `demo` with a playlist of real pieces and lengths but no files, which is all the clock
+ * needs to show a living station. A station of that short name is left as it is. Gives the station's id.
  */
 export async function createDemoStation(sql: Sql): Promise<number> {
   return sql.begin(async tx => {
-    const stationId = await createStation(tx, {
+    const stationId = await insertStation(tx, {
       shortName: 'demo',
       name: 'Cuewire Demo',
       description: 'The Open Goldberg Variations, around the clock.'
@@ -29,7 +29,7 @@ export async function createDemoStation(sql: Sql): Promise<number> {
   })
 }
 
-function songOf(track: (typeof catalogue.tracks)[number]): Song {
+function songOf(track: (typeof catalogue.tracks)[number]): ImportedSong {
   const [minutes, seconds] = track.length.split(':').map(Number)
   return {
     path: track.path,

@@ -24,9 +24,9 @@ function asUnusable(error: unknown): never {
 }
 
 /**
- * A file as music-metadata reads it, through a window of 64 KiB: the parsers ask for a few bytes at a time, and
- * a file without a length in its header has to be walked from end to end. Reads fail once the deadline is past,
- * which is what ends a parse that gets nowhere.
+ * A file as music-metadata reads it, through a window of 64 KiB: the parsers ask for a few bytes at a time,
+ * and a file without a length in its header has to be walked from end to end. Reads fail once the deadline is
+ * past, which is what ends a parse that gets nowhere.
  */
 export class FileTokenizer extends AbstractTokenizer {
   // No path in it: the format is told by the content, a wrong extension does no harm.
@@ -49,8 +49,8 @@ export class FileTokenizer extends AbstractTokenizer {
   }
 
   /**
-   * Opens a regular file that lies inside one of `realRoots`; anything else (a FIFO or a link that took its place meanwhile)
-   * is refused without waiting. The deadline is a moment of `performance.now()`.
+   * Opens a regular file that lies inside one of `realRoots`; anything else (a FIFO or a link that took its
+   * place meanwhile) is refused without waiting. The deadline is a moment of `performance.now()`.
    */
   static async open(path: string, realRoots: readonly string[], deadlineMs: number): Promise<FileTokenizer> {
     const handle = await openInside(path, realRoots).catch(asUnusable)

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 
 import { parseConfig } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
-import { createStation } from '../db/stations.ts'
+import { insertStation } from '../db/stations.ts'
 import { type CommandContext, reportOperatorErrors } from '../embedded/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { openImportDatabase } from './import-database.ts'
@@ -13,8 +13,8 @@ import { openBar, openLines, type Progress } from './progress.ts'
 import { checkPaths, countFound } from './scan.ts'
 
 /**
- * Imports media files. Returns the exit code: 0 if at least one file is in the playlist, 1 if no file was usable or the import
- * failed, 130 if `signal` aborted it.
+ * Imports media files. Returns the exit code: 0 if at least one file is in the playlist, 1 if no file was
+ * usable or the import failed, 130 if `signal` aborted it.
  */
 export function importCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   return reportOperatorErrors(call, 1, async () => runImport(call, signal))
@@ -73,8 +73,8 @@ function summary(
 const shownStations = 20
 
 /**
- * The id of the station an import is for, found by id or short name. It is made when `create` says so or when there
- * is no station at all; else an unknown one is an `OperatorError` that lists the known short names.
+ * The id of the station an import is for, found by id or short name. It is made when `create` says so or when
+ * there is no station at all; else an unknown one is an `OperatorError` that lists the known short names.
  */
 async function findOrCreateStation(sql: Sql, name: string, create: boolean): Promise<number> {
   const known = await findStation(sql, name)
@@ -95,7 +95,7 @@ async function findOrCreateStation(sql: Sql, name: string, create: boolean): Pro
       `${JSON.stringify(name)} cannot be a short name: use a-z, 0-9, _ and -, and not digits alone`
     )
   }
-  const id = (await createStation(sql, { shortName: name, name })) ?? (await findStation(sql, name))
+  const id = (await insertStation(sql, { shortName: name, name })) ?? (await findStation(sql, name))
   if (id === null) throw new OperatorError(`the station ${JSON.stringify(name)} went away`)
   return id
 }

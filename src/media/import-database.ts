@@ -13,8 +13,9 @@ export interface ImportDatabase extends AsyncDisposable {
 }
 
 /**
- * Opens the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else starts the Postgres
- * of DATA_DIR for as long as this is open, and says so: a program that runs elsewhere has another database.
+ * Opens the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else starts the
+ * Postgres of DATA_DIR for as long as this is open, and says so: a program that runs elsewhere has another
+ * database.
  */
 export async function openImportDatabase(
   config: Config,

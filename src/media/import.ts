@@ -9,7 +9,7 @@ import {
 } from '../db/media-rows.ts'
 import type { Sql } from '../db/sql.ts'
 import { remoteSong } from '../songs/remote-list.ts'
-import type { Song } from '../songs/song.ts'
+import type { ImportedSong } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
 import type { Cover } from './cover.ts'
 import { UnusableFile } from './file-tokenizer.ts'
@@ -33,7 +33,10 @@ export type ImportEvent =
 export interface ImportOptions {
   stationId: number
   playlistName: string
-  /** Files, folders and playlist files. One that cannot be read is an `OperatorError` before anything is written. */
+  /**
+   * Files, folders and playlist files. One that cannot be read is an `OperatorError` before anything is
+   * written.
+   */
   paths: string[]
   /** Folders beside those of `paths` into which symbolic links and entries of playlist files may lead. */
   allowed?: readonly string[]
@@ -49,9 +52,9 @@ const batchCoverBytes = 16 * 1024 * 1024
 const readsAtOnce = 4
 
 /**
- * Brings audio files into the library and a playlist of a station. Files whose size and time of change are known
- * are not opened again, so the same import twice changes nothing. A file that cannot be used costs itself only.
- * Each batch is one transaction; two imports into one station take turns.
+ * Brings audio files into the library and a playlist of a station. Files whose size and time of change are
+ * known are not opened again, so the same import twice changes nothing. A file that cannot be used costs
+ * itself only. Each batch is one transaction; two imports into one station take turns.
  */
 export async function importMedia(sql: Sql, options: ImportOptions): Promise<ImportCounts> {
   await checkPaths(options.paths)
@@ -103,11 +106,15 @@ async function importBatch(
 
 /** A song to write, a song that is in the library as it is, or what cannot be used. */
 type Look =
-  | { type: 'song'; path: string; song: Song; cover: Cover | null }
+  | { type: 'song'; path: string; song: ImportedSong; cover: Cover | null }
   | { type: 'known'; path: string }
   | { type: 'unusable'; path: string; reason: string }
 
-async function look(found: Found, known: Map<string, Song>, realRoots: readonly string[]): Promise<Look> {
+async function look(
+  found: Found,
+  known: Map<string, ImportedSong>,
+  realRoots: readonly string[]
+): Promise<Look> {
   if (found.type === 'unusable') return found
   const { path } = found
   const old = known.get(path)
@@ -125,10 +132,13 @@ async function look(found: Found, known: Map<string, Song>, realRoots: readonly 
   }
 }
 
-/** What the next transaction writes: the tracks in their order, the songs that are new or changed, their covers. */
+/**
+ * What the next transaction writes: the tracks in their order, the songs that are new or changed, their
+ * covers.
+ */
 interface Pending {
   paths: Set<string>
-  songs: Song[]
+  songs: ImportedSong[]
   covers: Map<string, Cover>
   coverBytes: number
 }

@@ -33,7 +33,7 @@ export function openBar(out: NodeJS.WriteStream, total: number): Progress {
       } else if (now - drawnAt >= redrawEveryMs) {
         drawnAt = now
         const line = renderBar(event.counts, total, (now - startedAt) / 1_000, event.path)
-        out.write(`\r\u001B[K${cutToWidth(line, out.columns)}`)
+        out.write(`\r\u001B[K${truncateToWidth(line, out.columns)}`)
       }
     },
     end() {
@@ -52,7 +52,7 @@ export function renderBar(counts: ImportCounts, total: number, seconds: number, 
 }
 
 /** Cuts a line so that it does not wrap. Characters are taken as at most two columns wide. */
-export function cutToWidth(line: string, columns: number | undefined): string {
+export function truncateToWidth(line: string, columns: number | undefined): string {
   let left = (columns ?? 80) - 1
   let end = 0
   for (const char of line) {

@@ -19,7 +19,10 @@ const audioExtensions = new Set(['.mp3', '.ogg', '.oga', '.opus', '.flac', '.m4a
 const playlistExtensions = new Set(['.m3u', '.m3u8', '.pls'])
 const byName = new Intl.Collator('en', { numeric: true })
 
-/** Makes sure that every argument of an import is a file or folder that can be read; throws an `OperatorError`. */
+/**
+ * Makes sure that every argument of an import is a file or folder that can be read; throws an
+ * `OperatorError`.
+ */
 export async function checkPaths(paths: string[]): Promise<void> {
   for (const path of paths) {
     const shown = JSON.stringify(path)
@@ -35,8 +38,8 @@ export async function checkPaths(paths: string[]): Promise<void> {
 }
 
 /**
- * The real paths of the folders in which the files of an import must lie: each folder of `paths`, the folder of each file of
- * them, and `allowed`. What is a link itself counts as the place to which it leads.
+ * The real paths of the folders in which the files of an import must lie: each folder of `paths`, the folder
+ * of each file of them, and `allowed`. What is a link itself counts as the place to which it leads.
  */
 export async function rootsOf(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
   const named = paths.map(async path => {
@@ -47,10 +50,10 @@ export async function rootsOf(paths: readonly string[], allowed: readonly string
 }
 
 /**
- * Walks files, folders (all the way down, sorted, without hidden names) and playlist files, and gives what can
- * be imported in that order. Playlist files inside folders are left alone: they would repeat what is there.
- * Nothing but one folder's names is held in memory. The same file may come more than once. Links and entries of
- * playlist files that lead out of `realRoots` are unusable, and not opened.
+ * Walks files, folders (all the way down, sorted, without hidden names) and playlist files, and gives what
+ * can be imported in that order. Playlist files inside folders are left alone: they would repeat what is
+ * there. Nothing but one folder's names is held in memory. The same file may come more than once. Links and
+ * entries of playlist files that lead out of `realRoots` are unusable, and not opened.
  */
 export async function* scan(paths: string[], realRoots: readonly string[]): AsyncGenerator<Found> {
   const visited = new Set<string>()

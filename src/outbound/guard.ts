@@ -7,8 +7,8 @@ import pLimit from 'p-limit'
 import { isWithin, networkList, parsedUrl } from './networks.ts'
 
 /**
- * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast, reserved,
- * 6to4 relays, and the address under which Azure tells secrets to its machines.
+ * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast,
+ * reserved, 6to4 relays, and the address under which Azure tells secrets to its machines.
  */
 const special4 = [
   '0.0.0.0/8',
@@ -47,8 +47,8 @@ const reachable6 = networkList(['2000::/3', ...embedding6.map(prefix => `${prefi
 const special = networkList([...special4, ...special6, ...embedded6])
 
 /**
- * Whether a request to an operator's URL must not go to this address, since it is no host of the public internet.
- * `allowed` lists exceptions. What is no address at all is forbidden.
+ * Whether a request to an operator's URL must not go to this address, since it is no host of the public
+ * internet. `allowed` lists exceptions. What is no address at all is forbidden.
  */
 export function isForbiddenAddress(text: string, allowed: BlockList): boolean {
   // A zone ("%eth0") says by which interface, not where to.
@@ -70,8 +70,9 @@ const unsafe = (sentence: string): UrlProblem => ({ code: 'unsafe_url', sentence
 export const forbiddenAddress = unsafe('must not lead to a private or special address.')
 
 /**
- * Judges all of a URL that can be judged without asking a name server: http or https, no user info, port 80, 443 or
- * 1024 and above, and an address if there is one in place of a name, however it is written (decimal, octal, hex).
+ * Judges all of a URL that can be judged without asking a name server: http or https, no user info, port 80,
+ * 443 or 1024 and above, and an address if there is one in place of a name, however it is written (decimal,
+ * octal, hex).
  */
 export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
   const url = parsedUrl(text)
@@ -90,28 +91,28 @@ export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-const patienceMs = 1_000
+const timeoutMs = 1_000
 /**
- * Each look-up occupies a thread of Node's pool for as long as the name server is silent; there are four unless told, and two
- * are left to others.
+ * Each look-up occupies a thread of Node's pool for as long as the name server is silent; there are four
+ * unless told, and two are left to others.
  */
-export const lookUpsAtOnce = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
-const atOnce = pLimit(lookUpsAtOnce)
+export const lookUpLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
+const atOnce = pLimit(lookUpLimit)
 
 /**
- * Judges a URL that is about to be stored: as `checkUrl`, and by all addresses that its name has now. A name that has
- * none, or none within a second, passes: it is judged again at each request.
+ * Judges a URL that is about to be stored: as `checkUrl`, and by all addresses that its name has now. A name
+ * that has none, or none within a second, passes: it is judged again at each request.
  */
 export async function checkTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)
   if (problem || isIP(hostOf(url)) !== 0) return problem
-  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(patienceMs)).catch(() => [])
+  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => [])
   return addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddress : null
 }
 
 /**
- * All addresses that a name has now. Rejects for a name that is not known, and as soon as the signal is aborted: the
- * system's look-up, which cannot be ended, then goes on unheard.
+ * All addresses that a name has now. Rejects for a name that is not known, and as soon as the signal is
+ * aborted: the system's look-up, which cannot be ended, then goes on unheard.
  */
 export async function addressesOf(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   signal.throwIfAborted()

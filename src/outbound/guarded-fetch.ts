@@ -13,7 +13,10 @@ export interface GuardedRequest {
   /** Other names than `Host` and `Accept-Encoding`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** For all of it, from the name to the last byte; 10 seconds unless told. A connection must be there after three. */
+  /**
+   * For all of it, from the name to the last byte; 10 seconds unless told. A connection must be there after
+   * three.
+   */
   readonly timeoutMs?: number
   /** The longest body that is read; 1 MiB unless told. */
   readonly maxBytes?: number
@@ -34,14 +37,17 @@ const bytesPerByte = 6
 /** Headers, early answers, and what comes faster than the body is read. */
 const mostAround = 262_144
 const connectMs = 3_000
-/** Node's 250 ms would give up addresses on the other side of the world. A lost greeting is repeated after a second. */
+/**
+ * Node's 250 ms would give up addresses on the other side of the world. A lost greeting is repeated after a
+ * second.
+ */
 const perAddressMs = 1_400
 
 /**
- * Sends a request to an address that an operator gave, and to no host that `checkUrl` and the guard forbid: the name is
- * looked up once, all its addresses are judged, and only these are connected to. Redirects are not followed, and no
- * proxy is used. Gives the answer whatever its status, but for a redirect; throws a `FetchFault` where there is none, and
- * the signal's own reason once that is aborted.
+ * Sends a request to an address that an operator gave, and to no host that `checkUrl` and the guard forbid:
+ * the name is looked up once, all its addresses are judged, and only these are connected to. Redirects are
+ * not followed, and no proxy is used. Gives the answer whatever its status, but for a redirect; throws a
+ * `FetchFault` where there is none, and the signal's own reason once that is aborted.
  */
 export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedAnswer> {
   const { allowed, timeoutMs = 10_000, signal } = request
@@ -122,8 +128,8 @@ function exchange(
 }
 
 /**
- * Ends a request that is not connected in time, and one that is sent far more than its answer may be: early answers (1xx)
- * without an end, or chunks that are nearly nothing but marks.
+ * Ends a request that is not connected in time, and one that is sent far more than its answer may be: early
+ * answers (1xx) without an end, or chunks that are nearly nothing but marks.
  */
 function limitConnection(
   asked: http.ClientRequest,
@@ -177,8 +183,8 @@ const sentences = {
 export type FetchFaultWord = keyof typeof sentences
 
 /**
- * Why a request to an operator's address has no answer that may be used. The message is a sentence for the operator: no
- * address, and nothing of what was sent, is in it.
+ * Why a request to an operator's address has no answer that may be used. The message is a sentence for the
+ * operator: no address, and nothing of what was sent, is in it.
  */
 export class FetchFault extends Error {
   readonly word: FetchFaultWord

@@ -20,7 +20,10 @@ export function networkList(networks: readonly string[]): BlockList {
   return list
 }
 
-/** Whether a text is an address that is in one of the networks. IPv4 written as IPv6 (`::ffff:`) counts as IPv4. */
+/**
+ * Whether a text is an address that is in one of the networks. IPv4 written as IPv6 (`::ffff:`) counts as
+ * IPv4.
+ */
 export function isWithin(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
@@ -42,8 +45,8 @@ export function ownerOf(address: string): string {
 }
 
 /**
- * A URL in its parts, relative to a base if one is given; null where the text is none. `URL.canParse` of Node 20 cannot be asked:
- * after four thousand calls it says no to addresses with letters like `ö`.
+ * A URL in its parts, relative to a base if one is given; null where the text is none. `URL.canParse` of Node
+ * 20 cannot be asked: after four thousand calls it says no to addresses with letters like `ö`.
  */
 export function parsedUrl(text: string, base?: string): URL | null {
   try {
@@ -54,8 +57,8 @@ export function parsedUrl(text: string, base?: string): URL | null {
 }
 
 /**
- * Whether the host of an address is one of the names and numbers that hosts have. The URL standard also takes `a;b` and `a'b`, which mean
- * something else in a header.
+ * Whether the host of an address is one of the names and numbers that hosts have. The URL standard also takes
+ * `a;b` and `a'b`, which mean something else in a header.
  */
 export const hasPlainHost = ({ hostname }: URL): boolean =>
   /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname)

@@ -7,7 +7,10 @@ import { html, pageHeaders, showPage } from './page.ts'
 import { stationPage, streamsOf } from './station-page.ts'
 import type { WebFiles } from './web-files.ts'
 
-/** The widget as a page of its own, to be shown in frames: `?size=badge`, `card` or `full`, `?theme=light`, `dark` or `auto`. */
+/**
+ * The widget as a page of its own, to be shown in frames: `?size=badge`, `card` or `full`, `?theme=light`,
+ * `dark` or `auto`.
+ */
 export const embedRoute = (files: () => Promise<WebFiles>) =>
   stationPage('/embed', files, shown => {
     const { station, query, apiKey, baseUrl } = shown
@@ -46,7 +49,9 @@ const isWidgetSize = (text: string): text is WidgetSize => Object.hasOwn(widgetS
 
 const themes = ['light', 'dark', 'auto'] as const
 
-/** The lines that put a widget on a website. `attributes` are what stands in the element beside its station. */
+/**
+ * The lines that put a widget on a website. `attributes` are what stands in the element beside its station.
+ */
 export function elementCode(
   baseUrl: string,
   station: string,
@@ -82,7 +87,10 @@ function element(name: string, attributes: Readonly<Record<string, string>>): st
   return `<${name}${written.join('')}></${name}>`
 }
 
-/** Characters that turn the direction of what follows, as references: the code around a name must stay readable. */
+/**
+ * Characters that turn the direction of what follows, as references: the code around a name must stay
+ * readable.
+ */
 const withoutTurns = (text: string) =>
   text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, char => `&#${char.charCodeAt(0)};`)
 
@@ -135,7 +143,9 @@ export const oembedRoute: Route<ApiServices> = {
   }
 }
 
-/** The station whose player an address leads to; empty if it is none of ours. `bases`: where this server is. */
+/**
+ * The station whose player an address leads to; empty if it is none of ours. `bases`: where this server is.
+ */
 function stationNamed(address: string, bases: readonly string[]): string {
   // Names of servers are written in capitals as well.
   const plain = plainly(address)

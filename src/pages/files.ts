@@ -18,8 +18,8 @@ const reply = (file: WebFile, caching: string): Reply => ({
 })
 
 /**
- * The files of pages, under names that change with their content. While servers are being replaced one may be asked for
- * another version's file: it gives its own, which nobody may keep.
+ * The files of pages, under names that change with their content. While servers are being replaced one may be
+ * asked for another version's file: it gives its own, which nobody may keep.
  */
 const assets = (files: GetFiles): Route<ApiServices> => ({
   method: 'GET',
@@ -40,7 +40,7 @@ const stable = (name: string, files: GetFiles, path = `/${name}`): Route<ApiServ
   handle: async () => reply((await files()).named(name), 'public, max-age=300, stale-while-revalidate=86400')
 })
 
-export const fileRoutes = (files: GetFiles): readonly Route<ApiServices>[] => [
+export const pageFileRoutes = (files: GetFiles): readonly Route<ApiServices>[] => [
   assets(files),
   stable('widget.js', files),
   stable('client.js', files),
@@ -60,7 +60,10 @@ const stray = (path: string, placeOf: (params: Readonly<Record<string, string>>)
 
 const above = (name = '') => `../${encodeURIComponent(name)}`
 
-/** What people make of the addresses of pages: one slash too much, a piece too little, a page that is not there. */
+/**
+ * What people make of the addresses of pages: one slash too much, a piece too little, a page that is not
+ * there.
+ */
 export const strayRoutes = (files: () => Promise<WebFiles>): readonly Route<ApiServices>[] => [
   stray('/public', () => './'),
   stray('/public/', () => '../'),

@@ -3,7 +3,10 @@ import { hasPlainHost, parsedUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
 import type { WebFiles } from './web-files.ts'
 
-/** A page. `root` leads from its address to the root of the server, so that a path in front of it does no harm. */
+/**
+ * A page. `root` leads from its address to the root of the server, so that a path in front of it does no
+ * harm.
+ */
 export interface Page {
   readonly title: string
   readonly root: '.' | '..' | '../..'
@@ -116,7 +119,9 @@ export interface Html {
 /** What may stand in a template: text is escaped, HTML is not, null is left out. */
 type Shown = string | number | Html | readonly Html[] | null
 
-/** Writes HTML; whatever is put in is text, in elements and in quoted attributes, unless it is HTML itself. */
+/**
+ * Writes HTML; whatever is put in is text, in elements and in quoted attributes, unless it is HTML itself.
+ */
 export function html(texts: TemplateStringsArray, ...values: readonly Shown[]): Html {
   return { html: String.raw({ raw: texts }, ...values.map(render)) }
 }
@@ -137,8 +142,8 @@ export function dataElement(id: string, json: string): Html {
 }
 
 /**
- * Sends elsewhere. Places are relative: there may be a path in front of the server, and it is known under other names than
- * `BASE_URL`.
+ * Sends elsewhere. Places are relative: there may be a path in front of the server, and it is known under
+ * other names than `BASE_URL`.
  */
 export const sendTo = (place: string, query: URLSearchParams): Reply => ({
   status: 302,

@@ -56,7 +56,9 @@ function cards({ state, station, baseUrl, apiKey }: Shown): Html {
     ${metas}`
 }
 
-/** What is seen before the script runs, and without it: the same as its first picture, as far as that goes. */
+/**
+ * What is seen before the script runs, and without it: the same as its first picture, as far as that goes.
+ */
 function firstSight(shown: Shown): Html {
   const { state, station, baseUrl } = shown
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }

@@ -2,7 +2,7 @@ import type { Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
 import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
-import { fileRoutes, strayRoutes } from './files.ts'
+import { pageFileRoutes, strayRoutes } from './files.ts'
 import { galleryRoute } from './gallery.ts'
 import { playerRoute } from './player.ts'
 import { streamsRoutes } from './station-page.ts'
@@ -12,7 +12,7 @@ import { openWebFiles } from './web-files.ts'
 export function openPages(): readonly Route<ApiServices>[] {
   const files = openWebFiles()
   return [
-    ...fileRoutes(files),
+    ...pageFileRoutes(files),
     dashboardRoute(files),
     playerRoute(files),
     embedRoute(files),

@@ -1,8 +1,9 @@
-import { visitedStation, visitOf } from '../api/auth/visit.ts'
-import type { HeldDocument, Reply, Route } from '../api/core/route.ts'
+import { findVisibleStation, publicRequestOf } from '../api/auth/public-request.ts'
+import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { type PlaylistFormat, playlistTypes, renderPlaylist } from '../songs/playlist-file.ts'
+import type { CachedResponse } from '../station/document.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
 import { html, pageHeaders, sendTo, showPage } from './page.ts'
@@ -14,17 +15,20 @@ export interface Shown {
   /** The summary that every now-playing document carries. */
   readonly station: ReturnType<typeof renderStation>
   /** The now-playing document as it is pushed, at this second. */
-  readonly document: HeldDocument
+  readonly document: CachedResponse
   readonly query: URLSearchParams
-  /** The key of a private station, which everything else it is asked for needs as well; empty for a public one. */
+  /**
+   * The key of a private station, which everything else it is asked for needs as well; empty for a public
+   * one.
+   */
   readonly apiKey: string
   readonly files: WebFiles
   readonly baseUrl: string
 }
 
 /**
- * A page about a station, at `/public/{station}` and what follows that. A private station, without a key for it, is as
- * unknown as one that is not there.
+ * A page about a station, at `/public/{station}` and what follows that. A private station, without a key for
+ * it, is as unknown as one that is not there.
  */
 export function stationPage(
   rest: '' | `/${string}`,
@@ -39,7 +43,7 @@ export function stationPage(
       const files = await getFiles()
       const baseUrl = services.config.BASE_URL
       try {
-        const state = await visitedStation(visitOf(request), services)
+        const state = await findVisibleStation(publicRequestOf(request), services)
         const document = services.live.document(state.stationId, 'event')
         if (document === undefined) throw new ApiError('not-found')
         const apiKey = state.profile.isPublic ? '' : request.apiKey

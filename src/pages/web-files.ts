@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 
 import * as v from 'valibot'
 
-import type { HeldDocument } from '../api/core/route.ts'
 import { builtFile } from '../runtime/program-files.ts'
+import type { CachedResponse } from '../station/document.ts'
 
 /*
  * What browsers load is bundled and compressed by the build (`scripts/build.mjs`). A server process reads it when the
@@ -12,7 +12,7 @@ import { builtFile } from '../runtime/program-files.ts'
  */
 
 /** A file for browsers, in all codings. `name` changes with its content: `player-A7KLSN7G.js`. */
-export interface WebFile extends HeldDocument {
+export interface WebFile extends CachedResponse {
   readonly name: string
   readonly contentType: string
 }
@@ -20,7 +20,9 @@ export interface WebFile extends HeldDocument {
 export interface WebFiles {
   /** By the name without the hash, `player.js`. Throws if there is none. */
   readonly named: (name: string) => WebFile
-  /** By a name with a hash, this one's or that of another version of the program; undefined if there is none. */
+  /**
+   * By a name with a hash, this one's or that of another version of the program; undefined if there is none.
+   */
   readonly hashed: (name: string) => WebFile | undefined
 }
 

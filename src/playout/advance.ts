@@ -1,15 +1,18 @@
 import { refill } from '../autodj/refill.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
-import { endPlay, goSilent, startQueued } from './plays/plays.ts'
-import { bridge } from './plays/provisional-plays.ts'
+import { endPlay, goSilent, startFromQueue } from './plays/plays.ts'
+import { endUnreported } from './plays/provisional-plays.ts'
 import { endPass } from './queue/passes.ts'
 import { planStatements } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
 import { readSituation } from './situation.ts'
 
-/** `due`: the play has reached its end. `skip`: an operator ends it now. `wake`: the station is silent and may have something to play. */
+/**
+ * `due`: the play has reached its end. `skip`: an operator ends it now. `wake`: the station is silent and may
+ * have something to play.
+ */
 export type Cause = 'due' | 'skip' | 'wake'
 
 export interface AdvanceRequest {
@@ -20,13 +23,14 @@ export interface AdvanceRequest {
 }
 
 /**
- * `advanced`: this call ended the play. `postponed`: its end is decided later. `superseded`: another play is current by now. `not-due`: it
- * ends later. `silent`: nothing plays, and there is nothing to play. `deleted`: the station does not exist.
+ * `advanced`: this call ended the play. `postponed`: its end is decided later. `superseded`: another play is
+ * current by now. `not-due`: it ends later. `silent`: nothing plays, and there is nothing to play. `deleted`:
+ * the station does not exist.
  */
-export type Outcome = 'advanced' | 'postponed' | 'superseded' | 'not-due' | 'silent' | 'deleted'
+export type AdvanceOutcome = 'advanced' | 'postponed' | 'superseded' | 'not-due' | 'silent' | 'deleted'
 
 export interface Advanced {
-  readonly outcome: Outcome
+  readonly outcome: AdvanceOutcome
   /** Milliseconds until the play is due, by the time of Postgres; 0 unless the outcome is `not-due`. */
   readonly earlyByMs: number
 }
@@ -50,7 +54,7 @@ export async function advance(
   }
 }
 
-const did = (outcome: Outcome): Advanced => ({ outcome, earlyByMs: 0 })
+const did = (outcome: AdvanceOutcome): Advanced => ({ outcome, earlyByMs: 0 })
 
 /** Does what `advance` does, as part of a change. */
 export async function advancePlay(
@@ -71,16 +75,16 @@ export async function advancePlay(
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
-async function goOn(change: StationChange): Promise<Outcome> {
+async function goOn(change: StationChange): Promise<AdvanceOutcome> {
   const { play } = change
   if (!play) return 'silent'
   const { queue } = await readSituation(change)
-  const bridged = await bridge(change, play, queue)
+  const bridged = await endUnreported(change, play, queue)
   await refillQueue(change, { isLibraryChanged: false })
   return bridged === 'ended' ? 'advanced' : 'postponed'
 }
 
-async function startNext(change: StationChange, startMs: number): Promise<Outcome> {
+async function startNext(change: StationChange, startMs: number): Promise<AdvanceOutcome> {
   const { tx, station, play } = change
   const { library, queue } = await readSituation(change)
   const plan = refill({
@@ -111,7 +115,7 @@ async function startNext(change: StationChange, startMs: number): Promise<Outcom
     ...planStatements(tx, [{ stationId: station.id, plan }]),
     ...(first
       ? [
-          startQueued(
+          startFromQueue(
             change,
             first,
             { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) },

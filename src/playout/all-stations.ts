@@ -10,24 +10,24 @@ const chunk = 200
 /** How often a look goes on while there is more to mark. */
 const rounds = 100
 /** How long a caller waits for its fact to show; the rest follows behind it. */
-const patienceMs = 500
+const timeoutMs = 500
 
 /**
- * Counts a fact that all stations show, as part of its transaction. It touches no station: thousands of rows that are
- * locked until a commit would hold up everybody else.
+ * Counts a fact that all stations show, as part of its transaction. It touches no station: thousands of rows
+ * that are locked until a commit would hold up everybody else.
  */
-export async function countEverywhere(tx: Tx): Promise<void> {
+export async function countSharedFact(tx: Tx): Promise<void> {
   await tx`
     insert into settings (name, value) values (${counter}, '1')
     on conflict (name) do update set value = (settings.value::bigint + 1)::text`
 }
 
 /**
- * Gives some of the stations that have not seen the newest of these facts a new revision, and tells which; none is
- * left once it gives an empty list. A station that somebody holds is passed over: it stays behind, and the next look
- * finds it.
+ * Gives some of the stations that have not seen the newest of these facts a new revision, and tells which;
+ * none is left once it gives an empty list. A station that somebody holds is passed over: it stays behind,
+ * and the next look finds it.
  */
-export async function markEverywhere(sql: Sql): Promise<number[]> {
+export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
       select s.id from stations s, newest where s.everywhere < newest.number and s.deleted_at is null
@@ -39,23 +39,23 @@ export async function markEverywhere(sql: Sql): Promise<number[]> {
 }
 
 /**
- * Publishes a committed fact on all stations; concurrent calls are coalesced. A caller waits for a moment, which is enough for most
- * installations; thousands of stations follow behind. Never rejects.
+ * Publishes a committed fact on all stations; concurrent calls are coalesced. A caller waits for a moment,
+ * which is enough for most installations; thousands of stations follow behind. Never rejects.
  */
-export async function showEverywhere(services: PlayoutServices): Promise<void> {
+export async function publishAllStations(services: PlayoutServices): Promise<void> {
   const shown = services.allStations.run('all', () => markAndPublish(services))
-  await withDeadline(patienceMs, 'publishing all stations', () => shown).catch(() => {})
+  await withDeadline(timeoutMs, 'publishing all stations', () => shown).catch(() => {})
 }
 
 /** Never rejects; what fails, the sweep does again. */
 async function markAndPublish(services: PlayoutServices): Promise<void> {
   try {
     for (let round = 0; round < rounds; round++) {
-      const ids = await markEverywhere(services.sql)
+      const ids = await raiseAllRevisions(services.sql)
       if (ids.length === 0) return
       await repairStates(services, ids)
     }
   } catch (error) {
-    services.log.warn({ err: error }, 'live states not updated yet')
+    services.log.warn({ err: error }, 'live states not updated; retrying')
   }
 }

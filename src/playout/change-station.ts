@@ -25,15 +25,16 @@ export interface StationChange {
   /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
   readonly isPulledBack: boolean
   /**
-   * Marks parts that the change makes look different: they are published after the commit. `columns` of the station are written in the same
-   * statement, at the end of the change; without parts they are written and nothing is published.
+   * Marks parts that the change makes look different: they are published after the commit. `columns` of the
+   * station are written in the same statement, at the end of the change; without parts they are written and
+   * nothing is published.
    */
   readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
   readonly happenedAt: (atMs: number) => void
   /**
-   * The time of the change at which something happened that this process noted at `atMs` by its own clock. It is neither after now, nor
-   * before plays that were pulled back to now.
+   * The time of the change at which something happened that this process noted at `atMs` by its own clock. It
+   * is neither after now, nor before plays that were pulled back to now.
    */
   readonly momentOf: (atMs: number) => number
 }
@@ -51,15 +52,19 @@ export type StationColumns = Readonly<
 export interface ChangeOptions {
   /** The caller does not wait until the change is published. */
   readonly isPublishedLater?: boolean
-  /** Runs in the transaction before the station is locked: slow statements that do not depend on the station. */
+  /**
+   * Runs in the transaction before the station is locked: slow statements that do not depend on the station.
+   */
   readonly beforeLock?: (tx: Tx) => Promise<void>
 }
 
 /**
- * Changes a station. In one transaction the row of the station is locked, what the change depends on is read, `change` runs, the revision is
- * raised once if it marked a part, and the triggers that fired are written into the outbox of the web hooks. After the commit the snapshot
- * is stored in Redis and published, and deliveries are enqueued. If a store is unavailable after the commit, the sweep repairs that.
- * Returns what `change` returned. Throws 404 if the station does not exist, and what `change` throws; then nothing is changed.
+ * Changes a station. In one transaction the row of the station is locked, what the change depends on is read,
+ * `change` runs, the revision is raised once if it marked a part, and the triggers that fired are written
+ * into the outbox of the web hooks. After the commit the snapshot is stored in Redis and published, and
+ * deliveries are enqueued. If a store is unavailable after the commit, the sweep repairs that. Returns what
+ * `change` returned. Throws 404 if the station does not exist, and what `change` throws; then nothing is
+ * changed.
  */
 export async function changeStation<Result>(
   services: PlayoutServices,
@@ -150,7 +155,10 @@ async function takeStation(tx: Tx, stationId: number) {
   return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
 }
 
-/** Writes columns of a station and raises its revision and those of the parts; null if there is nothing to write. */
+/**
+ * Writes columns of a station and raises its revision and those of the parts; null if there is nothing to
+ * write.
+ */
 function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns: StationColumns) {
   const assignments = [
     ...Object.entries(columns).map(([name, value]) => tx`${tx(name)} = ${value}`),

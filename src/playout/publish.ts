@@ -7,7 +7,7 @@ import { scheduleAdvances } from '../jobs/queues.ts'
 import {
   commitState,
   forgetStation,
-  isBeyondUs,
+  isOfNewerRelease,
   parsePosition,
   readStored,
   repairPosition,
@@ -23,10 +23,11 @@ const retryPauseMs = 100
 const nothing: Stored = { position: '', state: null }
 
 /**
- * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A state that is missing or of another
- * epoch, and one that is newer than Postgres, which was restored from a backup then, are replaced under a new epoch.
- * Returns the stored state, or null if the station does not exist, whose live state is removed then, or if a newer release wrote the state
- * in a form that this release cannot read. Throws if a store is unavailable; the sweep repairs that.
+ * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A state that
+ * is missing or of another epoch, and one that is newer than Postgres, which was restored from a backup then,
+ * are replaced under a new epoch. Returns the stored state, or null if the station does not exist, whose live
+ * state is removed then, or if a newer release wrote the state in a form that this release cannot read.
+ * Throws if a store is unavailable; the sweep repairs that.
  */
 export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -45,13 +46,17 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
 
-/** Does what `publish` does with a snapshot that a committed transaction has read, which saves reading it again. */
+/**
+ * Does what `publish` does with a snapshot that a committed transaction has read, which saves reading it
+ * again.
+ */
 export async function publishSnapshot(
   services: PlayoutServices,
   snapshot: StationSnapshot
 ): Promise<StationState | null> {
   const [stored = nothing] = await readStored(services.redis, [snapshot.stationId])
-  // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an epoch.
+  // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an
+  // epoch.
   if (!isEpochOver({ stored, snapshot })) {
     const [result] = await storeAll(services, [{ stored, snapshot }])
     if (result?.outcome === 'stored' || result?.outcome === 'unchanged') return result.state
@@ -60,8 +65,8 @@ export async function publishSnapshot(
 }
 
 /**
- * Stores the current state of a station under a higher offset than `sent`, if Redis has the same epoch with a lower one. A no-op otherwise,
- * and for a station that does not exist. Throws if a store is unavailable.
+ * Stores the current state of a station under a higher offset than `sent`, if Redis has the same epoch with a
+ * lower one. A no-op otherwise, and for a station that does not exist. Throws if a store is unavailable.
  */
 export async function renewState(
   services: PlayoutServices,
@@ -79,8 +84,9 @@ export async function renewState(
 }
 
 /**
- * Does what `publish` does for many stations in few round trips, and writes positions again that are lost. A state that another process
- * changes at the same time is left to the next sweep. Returns how many states were stored.
+ * Does what `publish` does for many stations in few round trips, and writes positions again that are lost. A
+ * state that another process changes at the same time is left to the next sweep. Returns how many states were
+ * stored.
  */
 export async function repairStates(
   services: PlayoutServices,
@@ -110,7 +116,10 @@ interface Publication {
 }
 
 interface PublicationResult {
-  /** `superseded`: another process stored a state meanwhile. `unreadable`: only a newer release can read what is stored. */
+  /**
+   * `superseded`: another process stored a state meanwhile. `unreadable`: only a newer release can read what
+   * is stored.
+   */
   readonly outcome: 'stored' | 'unchanged' | 'superseded' | 'unreadable'
   readonly state: StationState
 }
@@ -146,7 +155,7 @@ async function store(
   const isOver = isEpochOver({ stored, snapshot })
   const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
   const state: StationState = { ...snapshot, epoch, offset: position.offset }
-  if (isBeyondUs(position)) return { outcome: 'unreadable', state }
+  if (isOfNewerRelease(position)) return { outcome: 'unreadable', state }
   if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
   const isRenewed = isOver || stored.state === null || sentOffset > 0
   if (!isRenewed && position.revision === newestRevision(snapshot)) return { outcome: 'unchanged', state }
@@ -170,7 +179,9 @@ function isPlaybackNew(publication: Publication): boolean {
   return !isSame || isEpochOver(publication)
 }
 
-/** Whether a station needs a new epoch: Redis lost the state or restored an old one, or Postgres was restored. */
+/**
+ * Whether a station needs a new epoch: Redis lost the state or restored an old one, or Postgres was restored.
+ */
 function isEpochOver({ stored, snapshot }: Publication): boolean {
   const { epoch, revision } = parsePosition(stored.position)
   return (
@@ -196,8 +207,8 @@ function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication
 }
 
 /**
- * Gives stations new epochs, unless their epochs are others than those that were read, or another process has begun one within the last
- * 300 ms. Returns the new epochs by station.
+ * Gives stations new epochs, unless their epochs are others than those that were read, or another process has
+ * begun one within the last 300 ms. Returns the new epochs by station.
  */
 async function beginEpochs(
   sql: Sql,

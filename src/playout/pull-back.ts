@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import { countLibraryChange } from './queue/libraries.ts'
+import { raiseLibraryVersion } from './queue/libraries.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 
 /** Processes measure the time, and playouts report in their own: what is ahead of now by less is no error. */
@@ -8,8 +8,9 @@ export const aheadAtMostMs = 1_000
 const playsAtMost = 1_000
 
 /**
- * Moves plays and broadcasts of a locked station that begin or end after now to now: the clock of Postgres went back, or a process with a
- * wrong clock stored them. Without this the station would stand still until such a play begins. Returns whether there were any.
+ * Moves plays and broadcasts of a locked station that begin or end after now to now: the clock of Postgres
+ * went back, or a process with a wrong clock stored them. Without this the station would stand still until
+ * such a play begins. Returns whether there were any.
  */
 export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station
@@ -41,6 +42,6 @@ export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | 
       and (ended_at_ms is null and started_at_ms > ${fromMs} or ended_at_ms > ${fromMs})`
   if (plays.count + broadcasts.count === 0) return false
   // Libraries in memory hold the wrong times.
-  await countLibraryChange(tx, stationId)
+  await raiseLibraryVersion(tx, stationId)
   return true
 }

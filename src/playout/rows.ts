@@ -1,5 +1,5 @@
 import { airtimeMs, nextStartMs } from '../autodj/estimate.ts'
-import type { PendingRequest, Refused, Rules } from '../autodj/library.ts'
+import type { PendingRequest, Refused, AutodjRules } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/refill.ts'
 import { openZone } from '../autodj/zone.ts'
 import type { Sql, Tx } from '../db/sql.ts'
@@ -42,9 +42,10 @@ export interface LockedStation {
 }
 
 /**
- * Takes the rows of stations: one step at a time. The lock lets inserts into tables that refer to the station pass,
- * so an import does not hold the engine up. The statements are sent at once, not when their results are awaited: what is sent
- * after them is read under the lock. Two statements, because one that waits for a lock sees all other tables as they were before.
+ * Takes the rows of stations: one step at a time. The lock lets inserts into tables that refer to the station
+ * pass, so an import does not hold the engine up. The statements are sent at once, not when their results are
+ * awaited: what is sent after them is read under the lock. Two statements, because one that waits for a lock
+ * sees all other tables as they were before.
  */
 export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   const locked = tx`
@@ -55,8 +56,8 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
 }
 
 /**
- * Ends a query for stations `s` that are to be changed one after another: leaves out those whose row somebody else holds, because waiting for
- * one would delay the others. The next run finds them.
+ * Ends a query for stations `s` that are to be changed one after another: leaves out those whose row somebody
+ * else holds, because waiting for one would delay the others. The next run finds them.
  */
 export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
 
@@ -119,7 +120,7 @@ export async function lockStation(tx: Tx, stationId: number): Promise<LockedStat
 }
 
 /** What the AutoDJ goes by. */
-export function rulesOf(station: LockedStation): Rules {
+export function rulesOf(station: LockedStation): AutodjRules {
   return { ...station, zone: openZone(station.timezone), seed: station.randomSeed }
 }
 
@@ -227,7 +228,10 @@ interface KeysRow {
   artistKeys: number[]
 }
 
-/** Joins `m`, row by row: for a list of stations whose length it does not know, Postgres would go through all media. */
+/**
+ * Joins `m`, row by row: for a list of stations whose length it does not know, Postgres would go through all
+ * media.
+ */
 const itsMedia = (tx: Tx, table: 'q' | 'r') => tx`
   cross join lateral (select * from media where id = ${tx(table)}.media_id limit 1) m`
 

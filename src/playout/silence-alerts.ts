@@ -1,18 +1,18 @@
-import { raiseNotification } from '../db/notifications.ts'
+import { raiseAlert } from '../db/notifications.ts'
 import type { Sql } from '../db/sql.ts'
 
-const patienceMs = 60_000
+const alertAfterMs = 60_000
 /** At most this many stations are told of in one go; the others follow in the next. */
 const most = 500
 
 const prefix = 'station-silent:'
 
 /**
- * Tells the operators of each station that was on air and has been silent for more than a minute, once until it plays
- * again or is switched off. Only the engine's own clock is to blame for silence. Call it every few seconds; it may
- * run in any number of processes. Gives how many stations it told of.
+ * Tells the operators of each station that was on air and has been silent for more than a minute, once until
+ * it plays again or is switched off. Only the engine's own clock is to blame for silence. Call it every few
+ * seconds; it may run in any number of processes. Gives how many stations it told of.
  */
-export async function watchSilence(sql: Sql, nowMs: number): Promise<number> {
+export async function raiseSilenceAlerts(sql: Sql, nowMs: number): Promise<number> {
   await sql`
     delete from open_facts f where starts_with(f.fact, ${prefix}) and not exists (
       select from stations s where f.fact = ${prefix} || s.id and s.is_enabled and s.backend = 'clock'
@@ -22,16 +22,16 @@ export async function watchSilence(sql: Sql, nowMs: number): Promise<number> {
     from stations s cross join lateral (
       select ended_at_ms from song_history h
       where h.station_id = s.id and h.ended_at_ms is not null order by ended_at_ms desc limit 1) last
-    where s.is_enabled and s.backend = 'clock' and last.ended_at_ms < ${nowMs - patienceMs}
+    where s.is_enabled and s.backend = 'clock' and last.ended_at_ms < ${nowMs - alertAfterMs}
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
       and not exists (select from open_facts f where f.fact = ${prefix} || s.id)
     order by s.id limit ${most}`
   let told = 0
   for (const { id, name, sinceMs } of silent) {
-    const isNew = await raiseNotification(sql, {
+    const isNew = await raiseAlert(sql, {
       fact: `${prefix}${id}`,
       title: `A station went silent: ${name}`,
-      body: `${name} has played nothing since ${minuteOf(sinceMs)}. Are its playlists enabled, and have they songs?`,
+      body: `${name} has played nothing since ${minuteOf(sinceMs)}. Check that its playlists are enabled and contain songs.`,
       type: 'danger',
       source: 'playout'
     })

@@ -37,8 +37,8 @@ export async function readSituation(change: StationChange): Promise<Situation> {
 }
 
 /**
- * The situation within a change that has changed the queue or what plays. With `isLibraryChanged` playlists, tracks or plays may be
- * others as well, and all is read.
+ * The situation within a change that has changed the queue or what plays. With `isLibraryChanged` playlists,
+ * tracks or plays may be others as well, and all is read.
  */
 export async function readSituationAnew(
   { tx, services, station, isPulledBack }: StationChange,

@@ -1,8 +1,10 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
-import { buryStations } from './tombstones.ts'
+import { storeTombstones } from './tombstones.ts'
 
-/** What a deleted station must not keep while its other rows are removed: what others act on or sign in with. */
+/**
+ * What a deleted station must not keep while its other rows are removed: what others act on or sign in with.
+ */
 const removedAtOnce = [
   'playouts',
   'playout_commands',
@@ -14,8 +16,8 @@ const removedAtOnce = [
 ] as const
 
 /**
- * Marks a station as deleted: from the commit on nothing finds it, its short name is free, and nothing acts for it.
- * `removeDeletedStations` removes its rows.
+ * Marks a station as deleted: from the commit on nothing finds it, its short name is free, and nothing acts
+ * for it. `removeDeletedStations` removes its rows.
  */
 export async function markStationDeleted(tx: Tx, stationId: number): Promise<void> {
   await tx`
@@ -30,12 +32,15 @@ export async function markStationDeleted(tx: Tx, stationId: number): Promise<voi
   await tx`delete from broadcasts where station_id = ${stationId} and ended_at_ms is null`
   await tx`update playlists set is_enabled = false where station_id = ${stationId}`
   await tx`update webhooks set is_enabled = false where station_id = ${stationId}`
-  await buryStations(tx, [stationId])
+  await storeTombstones(tx, [stationId])
 }
 
 const stationsPerRun = 10
 
-/** Removes the rows of deleted stations in batches, the station's own last. It may run in any number of processes. Returns how many rows. */
+/**
+ * Removes the rows of deleted stations in batches, the station's own last. It may run in any number of
+ * processes. Returns how many rows.
+ */
 export async function removeDeletedStations(sql: Sql): Promise<number> {
   const stations = await sql<{ id: number }[]>`
     select id from stations where deleted_at is not null order by id limit ${stationsPerRun}`
@@ -57,7 +62,8 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
     if (!isComplete) return removed
   }
   const count = await sql.begin(async tx => {
-    // The rows are gone, but Postgres still expects many, and would read whole tables for those that refer to the station.
+    // The rows are gone, but Postgres still expects many, and would read whole tables for those that refer to
+    // the station.
     await tx`set local plan_cache_mode = force_custom_plan`
     await tx`set local enable_seqscan = off`
     const deleted = await tx`delete from stations where id = ${stationId} and deleted_at is not null`
@@ -66,7 +72,9 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
   return removed + count
 }
 
-/** Tables, and conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md. */
+/**
+ * Tables, and conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md.
+ */
 function rowsOf(sql: Sql, stationId: number): (readonly [table: string, found: Fragment])[] {
   const own = (order: Fragment) =>
     sql`station_id between ${stationId} and ${stationId} order by station_id${order}`

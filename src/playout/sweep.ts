@@ -1,17 +1,23 @@
 import { shards } from '../redis/keys.ts'
-import { dropPosition, isBeyondUs, isReadable, parsePosition, readPositions } from '../redis/station-store.ts'
+import {
+  dropPosition,
+  isOfNewerRelease,
+  isReadable,
+  parsePosition,
+  readPositions
+} from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
-import { markEverywhere } from './all-stations.ts'
+import { raiseAllRevisions } from './all-stations.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
-import { endAbandoned } from './playouts/time-out.ts'
+import { endTimedOutPlays } from './playouts/time-out.ts'
 import { repairStates } from './publish.ts'
 import { aheadAtMostMs } from './pull-back.ts'
 import { refillQueue } from './queue/queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { forgetGone } from './tombstones.ts'
+import { forgetDeletedStations } from './tombstones.ts'
 
 /** A play is overdue when its job should long have ended it. */
 const graceMs = 700
@@ -22,10 +28,12 @@ const chunk = 500
 const rounds = 10
 
 /**
- * The safety net under the jobs: ends plays whose job was lost or whose playout has gone, corrects those that begin after now, wakes silent stations that have
- * something to play, tells playouts what cuts in, and brings live states up to the facts where a process died in between or Redis lost them; those of deleted stations
- * go. `previous` holds the stations that differed last time: a difference counts when it lasts, since an update may be under way. Call it
- * every second; it may run in any number of processes. Rejects between two steps once `signal` is aborted.
+ * The safety net under the jobs: ends plays whose job was lost or whose playout has gone, corrects those that
+ * begin after now, wakes silent stations that have something to play, tells playouts what cuts in, and brings
+ * live states up to the facts where a process died in between or Redis lost them; those of deleted stations
+ * go. `previous` holds the stations that differed last time: a difference counts when it lasts, since an
+ * update may be under way. Call it every second; it may run in any number of processes. Rejects between two
+ * steps once `signal` is aborted.
  */
 export async function sweep(
   services: PlayoutServices,
@@ -37,9 +45,9 @@ export async function sweep(
   await pullEarly(services, signal)
   await wakeSilent(services, signal)
   await sendInterrupts(services, engineTimeMs())
-  await endAbandoned(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
+  await endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
   for (let round = 0; round < rounds && (await refillStale(services, signal)) > 0; round++);
-  for (let round = 0; round < rounds && (await markEverywhere(services.sql)).length > 0; round++);
+  for (let round = 0; round < rounds && (await raiseAllRevisions(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
   if (differing.faults.length > 0) throw differing.faults[0]
@@ -127,8 +135,9 @@ async function advanceAll(
 }
 
 /**
- * Stations whose live state is missing, or stands at another revision than the facts. Several shards at a time, so that
- * no single look at thousands of stations keeps tracks from ending on time. Shards of Redis that cannot be read stand in the way of no other.
+ * Stations whose live state is missing, or stands at another revision than the facts. Several shards at a
+ * time, so that no single look at thousands of stations keeps tracks from ending on time. Shards of Redis
+ * that cannot be read stand in the way of no other.
  */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
@@ -163,7 +172,10 @@ interface ReadShard {
 /** How many stations are compared in one go, where several shards together have no more. */
 const comparedAtOnce = 1_000
 
-/** Shards have about as many stations as each other. Where Redis has lost all positions nobody knows how many: one at a time. */
+/**
+ * Shards have about as many stations as each other. Where Redis has lost all positions nobody knows how many:
+ * one at a time.
+ */
 function grouped(read: readonly ReadShard[]): ReadShard[][] {
   const largest = Math.max(...read.map(({ positions }) => positions.size))
   const atOnce = largest > 0 ? Math.max(1, Math.floor(comparedAtOnce / largest)) : 1
@@ -186,14 +198,14 @@ async function differingIn(services: PlayoutServices, group: readonly ReadShard[
     else if (position !== undefined && isCurrent(position, epoch, revision)) continue
     differing.push({ stationId: id, isMissing: !position })
   }
-  await forgetGone(services, numbers, positions, new Set(rows.map(({ id }) => id)))
+  await forgetDeletedStations(services, numbers, positions, new Set(rows.map(({ id }) => id)))
   return differing
 }
 
 /** Whether a state shows these facts. One that only a newer release can read is that release's to keep. */
 function isCurrent(text: string, epoch: string, revision: number): boolean {
   const position = parsePosition(text)
-  if (isBeyondUs(position)) return true
+  if (isOfNewerRelease(position)) return true
   return isReadable(position) && position.epoch === epoch && position.revision === revision
 }
 

@@ -12,15 +12,16 @@ import type { PlayoutServices } from './services.ts'
 const tombstoneDays = 7
 
 /** Remembers that stations were deleted. */
-export async function buryStations(sql: Sql | Tx, stationIds: readonly number[]): Promise<void> {
+export async function storeTombstones(sql: Sql | Tx, stationIds: readonly number[]): Promise<void> {
   await sql`insert into deleted_stations (id) select unnest(${[...stationIds]}::bigint[]) on conflict do nothing`
 }
 
 /**
- * Makes the servers forget the stations of these shards that are gone from Postgres, where the process that deleted one died
- * before it could do so. `positions` has to be read before `stationIds`, the stations of the shards that are there.
+ * Makes the servers forget the stations of these shards that are gone from Postgres, where the process that
+ * deleted one died before it could do so. `positions` has to be read before `stationIds`, the stations of the
+ * shards that are there.
  */
-export async function forgetGone(
+export async function forgetDeletedStations(
   services: PlayoutServices,
   shardNumbers: readonly number[],
   positions: ReadonlyMap<number, string>,
@@ -32,7 +33,7 @@ export async function forgetGone(
   const gone = [...new Set([...positions.keys(), ...buried])].filter(id => !stationIds.has(id))
   for (const id of gone) if (positions.get(id) !== '') await forgetStation(services.redis, id)
   const unburied = gone.filter(id => !buried.has(id))
-  if (unburied.length > 0) await buryStations(services.sql, unburied)
+  if (unburied.length > 0) await storeTombstones(services.sql, unburied)
 }
 
 /** Removes what was kept of stations that were deleted long ago. */

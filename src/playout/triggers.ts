@@ -38,8 +38,8 @@ export function triggerValues(station: LockedStation, play: OpenPlay | null): Tr
 }
 
 /**
- * Writes the triggers of a change into the outbox of the station's web hooks, as part of its transaction. `snapshot` is what the transaction
- * has made of the station. Returns the web hooks that have deliveries now.
+ * Writes the triggers of a change into the outbox of the station's web hooks, as part of its transaction.
+ * `snapshot` is what the transaction has made of the station. Returns the web hooks that have deliveries now.
  */
 export async function writeTriggers(
   tx: Tx,
@@ -72,8 +72,8 @@ async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number
 }
 
 /**
- * Writes the events of stations that have been online or offline for the delay. Returns the web hooks that have deliveries now. Call it every
- * few seconds; it may run in any number of processes.
+ * Writes the events of stations that have been online or offline for the delay. Returns the web hooks that
+ * have deliveries now. Call it every few seconds; it may run in any number of processes.
  */
 export async function writeStatusEvents(
   { sql, triggersFor }: Pick<PlayoutServices, 'sql' | 'triggersFor'>,

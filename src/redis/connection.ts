@@ -16,7 +16,10 @@ const scripts = [
 ] as const
 
 const commandTimeout = 5_000
-/** A connection on which nothing comes for so long after a command is replaced: its server has gone without a word. */
+/**
+ * A connection on which nothing comes for so long after a command is replaced: its server has gone without a
+ * word.
+ */
 const socketTimeout = 6_000
 /** The same where a command waits in Redis for up to ten seconds. */
 const blockingSocketTimeout = 12_000
@@ -34,8 +37,8 @@ export function openRedis(place: RedisPlace, name: string): RedisClient {
 }
 
 /**
- * Opens a connection that only listens; it subscribes again by itself after every reconnect. Who uses it has to send a command every few
- * seconds, so that a lost connection shows.
+ * Opens a connection that only listens; it subscribes again by itself after every reconnect. Who uses it has
+ * to send a command every few seconds, so that a lost connection shows.
  */
 export function openSubscriber(place: RedisPlace, name: string): RedisClient {
   return open(place, name, { socketTimeout, maxRetriesPerRequest: null, shardedSubscribers: true })
@@ -46,7 +49,9 @@ export function openBlocking(place: RedisPlace, name: string): RedisClient {
   return open(place, name, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
 }
 
-/** Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that. */
+/**
+ * Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that.
+ */
 export function openProducer(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, {
     maxRetriesPerRequest: 1,
@@ -69,7 +74,10 @@ function probe(redis: RedisClient): void {
   redis.on('end', () => clearInterval(timer))
 }
 
-/** How often an idle connection is sent something, so that it shows whether it is lost before somebody needs it. */
+/**
+ * How often an idle connection is sent something, so that it shows whether it is lost before somebody needs
+ * it.
+ */
 const probeMs = 3_000
 
 interface Behaviour {
@@ -97,7 +105,10 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
   return steadied(cluster)
 }
 
-/** Corrects what ioredis does while nodes are away, also in copies: a BullMQ worker makes one for its blocking reads. */
+/**
+ * Corrects what ioredis does while nodes are away, also in copies: a BullMQ worker makes one for its blocking
+ * reads.
+ */
 function steadied(cluster: Cluster): Cluster {
   const duplicate = cluster.duplicate.bind(cluster)
   cluster.duplicate = (...parts) => {
@@ -162,9 +173,9 @@ declare module 'ioredis' {
 }
 
 /**
- * Lets `connect` of a cluster client fail when the attempt does. ioredis 6 forgets its promise where nodes answer and the
- * cluster is not ready yet: it tries again by itself, and who waits for the first attempt waits for ever
- * (https://github.com/redis/ioredis/issues/709). A BullMQ worker does, and takes no more jobs.
+ * Lets `connect` of a cluster client fail when the attempt does. ioredis 6 forgets its promise where nodes
+ * answer and the cluster is not ready yet: it tries again by itself, and who waits for the first attempt
+ * waits for ever (https://github.com/redis/ioredis/issues/709). A BullMQ worker does, and takes no more jobs.
  */
 function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): void {
   const connect = cluster.connect.bind(cluster)
@@ -183,9 +194,9 @@ function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): voi
 }
 
 /**
- * Makes commands of a cluster client fail after `ms`, wherever they wait, and at once when the whole cluster has been away
- * for longer. ioredis 6 counts `commandTimeout` from when a command is given to a node only, and keeps for ever what is
- * asked of it while there is none.
+ * Makes commands of a cluster client fail after `ms`, wherever they wait, and at once when the whole cluster
+ * has been away for longer. ioredis 6 counts `commandTimeout` from when a command is given to a node only,
+ * and keeps for ever what is asked of it while there is none.
  */
 export function limitWaiting(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
   const send = cluster.sendCommand.bind(cluster)
@@ -210,8 +221,9 @@ const paceMs = 250
 type Done = Parameters<Cluster['refreshSlotsCache']>[0]
 
 /**
- * Lets a cluster client ask which node serves what at most four times a second. ioredis 6 asks again as soon as a
- * sharded subscription fails to connect, and connects again on the answer: while one node is down that takes a whole core.
+ * Lets a cluster client ask which node serves what at most four times a second. ioredis 6 asks again as soon
+ * as a sharded subscription fails to connect, and connects again on the answer: while one node is down that
+ * takes a whole core.
  */
 export function paceRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
   const refresh = cluster.refreshSlotsCache.bind(cluster)

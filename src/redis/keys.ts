@@ -1,16 +1,18 @@
 /**
- * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a shard and its
- * channel carry its hash tag, so that a script may touch them together on Redis Cluster.
+ * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a
+ * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
- * - `cuewire:{TAG}:station:ID`  hash: `position`, `state` (see `station-store.ts`)
- * - `cuewire:{TAG}:positions`   hash: station id -> position, for all stations of the shard; '' where one was deleted
- * - `cuewire:{TAG}:sequence`    number of the newest change in the shard; grows strictly
- * - `cuewire:{TAG}:changed`     sorted set: station id, scored with the sequence number of its newest change
- * - `cuewire:{TAG}:changes`     sharded channel: one `Change` per commit
+ * - `cuewire:{TAG}:station:ID` hash: `position`, `state` (see `station-store.ts`)
+ * - `cuewire:{TAG}:positions` hash: station id -> position, for all stations of the shard; '' where one was
+ * deleted
+ * - `cuewire:{TAG}:sequence` number of the newest change in the shard; grows strictly
+ * - `cuewire:{TAG}:changed` sorted set: station id, scored with the sequence number of its newest change
+ * - `cuewire:{TAG}:changes` sharded channel: one `Change` per commit
  *
- * Nothing here grows with time. There is one hash, one position and one score for each station, and a state holds at most 50 plays; what is
- * left of a deleted station goes after seven days (`clearTombstones`). BullMQ keeps a job for each play on air and for each delivery that is
- * to be made, none that has ended, and about 10,000 entries in the event stream of each queue.
+ * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
+ * holds at most 50 plays; what is left of a deleted station goes after seven days (`clearTombstones`). BullMQ
+ * keeps a job for each play on air and for each delivery that is to be made, none that has ended, and about
+ * 10,000 entries in the event stream of each queue.
  */
 export const shardCount = 16
 
@@ -19,8 +21,8 @@ export const shards: readonly number[] = Array.from({ length: shardCount }, (_, 
 export const shardOf = (stationId: number) => stationId % shardCount
 
 /**
- * The hash tag of each shard. Their slots lie in the middle of the 16 equal parts of Redis Cluster's 16,384 slots, so that any
- * number of masters with equal ranges have about the same number of shards.
+ * The hash tag of each shard. Their slots lie in the middle of the 16 equal parts of Redis Cluster's 16,384
+ * slots, so that any number of masters with equal ranges have about the same number of shards.
  */
 export const shardTags: readonly string[] = 'ma qp dj wz lg pv uh iy ly ph uv yc rz qn dt ha'.split(' ')
 

@@ -1,4 +1,7 @@
-/** Where Redis is: the URL of one server, or those of some nodes of one Redis Cluster, which tell of the others. */
+/**
+ * Where Redis is: the URL of one server, or those of some nodes of one Redis Cluster, which tell of the
+ * others.
+ */
 export interface RedisPlace {
   readonly urls: readonly [string, ...string[]]
   readonly isCluster: boolean

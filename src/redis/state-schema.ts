@@ -48,8 +48,8 @@ const formerShards = Array.from({ length: 16 }, (_, shard) => shard)
 const atOnce = 500
 
 /**
- * Removes the live states that release 0.1.0 left behind: later releases keep theirs under other keys. Returns how many there were. To be
- * deleted two releases after 0.2.0.
+ * Removes the live states that release 0.1.0 left behind: later releases keep theirs under other keys.
+ * Returns how many there were. To be deleted two releases after 0.2.0.
  */
 export async function removeFormerStates(redis: RedisClient): Promise<number> {
   let removed = 0

@@ -5,10 +5,11 @@ import { changedKey, changesChannel, positionsKey, sequenceKey, shardOf, shards,
 import { decodeState, encodeState, ownSchema, readableSchemas } from './state-schema.ts'
 
 /**
- * Where a station stands, as one text `epoch:offset:revision:schema`: which lifetime of the state, the offset in it, up to
- * which revision it shows the facts in Postgres, and how it is written. The text is empty where there is nothing.
+ * Where a station stands, as one text `epoch:offset:revision:schema`: which lifetime of the state, the offset
+ * in it, up to which revision it shows the facts in Postgres, and how it is written. The text is empty where
+ * there is nothing.
  */
-export interface Position {
+export interface StoredPosition {
   readonly epoch: string
   readonly offset: number
   readonly revision: number
@@ -16,10 +17,10 @@ export interface Position {
 }
 
 /**
- * What a commit announces to the servers: station `stationId` stands at `position`, which triggers fired, and the state
- * itself, so that nobody has to ask for it. The position is empty when the station was deleted.
+ * What a commit announces to the servers: station `stationId` stands at `position`, which triggers fired, and
+ * the state itself, so that nobody has to ask for it. The position is empty when the station was deleted.
  */
-export interface Change {
+export interface StateMessage {
   readonly stationId: number
   readonly position: string
   readonly triggers: readonly Trigger[]
@@ -27,11 +28,11 @@ export interface Change {
   readonly state: StationState | null
 }
 
-function renderPosition({ epoch, offset, revision, schema }: Position): string {
+function renderPosition({ epoch, offset, revision, schema }: StoredPosition): string {
   return `${epoch}:${offset}:${revision}:${schema}`
 }
 
-export function parsePosition(text: string): Position {
+export function parsePosition(text: string): StoredPosition {
   const [epoch = '', offset = '0', revision = '0', schema = '0'] = text.split(':')
   return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
 }
@@ -41,14 +42,14 @@ export const positionOf = (state: StationState): string =>
   renderPosition({ ...state, revision: newestRevision(state), schema: ownSchema })
 
 /** Whether a newer release wrote what stands at a position, in a way that this one cannot read. */
-export const isBeyondUs = ({ schema }: Position) => schema > Math.max(...readableSchemas)
+export const isOfNewerRelease = ({ schema }: StoredPosition) => schema > Math.max(...readableSchemas)
 
 /** Whether this release can read what stands at a position. */
-export const isReadable = ({ schema }: Position) => readableSchemas.includes(schema)
+export const isReadable = ({ schema }: StoredPosition) => readableSchemas.includes(schema)
 
 /**
- * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also where it
- * cannot be read, because it is damaged or of another release.
+ * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also
+ * where it cannot be read, because it is damaged or of another release.
  */
 export interface Stored {
   readonly position: string
@@ -86,10 +87,10 @@ export interface Commit {
 }
 
 /**
- * Stores a state if its station still stands at the position that was read, and announces it. The new offset is above the
- * stored one, above `sentOffset`, and at least the time of Redis in Unix milliseconds: so it is above every offset that was ever sent, also
- * after Redis went back to an old dump. Returns the state with its offset; null: another process was faster or the station was deleted,
- * and nothing was changed.
+ * Stores a state if its station still stands at the position that was read, and announces it. The new offset
+ * is above the stored one, above `sentOffset`, and at least the time of Redis in Unix milliseconds: so it is
+ * above every offset that was ever sent, also after Redis went back to an old dump. Returns the state with
+ * its offset; null: another process was faster or the station was deleted, and nothing was changed.
  */
 export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
   const { state, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
@@ -150,7 +151,10 @@ export async function readSequence(redis: RedisClient, shard: number): Promise<n
   return Number((await redis.get(sequenceKey(shard))) ?? 0)
 }
 
-/** The stations of a shard that changed after a sequence number, with their positions; empty where one was deleted. */
+/**
+ * The stations of a shard that changed after a sequence number, with their positions; empty where one was
+ * deleted.
+ */
 export async function readChangedSince(
   redis: RedisClient,
   shard: number,
@@ -167,7 +171,10 @@ export async function readChangedSince(
   )
 }
 
-/** Asks for something of every shard, each of which another node of a cluster may have. Throws if one does not answer. */
+/**
+ * Asks for something of every shard, each of which another node of a cluster may have. Throws if one does not
+ * answer.
+ */
 export async function probeShards(redis: RedisClient): Promise<void> {
   await Promise.all(shards.map(shard => redis.exists(positionsKey(shard))))
 }
@@ -178,12 +185,12 @@ export async function probeWrites(redis: RedisClient): Promise<void> {
 }
 
 /** Parses a message of a changes channel. Throws if it is none. */
-export function parseChange(message: string): Change {
+export function parseChange(message: string): StateMessage {
   const { stationId, position, triggers, state } = JSON.parse(message)
   return { stationId, position, triggers, state: stateAt(parsePosition(String(position)), state) }
 }
 
-function stateAt(position: Position, value: unknown): StationState | null {
+function stateAt(position: StoredPosition, value: unknown): StationState | null {
   const state = decodeState(value, position.schema)
   return state === null ? null : { ...state, epoch: position.epoch, offset: position.offset }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
-import { OperatorError, ToldError } from './errors.ts'
+import { OperatorError, ReportedError } from './errors.ts'
 import type { Logger } from './log.ts'
 import { builtFile } from './program-files.ts'
 
@@ -22,11 +22,11 @@ export interface ChildOptions {
 }
 
 /**
- * Keeps a process of this program running: one that ends unasked is started again, soon at first and later if it
- * keeps ending. `file` is its path in the build, like `src/server.js`. It is told to stop by closing its channel,
- * which also happens when this process is killed.
+ * Keeps a process of this program running: one that ends unasked is started again, soon at first and later if
+ * it keeps ending. `file` is its path in the build, like `src/server.js`. It is told to stop by closing its
+ * channel, which also happens when this process is killed.
  */
-export function keepRunning(name: string, file: string, { env, log, stopMs }: ChildOptions): Child {
+export function superviseChild(name: string, file: string, { env, log, stopMs }: ChildOptions): Child {
   const program = builtFile(file)
   let child: ChildProcess
   let isReady = false
@@ -53,7 +53,7 @@ export function keepRunning(name: string, file: string, { env, log, stopMs }: Ch
       child.on('exit', (code, signal) => {
         if (isStopping) return
         // A process that fails on its own says why.
-        if (!wasReady && code === 1) return reject(new ToldError(`${name} did not start`))
+        if (!wasReady && code === 1) return reject(new ReportedError(`${name} did not start`))
         if (!wasReady)
           return reject(new OperatorError(`the ${name} process ended (${signal ?? code}) during its start`))
         if (Date.now() - startedAtMs > steadyMs) delayMs = restartAtLeastMs
@@ -85,8 +85,10 @@ export function keepRunning(name: string, file: string, { env, log, stopMs }: Ch
 /** Set in the environment of processes that `keepRunning` starts. */
 const keptMark = 'CUEWIRE_KEPT'
 
-/** Reports to the process that keeps this one running that it is ready. A process that runs by itself logs it. */
-export function tellReady(log: Logger, about: Readonly<Record<string, unknown>> = {}): void {
+/**
+ * Reports to the process that keeps this one running that it is ready. A process that runs by itself logs it.
+ */
+export function reportReady(log: Logger, about: Readonly<Record<string, unknown>> = {}): void {
   process.send?.('ready')
   log[process.env[keptMark] === undefined ? 'info' : 'debug'](about, 'ready')
 }

@@ -7,8 +7,8 @@ interface InFlight<Result> {
 /** Runs of the same work that are in flight, by key. */
 export interface Coalescer<Key, Result> {
   /**
-   * Runs `work`. Concurrent calls with the same key are coalesced: a call that comes while a run is in flight waits for one more run, which
-   * starts after it and so sees everything that happened before the call.
+   * Runs `work`. Concurrent calls with the same key are coalesced: a call that comes while a run is in flight
+   * waits for one more run, which starts after it and so sees everything that happened before the call.
    */
   readonly run: (key: Key, work: () => Promise<Result>) => Promise<Result>
   /** The number of keys with a run in flight. */

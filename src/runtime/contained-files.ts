@@ -30,9 +30,10 @@ export function isInsideRoots(path: string, roots: readonly string[]): boolean {
 }
 
 /**
- * Returns the real path of `path` if it lies inside the allowed folders both as it is written and where its symbolic links
- * lead, else null. It need not exist yet: the longest part of it that does is resolved. A dangling or circular link, and a
- * folder that may not be entered, are outside. Links can change: what is opened later goes through `openInside`.
+ * Returns the real path of `path` if it lies inside the allowed folders both as it is written and where its
+ * symbolic links lead, else null. It need not exist yet: the longest part of it that does is resolved. A
+ * dangling or circular link, and a folder that may not be entered, are outside. Links can change: what is
+ * opened later goes through `openInside`.
  */
 export async function resolveInside(path: string, roots: readonly string[]): Promise<string | null> {
   if (!isInsideRoots(path, roots)) return null
@@ -42,9 +43,9 @@ export async function resolveInside(path: string, roots: readonly string[]): Pro
 }
 
 /**
- * Opens a regular file for reading if it really lies inside one of `realRoots`, which are real paths. Where the file lies is
- * checked on the open descriptor, so a link that is swapped meanwhile changes nothing. Throws `OutsideRootsError`,
- * `NotRegularFileError`, or the error of the file system.
+ * Opens a regular file for reading if it really lies inside one of `realRoots`, which are real paths. Where
+ * the file lies is checked on the open descriptor, so a link that is swapped meanwhile changes nothing.
+ * Throws `OutsideRootsError`, `NotRegularFileError`, or the error of the file system.
  */
 export async function openInside(path: string, realRoots: readonly string[]): Promise<FileHandle> {
   const real = await realpath(path)
@@ -62,8 +63,9 @@ export async function openInside(path: string, realRoots: readonly string[]): Pr
 }
 
 /**
- * Opens a folder that really lies at `realPath`, a real path as bytes: throws `OutsideRootsError` if a link took the place of a
- * part of it. `list` is the path to list it by, which stays with the open folder where the system allows that.
+ * Opens a folder that really lies at `realPath`, a real path as bytes: throws `OutsideRootsError` if a link
+ * took the place of a part of it. `list` is the path to list it by, which stays with the open folder where
+ * the system allows that.
  */
 export async function openFolderAt(
   realPath: Buffer
@@ -83,7 +85,9 @@ export async function openFolderAt(
   }
 }
 
-/** Where an open file lies: the kernel's answer on Linux, elsewhere the path if it still names the same file. */
+/**
+ * Where an open file lies: the kernel's answer on Linux, elsewhere the path if it still names the same file.
+ */
 async function openedPath(handle: FileHandle, path: string): Promise<string> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${handle.fd}`)
   const real = await realpath(path)

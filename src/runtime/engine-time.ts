@@ -3,7 +3,10 @@
  * counts is what Postgres said last, and the milliseconds that have passed since by the process's own monotonic clock.
  */
 
-/** A question for the time: when it was sent and answered by `performance.now()`, and the answer in Unix milliseconds. */
+/**
+ * A question for the time: when it was sent and answered by `performance.now()`, and the answer in Unix
+ * milliseconds.
+ */
 export interface TimeSample {
   readonly sentAtMs: number
   readonly answeredAtMs: number
@@ -14,8 +17,8 @@ export interface EngineTime {
   /** Whole Unix milliseconds: the time of Postgres once it was asked, and until then that of this machine. */
   readonly timeMs: () => number
   /**
-   * Takes a sample in. Returns by how many milliseconds the time was off by this sample: it is corrected if that is more than the sample
-   * itself may be off, or if the sample is better than what is known.
+   * Takes a sample in. Returns by how many milliseconds the time was off by this sample: it is corrected if
+   * that is more than the sample itself may be off, or if the sample is better than what is known.
    */
   readonly note: (sample: TimeSample) => number
   /** By how many milliseconds the clock of this machine is ahead. */
@@ -29,7 +32,10 @@ const driftPerMs = 0.0002
 const roundingMs = 1
 
 export function openEngineTime(): EngineTime {
-  /** Unix milliseconds at `performance.now() === 0`, and how far that may have been off when it was measured; null before. */
+  /**
+   * Unix milliseconds at `performance.now() === 0`, and how far that may have been off when it was measured;
+   * null before.
+   */
   let known: { baseMs: number; errorMs: number; measuredAtMs: number } | null = null
 
   const timeMs = () => (known === null ? Date.now() : Math.floor(known.baseMs + performance.now()))

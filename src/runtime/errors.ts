@@ -38,7 +38,9 @@ const kinds = {
 
 export type ErrorKind = keyof typeof kinds
 
-/** What a caller of the API may know about a failure. Anything else that is thrown is a bug and answered 500. */
+/**
+ * What a caller of the API may know about a failure. Anything else that is thrown is a bug and answered 500.
+ */
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly status: number
@@ -99,8 +101,8 @@ export function retryAfterOf(error: ApiError): number | null {
 }
 
 /**
- * The one error body of the interface. `formatted_message` is HTML, so the message is escaped. The account-level
- * calls answer everything with a `status`.
+ * The one error body of the interface. `formatted_message` is HTML, so the message is escaped. The
+ * account-level calls answer everything with a `status`.
  */
 export function renderError(error: ApiError, { hasStatus = false } = {}): string {
   return JSON.stringify({
@@ -120,10 +122,10 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * A fault the person at the terminal can mend: a port in use, a missing program, a wrong URL. Entry files print
- * its message as one line and exit 1.
+ * A fault the person at the terminal can mend: a port in use, a missing program, a wrong URL. Entry files
+ * print its message as one line and exit 1.
  */
 export class OperatorError extends Error {}
 
 /** A fault that the person at the terminal has been told of: entry files only exit 1. */
-export class ToldError extends Error {}
+export class ReportedError extends Error {}

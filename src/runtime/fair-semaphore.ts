@@ -1,4 +1,7 @@
-/** How much work may go on at once, and how much may wait. An owner is whom limits count for, such as an address. */
+/**
+ * How much work may go on at once, and how much may wait. An owner is whom limits count for, such as an
+ * address.
+ */
 export interface FairSemaphoreOptions {
   /** Pieces of work at once, over all owners. */
   readonly total: number
@@ -10,8 +13,11 @@ export interface FairSemaphoreOptions {
   readonly waitMs: number
 }
 
-/** Why a piece of work may not run: too much of its owner waits, too much waits in all, it waited too long, or was dropped. */
-export type Refusal = 'owner-full' | 'full' | 'timed-out' | 'dropped'
+/**
+ * Why a piece of work may not run: too much of its owner waits, too much waits in all, it waited too long, or
+ * was dropped.
+ */
+export type PermitRefusal = 'owner-full' | 'full' | 'timed-out' | 'dropped'
 
 /** A piece of work that may run. Both functions may be called repeatedly. */
 export interface Permit {
@@ -23,21 +29,21 @@ export interface Permit {
 
 export interface FairSemaphore {
   /**
-   * Waits for permission to run work that is expected to take about this long. `drop` has no effect on work that has
-   * started.
+   * Waits for permission to run work that is expected to take about this long. `drop` has no effect on work
+   * that has started.
    */
   readonly acquire: (
     owner: string,
     expectedMs: number
   ) => {
-    readonly permit: Promise<Permit | Refusal>
+    readonly permit: Promise<Permit | PermitRefusal>
     readonly drop: () => void
   }
 }
 
 interface Waiting {
   readonly expectedMs: number
-  readonly start: (result: Permit | Refusal) => void
+  readonly start: (result: Permit | PermitRefusal) => void
   readonly timer: NodeJS.Timeout
 }
 
@@ -56,8 +62,9 @@ const halfLifeMs = 10_000
 const ownersAtMost = 10_000
 
 /**
- * Limits how much goes on at once. Of those who wait, the owner whose recent use and all waiting work add up to the least time runs
- * next: an owner with much to do, or many such owners that come at once, hardly delay one with little.
+ * Limits how much goes on at once. Of those who wait, the owner whose recent use and all waiting work add up
+ * to the least time runs next: an owner with much to do, or many such owners that come at once, hardly delay
+ * one with little.
  */
 export function openFairSemaphore(
   options: FairSemaphoreOptions,
@@ -161,8 +168,8 @@ export function openFairSemaphore(
     const isNext = running < total && owner.held < perOwner
     if (!isNext && owner.waiting.length >= waitingPerOwner) return refused('owner-full')
     if (!isNext && waiting >= waitingAtMost && !makeRoom(owner)) return refused('full')
-    let leave = (_refusal: Refusal) => {}
-    const permit = new Promise<Permit | Refusal>(start => {
+    let leave = (_refusal: PermitRefusal) => {}
+    const permit = new Promise<Permit | PermitRefusal>(start => {
       const entry = { expectedMs, start, timer: setTimeout(() => leave('timed-out'), waitMs) }
       leave = refusal => {
         if (leaveQueue(owner, entry)) start(refusal)
@@ -179,6 +186,6 @@ export function openFairSemaphore(
   return { acquire }
 }
 
-function refused(refusal: Refusal) {
+function refused(refusal: PermitRefusal) {
   return { permit: Promise.resolve(refusal), drop: () => {} }
 }

@@ -17,7 +17,9 @@ export function builtFile(path: string): URL {
   return new URL(path, buildFolder)
 }
 
-/** A build joins modules, so the depth of this one is not known: the folder is the one with `package.json`. */
+/**
+ * A build joins modules, so the depth of this one is not known: the folder is the one with `package.json`.
+ */
 function findProgramFolder(): URL {
   let folder = new URL('.', import.meta.url)
   while (!existsSync(new URL('package.json', folder))) {

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from './log.ts'
 
 export interface RepeatOptions {
-  /** Milliseconds between two runs; with 20 % jitter, so that several processes do not run at the same moment. */
+  /**
+   * Milliseconds between two runs; with 20 % jitter, so that several processes do not run at the same moment.
+   */
   readonly pauseMs: number
   readonly log: Logger
   /** The log message of the first failure in a row, which ends with `; retrying`. */
@@ -18,8 +20,8 @@ export interface Repetition {
 }
 
 /**
- * Runs `work` again and again until it is stopped. A run that takes longer delays the next one. A failure is logged once until a run succeeds.
- * `work` may return the milliseconds until the next run.
+ * Runs `work` again and again until it is stopped. A run that takes longer delays the next one. A failure is
+ * logged once until a run succeeds. `work` may return the milliseconds until the next run.
  */
 export function repeat(
   work: (signal: AbortSignal) => Promise<number | void>,

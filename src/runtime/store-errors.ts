@@ -14,8 +14,8 @@ export function isStoreAway(error: unknown): boolean {
 /** Whether a fault means that a store is away or cannot keep up: the same call may succeed in a moment. */
 export function isStoreFault(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  // Out of resources, a lock or a statement that took too long, a transaction that was given up or got in the way of another, a Postgres
-  // that only reads, as after a failover.
+  // Out of resources, a lock or a statement that took too long, a transaction that was given up or got in the
+  // way of another, a Postgres that only reads, as after a failover.
   return isStoreAway(error) || /^(53|55P03|57014|25P03|25006|40)/.test(code)
 }
 

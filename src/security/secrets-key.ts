@@ -12,9 +12,9 @@ const hexDigits = 64
 const writtenWithinMs = 2_000
 
 /**
- * The 32 bytes for `openSecrets`: 64 hex digits from the environment, else those in `DATA_DIR/secrets-key` (mode
- * 600), which is made at the first start. Whoever starts at the same moment gets the same key. Throws an
- * `OperatorError` when either is not a key, or when the file can be neither read nor made.
+ * The 32 bytes for `openSecrets`: 64 hex digits from the environment, else those in `DATA_DIR/secrets-key`
+ * (mode 600), which is made at the first start. Whoever starts at the same moment gets the same key. Throws
+ * an `OperatorError` when either is not a key, or when the file can be neither read nor made.
  */
 export async function loadSecretsKey(dataDir: string, envValue: string | undefined): Promise<Uint8Array> {
   if (envValue !== undefined && envValue !== '') {
@@ -71,10 +71,10 @@ function codeOf(error: unknown): unknown {
 const purpose = 'settings.secrets_check'
 
 /**
- * Opens the secrets that the database keeps. Throws an `OperatorError` where they were sealed with another key: what
- * this process seals, the others could not open.
+ * Opens the secrets that the database keeps. Throws an `OperatorError` where they were sealed with another
+ * key: what this process seals, the others could not open.
  */
-export async function openKeptSecrets(sql: Sql, config: Config): Promise<Secrets> {
+export async function openSecretsOf(sql: Sql, config: Config): Promise<Secrets> {
   const secrets = openSecrets(await loadSecretsKey(config.DATA_DIR, config.SECRETS_KEY))
   await sql`
     insert into settings (name, value) values ('secrets check', ${secrets.seal('cuewire', purpose)})

@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 /** Seals secrets that must be used again, for keeping in a database. */
 export interface Secrets {
   /**
-   * `v1.` and base64url of nonce, ciphertext and tag. The purpose (say `storage_locations.sftp_password`) is not
-   * kept in it: only who names the same can open it, so a sealed text cannot be moved to another place.
+   * `v1.` and base64url of nonce, ciphertext and tag. The purpose (say `storage_locations.sftp_password`) is
+   * not kept in it: only who names the same can open it, so a sealed text cannot be moved to another place.
    */
   seal(text: string, purpose: string): string
   /** Throws when the text was altered, sealed for another purpose, or sealed with another key. */

@@ -36,8 +36,9 @@ const formats = [
 export type KeyType = (typeof formats)[number]['type']
 
 /**
- * Reads one OpenSSH key per line: `<type> <base64> [comment]`. A line that begins with a key type is a key or a
- * problem; any other line is a comment, also one with options before the key, and never matches. Never throws.
+ * Reads one OpenSSH key per line: `<type> <base64> [comment]`. A line that begins with a key type is a key or
+ * a problem; any other line is a comment, also one with options before the key, and never matches. Never
+ * throws.
  */
 export function parsePublicKeys(text: string): { keys: PublicKey[]; problems: KeyProblem[] } {
   const keys: PublicKey[] = []
@@ -55,8 +56,8 @@ export function parsePublicKeys(text: string): { keys: PublicKey[]; problems: Ke
 }
 
 /**
- * Whether `text`, one line `<type> <base64> [comment]`, is one of these keys. Only type and blob count. How long it
- * takes does not tell which key matches, nor how far one does.
+ * Whether `text`, one line `<type> <base64> [comment]`, is one of these keys. Only type and blob count. How
+ * long it takes does not tell which key matches, nor how far one does.
  */
 export function matchesKey(keys: readonly PublicKey[], text: string): boolean {
   const line = text.trim()
@@ -93,7 +94,9 @@ function faultOf(blob: Buffer, type: KeyType, checks: readonly Check[]): string 
   return fields.map((field, index) => checks[index]?.(field)).find(fault => fault !== undefined)
 }
 
-/** A blob is a row of `string` or `mpint` (RFC 4251 5), each 4 bytes of length and the content; nothing else. */
+/**
+ * A blob is a row of `string` or `mpint` (RFC 4251 5), each 4 bytes of length and the content; nothing else.
+ */
 function splitFields(blob: Buffer): Buffer[] | undefined {
   const fields: Buffer[] = []
   let at = 0

@@ -1,4 +1,4 @@
-import type { Library, Play, Playlist } from '../autodj/library.ts'
+import type { Library, HeardPlay, Playlist } from '../autodj/library.ts'
 import { pick } from '../autodj/pick.ts'
 import { type TrackRow, tracksOf } from '../autodj/tracks.ts'
 import { hourMs, minuteMs, openZone, randomOf } from '../autodj/zone.ts'
@@ -22,7 +22,10 @@ const atMs = Date.UTC(2026, 0, 9, 12)
 const picksToWarm = 300
 const picks = 2_000
 
-/** Measures single choices among 10,000 tracks, in the usual case and the worst ones; gives a table. `now` is in milliseconds. */
+/**
+ * Measures single choices among 10,000 tracks, in the usual case and the worst ones; gives a table. `now` is
+ * in milliseconds.
+ */
 export function benchPicks(now: () => number): string {
   const rows = cases().map(({ name, tier, pass, rangeMs, heard, rowOf }) => {
     const tracks = Array.from({ length: count }, (_, index) => ({ ...trackAt(index), ...rowOf(index) }))
@@ -106,7 +109,7 @@ const keyOf = (number: number) => (number + 1) * 274_877_906_951
 
 /** What was heard, the last one just before the choice, evenly over the range. */
 function libraryOf(rows: readonly TrackRow[], heard: readonly TrackRow[], rangeMs: number): Library {
-  const plays = heard.map((row, index): Play => ({
+  const plays = heard.map((row, index): HeardPlay => ({
     playlistId: 1,
     trackId: row.id,
     mediaId: row.media,

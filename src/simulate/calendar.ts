@@ -79,12 +79,14 @@ function cutAtMidnight(fromShownMs: number, toShownMs: number, kind: ClockChange
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
 /** An instant as a station's clock shows it: `Mon 2026-03-23 06:00:00`. */
-export function localTime(zone: Zone, atMs: number): string {
+export function localTimeAt(zone: Zone, atMs: number): string {
   const shown = new Date(atMs + zone.span(atMs).offsetMs)
   return `${days[shown.getUTCDay()] ?? ''} ${shown.toISOString().slice(0, 19).replace('T', ' ')}`
 }
 
-/** A length in minutes and seconds, or hours, minutes and seconds: `3:05`, `1:00:00`. Fractions are cut off. */
+/**
+ * A length in minutes and seconds, or hours, minutes and seconds: `3:05`, `1:00:00`. Fractions are cut off.
+ */
 export function lengthText(lengthMs: number): string {
   const seconds = Math.floor(lengthMs / 1_000)
   const minutes = Math.floor(seconds / 60)

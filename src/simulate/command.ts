@@ -23,7 +23,10 @@ import { nameOf } from './starts.ts'
 const exampleFrom = '2026-03-23'
 const exampleZone = 'Europe/Berlin'
 
-/** Simulates a station. Gives the exit code: 0 when all aims are met, 1 when one is missed; problems of the command itself are 2. */
+/**
+ * Simulates a station. Gives the exit code: 0 when all aims are met, 1 when one is missed; problems of the
+ * command itself are 2.
+ */
 export function simulateCommand(call: CommandContext): Promise<number> {
   return reportOperatorErrors(call, 2, async () => runSimulation(call))
 }
@@ -166,7 +169,10 @@ const options = {
   help: { type: 'boolean', short: 'h' }
 } as const
 
-/** Reads the command line; null asks for help. Throws an `OperatorError` that tells every problem, a line each. */
+/**
+ * Reads the command line; null asks for help. Throws an `OperatorError` that tells every problem, a line
+ * each.
+ */
 export function parseSimulateArguments(args: readonly string[]): SimulateArguments | null {
   const { tokens } = parseArgs({
     args: [...args],
@@ -217,7 +223,7 @@ export function parseSimulateArguments(args: readonly string[]): SimulateArgumen
   if (switches.has('help')) return null
   if (request.bench && tokens.length > 1) problems.push('--bench goes with no other option')
   if (problems.length > 0)
-    throw new OperatorError([...problems, 'npm run simulate -- --help tells what there is'].join('\n'))
+    throw new OperatorError([...problems, 'npm run simulate -- --help lists the options'].join('\n'))
   return request
 }
 

@@ -26,9 +26,10 @@ export interface Wishes {
 }
 
 /**
- * Reads a station, found by id or short name, with its past, its queue and waiting requests, in one look that holds nothing and
- * cannot write. A simulation that begins on a date begins with an empty queue. Throws an `OperatorError` for an unknown
- * station, and for a database that another version of Cuewire made. It may be switched off: it is checked before it goes on air.
+ * Reads a station, found by id or short name, with its past, its queue and waiting requests, in one look that
+ * holds nothing and cannot write. A simulation that begins on a date begins with an empty queue. Throws an
+ * `OperatorError` for an unknown station, and for a database that another version of Cuewire made. It may be
+ * switched off: it is checked before it goes on air.
  */
 export async function readDatabaseStation(
   sql: Sql,
@@ -206,9 +207,10 @@ const keyBase = 1_000_000
 const minuteMs = 60_000
 
 /**
- * A made-up station of 5,000 tracks in 12 playlists: three rotations, programmes on weekdays, at night and at weekends, a countdown
- * that is heard once, a serial that goes on, an identification every hour, a jingle every four songs, and news that cut in at
- * half past. It begins with an empty past and queue; the same seed makes the same station.
+ * A made-up station of 5,000 tracks in 12 playlists: three rotations, programmes on weekdays, at night and at
+ * weekends, a countdown that is heard once, a serial that goes on, an identification every hour, a jingle
+ * every four songs, and news that cut in at half past. It begins with an empty past and queue; the same seed
+ * makes the same station.
  */
 export function exampleStation(zone: Zone, seed: number, fromMs: number): SimulatedStation {
   const stock: Stock = { random: randomOf(seed, 0), names: [], lists: new Map() }

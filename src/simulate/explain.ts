@@ -2,7 +2,7 @@ import type { Playlist } from '../autodj/library.ts'
 import type { LogEntry } from '../autodj/log-entry.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Zone } from '../autodj/zone.ts'
-import { lengthText, localTime } from './calendar.ts'
+import { lengthText, localTimeAt } from './calendar.ts'
 import { nameOf } from './starts.ts'
 
 /** A play with the reasons for it, as lines for people. */
@@ -17,14 +17,14 @@ export function explain(
   const names = new Map(playlists.map(({ id, name }) => [id, name]))
   const reasons = log.flatMap(entry => reasonOf(entry, zone, id => names.get(id) ?? `playlist ${id}`))
   return [
-    `${localTime(zone, startsAtMs)}  ${what} (${lengthText(endsAtMs - startsAtMs)})`,
+    `${localTimeAt(zone, startsAtMs)}  ${what} (${lengthText(endsAtMs - startsAtMs)})`,
     ...reasons,
     ...hindrances(log)
   ].map((line, index) => (index === 0 ? line : `    ${line}`))
 }
 
 function reasonOf(entry: LogEntry, zone: Zone, nameOfPlaylist: (id: number) => string): string[] {
-  const clock = (seconds: number) => localTime(zone, seconds * 1_000).slice(-8)
+  const clock = (seconds: number) => localTimeAt(zone, seconds * 1_000).slice(-8)
   switch (entry.step) {
     case 'slot':
       return [`slot of ${clock(entry.at)}: ${inWords(entry.why)}`]

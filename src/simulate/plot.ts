@@ -32,8 +32,9 @@ interface Rect {
 }
 
 /**
- * A run as a picture, SVG text: a column of 24 hours of the clock for each local date, blocks in the colour of the playlist that
- * was on, beside them what comes by the hour or by count, outlines where schedules are open, and where the clock changes.
+ * A run as a picture, SVG text: a column of 24 hours of the clock for each local date, blocks in the colour
+ * of the playlist that was on, beside them what comes by the hour or by count, outlines where schedules are
+ * open, and where the clock changes.
  */
 export function renderPlot(station: string, run: Run): string {
   const { library, fromMs, untilMs, plays } = run

@@ -6,7 +6,10 @@ import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { at, forkTracks, indexOf, keysAt, markAired, type Tracks } from '../autodj/tracks.ts'
 import type { Run } from './run.ts'
 
-/** Plays of one kind, and how many of them repeat what was heard within the range of the station; each counts once. */
+/**
+ * Plays of one kind, and how many of them repeat what was heard within the range of the station; each counts
+ * once.
+ */
 export interface Repeats {
   /** The tier of the choice; `unchecked` where the playlist repeats as it is told, or nobody chose. */
   readonly tier: 1 | 2 | 3 | 'unchecked'
@@ -81,7 +84,10 @@ function tierOf({ playlists }: Library, { play, log }: SimulatedPlay): Repeats['
 const isChecked = ({ order, source, avoidsDuplicates, options }: Playlist) =>
   avoidsDuplicates && source === 'songs' && order !== 'sequential' && !options.has('merge')
 
-/** Whether a playlist that was drawn from had a track left, by its passes and windows, that would have repeated nothing. */
+/**
+ * Whether a playlist that was drawn from had a track left, by its passes and windows, that would have
+ * repeated nothing.
+ */
 function isAvoidable(
   { playlists, rules }: Library,
   { log, startsAtMs }: SimulatedPlay,

@@ -1,5 +1,5 @@
 import type { Zone } from '../autodj/zone.ts'
-import { lengthText, localTime } from './calendar.ts'
+import { lengthText, localTimeAt } from './calendar.ts'
 import type { Report } from './report.ts'
 import type { Start } from './starts.ts'
 
@@ -12,7 +12,7 @@ export function renderReport(report: Report, zone: Zone, wallMs: number): string
   const missed = aims.filter(({ isMet }) => !isMet)
   return [
     `${station}, ${zone.name}, seed ${seed}`,
-    `${localTime(zone, fromMs)} to ${localTime(zone, untilMs)}: ${whole(totals.plays)} plays, ${whole(totals.songsHeard)} of ${whole(totals.songs)} songs heard, silence ${lengthText(totals.silentMs)}, simulated in ${(wallMs / 1_000).toFixed(1)} s`,
+    `${localTimeAt(zone, fromMs)} to ${localTimeAt(zone, untilMs)}: ${whole(totals.plays)} plays, ${whole(totals.songsHeard)} of ${whole(totals.songs)} songs heard, silence ${lengthText(totals.silentMs)}, simulated in ${(wallMs / 1_000).toFixed(1)} s`,
     ...section(
       'Programmes',
       renderTable(
@@ -97,9 +97,9 @@ function section(title: string, ...parts: readonly (readonly string[])[]): strin
 function startRow({ dueAtMs, name, startedAtMs, verdict, before }: Start, zone: Zone): string[] {
   const isStarted = startedAtMs !== null
   return [
-    localTime(zone, dueAtMs),
+    localTimeAt(zone, dueAtMs),
     name,
-    isStarted ? localTime(zone, startedAtMs).slice(-8) : '',
+    isStarted ? localTimeAt(zone, startedAtMs).slice(-8) : '',
     isStarted ? lengthText(startedAtMs - dueAtMs) : '',
     verdict,
     before.join(', ')
@@ -128,7 +128,10 @@ function hourRows({ starts }: Report): string[][] {
 const whole = (value: number) => value.toLocaleString('en-GB')
 const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(1)}`
 
-/** A table as text for a terminal. Columns of numbers, times and lengths stand to the right; an empty table is no lines. */
+/**
+ * A table as text for a terminal. Columns of numbers, times and lengths stand to the right; an empty table is
+ * no lines.
+ */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return []
   const columns = head.map((title, column) => {

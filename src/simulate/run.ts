@@ -1,5 +1,5 @@
 import type { Library } from '../autodj/library.ts'
-import { type Beginning, simulate, type SimulatedPlay } from '../autodj/simulate.ts'
+import { type SimulationStart, simulate, type SimulatedPlay } from '../autodj/simulate.ts'
 
 /** What was simulated. */
 export interface Run {
@@ -7,12 +7,15 @@ export interface Run {
   readonly library: Library
   readonly fromMs: number
   readonly untilMs: number
-  /** All plays and silences that began from `fromMs` (inclusive) to `untilMs` (exclusive), each where the last one ended. */
+  /**
+   * All plays and silences that began from `fromMs` (inclusive) to `untilMs` (exclusive), each where the last
+   * one ended.
+   */
   readonly plays: readonly SimulatedPlay[]
 }
 
 /** Simulates a station up to a time. */
-export function runUntil(beginning: Beginning, untilMs: number): Run {
+export function runUntil(beginning: SimulationStart, untilMs: number): Run {
   const { library, fromMs } = beginning
   const plays: SimulatedPlay[] = []
   for (const each of simulate(beginning)) {
@@ -32,7 +35,7 @@ export function runUntil(beginning: Beginning, untilMs: number): Run {
 export interface SimulatedStation {
   readonly name: string
   /** Its time zone is that of the library's rules. */
-  readonly beginning: Beginning
+  readonly beginning: SimulationStart
   /** How a song is called, for people. */
   readonly songName: (mediaId: number | null) => string
 }

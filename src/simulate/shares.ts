@@ -19,7 +19,10 @@ export interface Share {
 
 const aim = 0.02
 
-/** How rotations without a schedule share the time in which no programme is on, by weight. Empty where there is but one. */
+/**
+ * How rotations without a schedule share the time in which no programme is on, by weight. Empty where there
+ * is but one.
+ */
 export function sharesOf({ library, plays, fromMs, untilMs }: Run): Share[] {
   const rotations = library.playlists.filter(isRotation)
   const programmes = windowsOfProgrammes(library, fromMs, untilMs)

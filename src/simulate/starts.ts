@@ -1,4 +1,4 @@
-import type { Play, Playlist } from '../autodj/library.ts'
+import type { HeardPlay, Playlist } from '../autodj/library.ts'
 import { interrupts } from '../autodj/library.ts'
 import { buckets } from '../autodj/pools.ts'
 import { nextHourlyTarget, windowAt, windowsBetween } from '../autodj/schedule.ts'
@@ -6,8 +6,9 @@ import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Run } from './run.ts'
 
 /**
- * `on time`: to the second if it cuts in, else as soon as the track that was on air had ended. `behind others`: the same, but what
- * goes first by its kind went first: a cut, a request, an identification, a jingle, or a playlist of its own rank.
+ * `on time`: to the second if it cuts in, else as soon as the track that was on air had ended. `behind
+ * others`: the same, but what goes first by its kind went first: a cut, a request, an identification, a
+ * jingle, or a playlist of its own rank.
  */
 export type Verdict = 'on time' | 'behind others' | 'late' | 'never'
 
@@ -30,8 +31,8 @@ const hourlyMostMs = 45 * 60_000
 const exactMs = 1_000
 
 /**
- * All starts that a schedule promises in a run, by their time: each window of a rotation and each minute of an hourly playlist.
- * What was due so late that the run ended before its turn is left out.
+ * All starts that a schedule promises in a run, by their time: each window of a rotation and each minute of
+ * an hourly playlist. What was due so late that the run ended before its turn is left out.
  */
 export function startsOf(run: Run): Start[] {
   const { library, fromMs, untilMs } = run
@@ -40,11 +41,11 @@ export function startsOf(run: Run): Start[] {
     const { type, schedule } = playlist
     if (type === 'once_per_hour')
       return hoursOf(run, playlist).map(dueAtMs => {
-        const isOwn = (play: Play) => play.playlistId === playlist.id && play.occurrenceMs === dueAtMs
+        const isOwn = (play: HeardPlay) => play.playlistId === playlist.id && play.occurrenceMs === dueAtMs
         return startOf(run, playlist, 'hour', dueAtMs, dueAtMs + hourlyMostMs, isOwn)
       })
     if (type !== 'default') return []
-    const isOwn = (play: Play) => play.playlistId === playlist.id
+    const isOwn = (play: HeardPlay) => play.playlistId === playlist.id
     return windowsBetween(zone, schedule, fromMs, untilMs)
       .filter(({ startMs }) => startMs >= fromMs)
       .map(({ startMs, endMs }) => startOf(run, playlist, 'window', startMs, endMs, isOwn))
@@ -67,7 +68,7 @@ function startOf(
   kind: Start['kind'],
   dueAtMs: number,
   endMs: number,
-  isOwn: (play: Play) => boolean
+  isOwn: (play: HeardPlay) => boolean
 ): Start | null {
   const onAir = plays.findLastIndex(each => each.startsAtMs < dueAtMs)
   const after = plays.slice(onAir + 1).filter(each => each.startsAtMs < endMs)

@@ -1,4 +1,4 @@
-import type { Play } from '../autodj/library.ts'
+import type { HeardPlay } from '../autodj/library.ts'
 import { windowAt } from '../autodj/schedule.ts'
 import type { Run } from './run.ts'
 
@@ -25,7 +25,10 @@ export interface PlaylistTotals {
   readonly longestOverrunMs: number
 }
 
-/** Counts plays, airtime, silence, variety and overruns. What goes beyond the end of the run is not counted as time. */
+/**
+ * Counts plays, airtime, silence, variety and overruns. What goes beyond the end of the run is not counted as
+ * time.
+ */
 export function totalsOf({ library, plays, untilMs }: Run): Totals {
   const { playlists, rules } = library
   const lengthOf = (each: { startsAtMs: number; endsAtMs: number }) =>
@@ -63,7 +66,7 @@ export function totalsOf({ library, plays, untilMs }: Run): Totals {
   }
 }
 
-function countDifferent(plays: readonly Play[], key: (play: Play) => number | null): number {
+function countDifferent(plays: readonly HeardPlay[], key: (play: HeardPlay) => number | null): number {
   return new Set(plays.map(key).filter(each => each !== null)).size
 }
 

@@ -9,9 +9,9 @@ export type LibraryPath = { readonly path: string } | { readonly problem: string
 export const maxPathBytes = 2_000
 
 /**
- * Understands what a new song may be called by: an http(s) address without a password, a path relative to the media
- * folder, or an absolute one below it where the folder is known. Other schemes are refused: to a playout they may be
- * commands.
+ * Understands what a new song may be called by: an http(s) address without a password, a path relative to the
+ * media folder, or an absolute one below it where the folder is known. Other schemes are refused: to a
+ * playout they may be commands.
  */
 export function libraryPath(text: string, mediaFolder: string | null): LibraryPath {
   if (Buffer.byteLength(text) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }

@@ -11,8 +11,8 @@ export type Location =
   | { type: 'unusable'; reason: string }
 
 /**
- * Understands what playlists write: http(s) and file URLs, absolute paths, and paths relative to the folder of
- * the playlist, also with backslashes or percent escapes. What is literally there comes first.
+ * Understands what playlists write: http(s) and file URLs, absolute paths, and paths relative to the folder
+ * of the playlist, also with backslashes or percent escapes. What is literally there comes first.
  */
 export function resolveLocation(location: string, folder: string): Location {
   if (/^https?:\/\//i.test(location)) {
@@ -60,8 +60,8 @@ export interface Candidates {
 }
 
 /**
- * Where a list's entry may be found. What is literally written comes first; `mediaFolder` is the folder of the
- * station where it is known.
+ * Where a list's entry may be found. What is literally written comes first; `mediaFolder` is the folder of
+ * the station where it is known.
  */
 export function candidatesOf(location: string, mediaFolder: string | null): Candidates {
   if (/^https?:\/\//i.test(location)) {

@@ -1,6 +1,8 @@
 import { cleanLine, longest, songText } from './song.ts'
 
-/** One line of a playlist: a path or URL as written, and what the list says of it (0 and '' where nothing). */
+/**
+ * One line of a playlist: a path or URL as written, and what the list says of it (0 and '' where nothing).
+ */
 export interface PlaylistEntry {
   location: string
   durationMs: number
@@ -28,8 +30,9 @@ const maxProblems = 100
 const maxDurationMs = 2_147_483_647
 
 /**
- * Reads M3U, M3U8 or PLS. Never throws: a file that is no playlist has no entries and one problem that says so.
- * Text is UTF-8 or, by its byte order mark, UTF-16; bytes that are not valid UTF-8 are read as windows-1252.
+ * Reads M3U, M3U8 or PLS. Never throws: a file that is no playlist has no entries and one problem that says
+ * so. Text is UTF-8 or, by its byte order mark, UTF-16; bytes that are not valid UTF-8 are read as
+ * windows-1252.
  */
 export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
   if (bytes.length > maxPlaylistBytes) return refuse('it is larger than 10 MiB')
@@ -205,8 +208,9 @@ const line = ({ artist, title }: ListedSong) =>
     .trim()
 
 /**
- * A path as a line of a list. One that would be read as something else (a comment, a heading) or come back another
- * one (blanks at its ends, line breaks) is percent-encoded, which readers undo where nothing has that very name.
+ * A path as a line of a list. One that would be read as something else (a comment, a heading) or come back
+ * another one (blanks at its ends, line breaks) is percent-encoded, which readers undo where nothing has that
+ * very name.
  */
 function locationText(path: string): string {
   const isPlain =

@@ -1,22 +1,26 @@
 import { parsedUrl } from '../outbound/networks.ts'
 import { libraryPath } from './library-path.ts'
 import { parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
-import { type Song, titleOf } from './song.ts'
+import { type ImportedSong, titleOf } from './song.ts'
 
-/** A list that was fetched: a song for each of its addresses, in its order; or a sentence on why there are none. */
-export type RemoteList = { readonly songs: readonly Song[] } | { readonly problem: string }
+/**
+ * A list that was fetched: a song for each of its addresses, in its order; or a sentence on why there are
+ * none.
+ */
+export type RemoteList = { readonly songs: readonly ImportedSong[] } | { readonly problem: string }
 
 /** The largest number of entries that is taken from one list. */
 const most = 5_000
 
 /**
- * Reads M3U, M3U8 or PLS that was found at `address`, which relative entries start from. An entry that leads to no http(s)
- * address, or to one with a password, is passed over; so is an address that the list has named before.
+ * Reads M3U, M3U8 or PLS that was found at `address`, which relative entries start from. An entry that leads
+ * to no http(s) address, or to one with a password, is passed over; so is an address that the list has named
+ * before.
  */
 export function readRemoteList(bytes: Uint8Array, address: string): RemoteList {
   const { entries, problems } = parsePlaylist(bytes)
   if (entries.length === 0) return { problem: `The list cannot be used: ${problems[0]}.` }
-  const songs = new Map<string, Song>()
+  const songs = new Map<string, ImportedSong>()
   for (const entry of entries) {
     if (songs.size === most) break
     const path = resolve(entry.location, address)
@@ -34,7 +38,7 @@ function resolve(location: string, base: string): string | null {
 }
 
 /** A song behind a URL: what the playlist says of it, else what is known, else a title out of the address. */
-export function remoteSong(entry: PlaylistEntry, known: Song | undefined): Song {
+export function remoteSong(entry: PlaylistEntry, known: ImportedSong | undefined): ImportedSong {
   const path = entry.location
   const old = known ?? { ...unknown, path, title: titleOf(path) }
   const durationMs = entry.durationMs || old.durationMs
@@ -43,7 +47,7 @@ export function remoteSong(entry: PlaylistEntry, known: Song | undefined): Song 
     : { ...old, durationMs, artist: entry.artist, title: entry.title }
 }
 
-const unknown: Omit<Song, 'path' | 'title'> = {
+const unknown: Omit<ImportedSong, 'path' | 'title'> = {
   artist: '',
   album: '',
   genre: '',

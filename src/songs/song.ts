@@ -15,8 +15,11 @@ export interface Tags {
   durationMs: number
 }
 
-/** A song as a station's library has it: its key in the station (real path, URL or catalogue name) and its tags. */
-export interface Song extends Tags {
+/**
+ * A song as a station's library has it: its key in the station (real path, URL or catalogue name) and its
+ * tags.
+ */
+export interface ImportedSong extends Tags {
   path: string
   /** The key of its cover in the table of artwork. */
   coverHash: string | null
@@ -24,7 +27,10 @@ export interface Song extends Tags {
   modifiedMs: number
 }
 
-/** A title for a song of which nothing but its path or URL is known: the name without its ending, else the host. */
+/**
+ * A title for a song of which nothing but its path or URL is known: the name without its ending, else the
+ * host.
+ */
 export function titleOf(path: string): string {
   const url = /^https?:\/\//i.test(path) ? parsedUrl(path) : null
   if (!url) return cleanLine(basename(path, extname(path)), longest.title)
@@ -40,8 +46,9 @@ export function titleOf(path: string): string {
 const nothing = '5a6a865199cf5df73b1417326d2ff24f'
 
 /**
- * The id by which players and web hooks know a song, 32 hex digits: the MD5 of the first 150 code points, without
- * spaces, hyphens, quotes and line breaks, in lower case. Library media and streamed titles get it the same way.
+ * The id by which players and web hooks know a song, 32 hex digits: the MD5 of the first 150 code points,
+ * without spaces, hyphens, quotes and line breaks, in lower case. Library media and streamed titles get it
+ * the same way.
  */
 export function songId(text: string): string {
   // No code point is longer than two UTF-16 units, so a huge text is cut before it is taken apart.
@@ -65,8 +72,8 @@ export function songText(artist: string, title: string): string {
 export const longest = { artist: 255, title: 255, album: 200, genre: 255, isrc: 32, lyrics: 8_000 } as const
 
 /**
- * Makes one line out of foreign text: control characters (Postgres refuses NUL) become a space, lone surrogates
- * the replacement character, and at most `limit` code points stay.
+ * Makes one line out of foreign text: control characters (Postgres refuses NUL) become a space, lone
+ * surrogates the replacement character, and at most `limit` code points stay.
  */
 export function cleanLine(text: string, limit: number): string {
   return cut(

@@ -35,7 +35,10 @@ export const genericArtPath = '/static/img/generic_song.jpg'
 
 const seconds = (ms: number) => Math.floor(ms / 1000)
 
-/** Renders everything of the document that does not move. `baseUrl` begins every link and has no slash at its end. */
+/**
+ * Renders everything of the document that does not move. `baseUrl` begins every link and has no slash at its
+ * end.
+ */
 export function renderNowPlaying(
   state: StationState,
   rendering: Rendering,
@@ -76,7 +79,9 @@ export function renderMoving(document: NowPlayingDocument, nowSeconds: number): 
   return `"elapsed":${elapsed},"remaining":${document.duration - elapsed}`
 }
 
-/** Whole seconds of what is shown that have passed at `nowSeconds`. With the document they determine its text. */
+/**
+ * Whole seconds of what is shown that have passed at `nowSeconds`. With the document they determine its text.
+ */
 export function elapsedAt({ playedAt, duration, isRunning }: NowPlayingDocument, nowSeconds: number): number {
   return isRunning ? Math.min(Math.max(nowSeconds - playedAt, 0), duration) : duration
 }
@@ -87,7 +92,10 @@ export function renderLine({ shown, profile }: StationState): string {
   return joinNames(artist, title) || profile.name
 }
 
-/** The address of the picture of what is shown: the song's cover, else the picture of who is live, else the built-in one. */
+/**
+ * The address of the picture of what is shown: the song's cover, else the picture of who is live, else the
+ * built-in one.
+ */
 export function shownArtUrl({ shown, live, profile }: StationState, baseUrl: string): string {
   const artId = shown?.song.artId ?? ''
   if (artId === '' && shown !== null && live?.art) return absolute(live.art, baseUrl)

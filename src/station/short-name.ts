@@ -4,8 +4,8 @@ const longest = 100
 export const shortNamePattern = /^(?!\d+$|\.+$)[A-Za-z0-9._-]+$/
 
 /**
- * The short name of a station with this name: lower case, blanks to `_`, and of the rest only what it may hold, letters
- * without their accents. `number` from 2 on makes another one where that is taken.
+ * The short name of a station with this name: lower case, blanks to `_`, and of the rest only what it may
+ * hold, letters without their accents. `number` from 2 on makes another one where that is taken.
  */
 export function shortNameOf(name: string, number = 1): string {
   const plain = name

@@ -1,12 +1,15 @@
 /**
- * The live state of one station: what Redis stores and servers render. Instants are Unix milliseconds, durations
- * milliseconds.
+ * The live state of one station: what Redis stores and servers render. Instants are Unix milliseconds,
+ * durations milliseconds.
  */
 export interface StationState {
   readonly stationId: number
   /** Names one lifetime of this state; a rebuilt state gets a new one, and clients start over. */
   readonly epoch: string
-  /** Grows strictly with each change within the epoch, by one or more. Redis chooses it when the state is stored; 0 before that. */
+  /**
+   * Grows strictly with each change within the epoch, by one or more. Redis chooses it when the state is
+   * stored; 0 before that.
+   */
   readonly offset: number
   /** The revision of the station with which each part changed last. */
   readonly revisions: Revisions
@@ -137,8 +140,8 @@ export interface LiveBroadcast {
 }
 
 /**
- * What a station shows, as one statement read it from Postgres: its whole live state but for the offset, which is chosen when the
- * state is stored.
+ * What a station shows, as one statement read it from Postgres: its whole live state but for the offset,
+ * which is chosen when the state is stored.
  */
 export type StationSnapshot = Omit<StationState, 'offset'>
 
@@ -155,8 +158,8 @@ export function isOnline(state: { readonly current: unknown; readonly live: unkn
 const clocksApartMs = 60_000
 
 /**
- * Whether an offset that a client names may have been sent by another server. Offsets follow the time of Redis, so one that is
- * more than a minute ahead of it (`nowMs`, Unix milliseconds) is made up.
+ * Whether an offset that a client names may have been sent by another server. Offsets follow the time of
+ * Redis, so one that is more than a minute ahead of it (`nowMs`, Unix milliseconds) is made up.
  */
 export function mayHaveBeenSent(offset: number, nowMs: number): boolean {
   return offset <= nowMs + clocksApartMs

@@ -23,8 +23,9 @@ export interface Observed {
 }
 
 /**
- * The triggers that fire between two states of a station. A new `sh_id` is a new song, even if the song is the same. Jingles are not
- * shown and fire nothing. A hand-over from one DJ to another fires both live triggers.
+ * The triggers that fire between two states of a station. A new `sh_id` is a new song, even if the song is
+ * the same. Jingles are not shown and fire nothing. A hand-over from one DJ to another fires both live
+ * triggers.
  */
 export function triggersOf(before: Observed, after: Observed): Trigger[] {
   const raised: Trigger[] = []

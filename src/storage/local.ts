@@ -31,10 +31,10 @@ async function lookAt(path: string): Promise<void> {
 }
 
 /**
- * Counts the regular files below a folder of this machine by their size. The path itself may be a symbolic link,
- * links below it are not followed. A folder that is not there holds nothing. What vanishes meanwhile is not
- * counted; what may not be looked at is skipped. Throws a `StorageFault` when the folder itself cannot be read or
- * the signal's time is up, also while a file system hangs.
+ * Counts the regular files below a folder of this machine by their size. The path itself may be a symbolic
+ * link, links below it are not followed. A folder that is not there holds nothing. What vanishes meanwhile is
+ * not counted; what may not be looked at is skipped. Throws a `StorageFault` when the folder itself cannot be
+ * read or the signal's time is up, also while a file system hangs.
  */
 export async function measureLocal(path: string, signal: AbortSignal): Promise<Usage> {
   const [content, freeBytes] = await untilAborted(
@@ -149,8 +149,9 @@ interface TreeContent {
 const maxFolders = 10_000_000
 
 /**
- * Sums up a tree of folders, `concurrency` of them at a time. Rejects with the first thing `read` throws, and once
- * the signal is aborted begins no further folder. A tree without end counts as skipped from ten million folders on.
+ * Sums up a tree of folders, `concurrency` of them at a time. Rejects with the first thing `read` throws, and
+ * once the signal is aborted begins no further folder. A tree without end counts as skipped from ten million
+ * folders on.
  */
 export async function walk<Folder>(
   top: Folder,

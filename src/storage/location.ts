@@ -55,10 +55,10 @@ const maxPathLength = 255
 const sshPort = 22
 
 /**
- * The canonical form of a path: without `.`, `..` and doubled slashes; absolute and without a slash at the end for
- * local and sftp (the root is `/`), without one at either end for s3 and dropbox (the root is `""`). `null` when
- * there is none: a relative path where an absolute one is needed, one that leads above the root of a bucket, one
- * with control characters, or more than 255 characters.
+ * The canonical form of a path: without `.`, `..` and doubled slashes; absolute and without a slash at the
+ * end for local and sftp (the root is `/`), without one at either end for s3 and dropbox (the root is `""`).
+ * `null` when there is none: a relative path where an absolute one is needed, one that leads above the root
+ * of a bucket, one with control characters, or more than 255 characters.
  */
 export function normalisePath(adapter: Adapter, path: string): string | null {
   if (/[\p{Cc}\p{Surrogate}]/u.test(path)) return null
@@ -97,8 +97,8 @@ export function locationUri(location: StorageLocation): string {
 }
 
 /**
- * What two locations have in common when they are the same place: the uri, and for s3 the endpoint as well. For
- * comparison only.
+ * What two locations have in common when they are the same place: the uri, and for s3 the endpoint as well.
+ * For comparison only.
  */
 export function locationIdentity(location: StorageLocation): string {
   const uri = locationUri(location)

@@ -77,9 +77,9 @@ export function passwordTarget(record: LocationRecord): string {
 }
 
 /**
- * A kept secret in clear, `""` where there is none. A password goes to the server and user it was entered for and
- * nowhere else, or who may edit a location could have it sent to a server of their own. Keys and the secrets of S3
- * never leave this machine.
+ * A kept secret in clear, `""` where there is none. A password goes to the server and user it was entered for
+ * and nowhere else, or who may edit a location could have it sent to a server of their own. Keys and the
+ * secrets of S3 never leave this machine.
  */
 export function openKept(
   record: KeptRecord,
@@ -92,7 +92,7 @@ export function openKept(
 }
 
 /** Throws where nothing is left to log in with. */
-export function makeSureComplete(location: StorageLocation): void {
+export function assertComplete(location: StorageLocation): void {
   const isLost = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
   if (isLost) throw new StorageFault('incomplete')
 }

@@ -1,4 +1,4 @@
-import { raiseNotification, settleNotification } from '../db/notifications.ts'
+import { raiseAlert, resolveAlert } from '../db/notifications.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { resolveInside } from '../runtime/contained-files.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -9,13 +9,13 @@ import { locationUri } from './location.ts'
 import {
   allowedRoots,
   type KeptRecord,
-  makeSureComplete,
+  assertComplete,
   openKept,
   openLocation,
   placeOf,
   recordColumns
 } from './record.ts'
-import { reach } from './remote.ts'
+import { measureRemote } from './remote.ts'
 import { capacityOf, formatSize, isFull, type Usage, usedPercent } from './size.ts'
 
 export interface RefreshParts {
@@ -29,7 +29,7 @@ export interface RefreshParts {
 const localEvery = '5 minutes'
 const remoteEvery = '1 hour'
 /** How long one count may take. The claim lasts longer, so that no two processes count at once. */
-const patienceMs = 5 * 60_000
+const timeoutMs = 5 * 60_000
 const claim = '6 minutes'
 /** How long a look at a folder or a volume may take: a network file system can be away. */
 const lookMs = 10_000
@@ -41,8 +41,9 @@ const nearlyFullPercent = 90
 const easedPercent = 85
 
 /**
- * Counts the storage locations whose time has come, at most `lanes` at once, and writes down what they hold. It may run in
- * any number of processes: a location is claimed before it is counted, and a claim that was left behind runs out.
+ * Counts the storage locations whose time has come, at most `lanes` at once, and writes down what they hold.
+ * It may run in any number of processes: a location is claimed before it is counted, and a claim that was
+ * left behind runs out.
  */
 export async function refreshDue(parts: RefreshParts, lanes: number, signal: AbortSignal): Promise<void> {
   if (lanes === 0 || signal.aborted) return
@@ -76,7 +77,7 @@ async function refresh(row: Row, parts: RefreshParts, signal: AbortSignal): Prom
       update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)},
         free_bytes = ${free === null ? null : String(free)}, ${again}
       where id = ${row.id}`
-    await settleNotification(sql, unreachable(row.id))
+    await resolveAlert(sql, unreachable(row.id))
     if (usage) await tellWhenNearlyFull(sql, row, usage)
   } catch (error) {
     if (signal.aborted) throw error
@@ -84,7 +85,7 @@ async function refresh(row: Row, parts: RefreshParts, signal: AbortSignal): Prom
     if (!isFault) log.error({ err: error, location: row.id }, 'storage not counted')
     // What was counted last stays: a server that is away for an hour does not make the files go away.
     await sql`update storage_locations set ${again} where id = ${row.id}`
-    await raiseNotification(sql, {
+    await raiseAlert(sql, {
       fact: unreachable(row.id),
       title: `Storage cannot be counted: ${locationUri(placeOf(row))}`,
       body: isFault ? error.message : 'The log of the workers says why.',
@@ -99,8 +100,8 @@ const nearlyFull = (id: number) => `storage-nearly-full:${id}`
 
 /** Nothing that was told of a location holds any more: it is being deleted. */
 export async function settleStorage(tx: Tx, id: number): Promise<void> {
-  await settleNotification(tx, unreachable(id))
-  await settleNotification(tx, nearlyFull(id))
+  await resolveAlert(tx, unreachable(id))
+  await resolveAlert(tx, nearlyFull(id))
 }
 
 /** The gap between the two figures keeps a location at the edge from being told of again and again. */
@@ -108,9 +109,9 @@ async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: 
   const available = capacityOf(BigInt(row.quotaBytes), usedBytes, freeBytes)
   const percent = usedPercent(usedBytes, available)
   const fact = nearlyFull(row.id)
-  if (percent < easedPercent) await settleNotification(sql, fact)
+  if (percent < easedPercent) await resolveAlert(sql, fact)
   if (percent < nearlyFullPercent || available === null) return
-  await raiseNotification(sql, {
+  await raiseAlert(sql, {
     fact,
     title: `Storage is ${percent} % full: ${locationUri(placeOf(row))}`,
     body: `It holds ${formatSize(usedBytes)} of ${formatSize(available)}.`,
@@ -121,11 +122,11 @@ async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: 
 
 async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<Usage | null> {
   const location = openLocation(row, field => openKept(row, field, parts.secrets))
-  makeSureComplete(location)
-  if (location.adapter !== 'local') return reach({ work: 'measure', location, patienceMs }, signal)
+  assertComplete(location)
+  if (location.adapter !== 'local') return measureRemote({ work: 'measure', location, timeoutMs }, signal)
   // The real path, so that a link that is swapped now is not followed.
   const path = await realPathOf(location.path, parts, signal)
-  return reach({ work: 'measure', location: { ...location, path }, patienceMs }, signal)
+  return measureRemote({ work: 'measure', location: { ...location, path }, timeoutMs }, signal)
 }
 
 async function realPathOf(path: string, { config }: RefreshParts, signal: AbortSignal): Promise<string> {

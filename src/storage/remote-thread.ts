@@ -5,8 +5,8 @@ import type { RemoteAnswer, RemoteTask } from './remote.ts'
 import { checkLocation, measureLocation } from './size.ts'
 
 /** Does one task in a thread of its own; see `remote.ts`, which starts it. */
-async function answer({ work, location, patienceMs }: RemoteTask): Promise<RemoteAnswer> {
-  const signal = AbortSignal.timeout(patienceMs)
+async function answer({ work, location, timeoutMs }: RemoteTask): Promise<RemoteAnswer> {
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
     if (work === 'measure') return { usage: await measureLocation(location, signal) }
     await checkLocation(location, signal)

@@ -9,7 +9,7 @@ import { checkLocation, measureLocation, type Usage } from './size.ts'
 export interface RemoteTask {
   readonly work: 'check' | 'measure'
   readonly location: StorageLocation
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 /** What became of it. */
@@ -21,14 +21,14 @@ export type RemoteAnswer =
 const slackMs = 5_000
 
 /**
- * Checks or measures a location and keeps this thread free meanwhile: a pass phrase can take seconds to open a key,
- * and the clients of remote places work in long steps. Folders of this machine need no thread. Throws a
- * `StorageFault`, and the reason of `signal` when that is aborted.
+ * Checks or measures a location and keeps this thread free meanwhile: a pass phrase can take seconds to open
+ * a key, and the clients of remote places work in long steps. Folders of this machine need no thread. Throws
+ * a `StorageFault`, and the reason of `signal` when that is aborted.
  */
-export async function reach(task: RemoteTask, signal: AbortSignal): Promise<Usage | null> {
-  const { work, location, patienceMs } = task
+export async function measureRemote(task: RemoteTask, signal: AbortSignal): Promise<Usage | null> {
+  const { work, location, timeoutMs } = task
   if (location.adapter === 's3' || location.adapter === 'sftp') return reachInThread(task, signal)
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   if (work === 'measure') return measureLocation(location, limit)
   await checkLocation(location, limit)
   return null
@@ -39,7 +39,7 @@ async function reachInThread(task: RemoteTask, signal: AbortSignal): Promise<Usa
   const thread = new Worker(builtFile('src/storage/remote-thread.js'), { workerData: task })
   try {
     const answer = await new Promise<RemoteAnswer>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new StorageFault('timed_out')), task.patienceMs + slackMs)
+      const timer = setTimeout(() => reject(new StorageFault('timed_out')), task.timeoutMs + slackMs)
       const settle = (action: () => void) => () => {
         clearTimeout(timer)
         action()

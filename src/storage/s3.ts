@@ -5,7 +5,7 @@ import {
   S3Client
 } from '@aws-sdk/client-s3'
 
-import { codeOf, reasonOf, StorageFault } from './fault.ts'
+import { codeOf, storageFaultReason, StorageFault } from './fault.ts'
 import type { S3Settings } from './location.ts'
 import type { Usage } from './size.ts'
 
@@ -15,9 +15,10 @@ const answerMs = 30_000
 const maxPages = 100_000
 
 /**
- * Makes sure that the bucket is there and these credentials may list it, by asking for one object: measuring needs
- * no other right. Throws a `StorageFault`: `unreachable`, `timed_out`, `denied`, `no_bucket`, `wrong_region`,
- * `unusable`. Rejects with the reason of a signal that is aborted for another cause than time.
+ * Makes sure that the bucket is there and these credentials may list it, by asking for one object: measuring
+ * needs no other right. Throws a `StorageFault`: `unreachable`, `timed_out`, `denied`, `no_bucket`,
+ * `wrong_region`, `unusable`. Rejects with the reason of a signal that is aborted for another cause than
+ * time.
  */
 export async function checkS3(settings: S3Settings, signal: AbortSignal): Promise<void> {
   await withClient(settings, signal, async client => {
@@ -26,9 +27,9 @@ export async function checkS3(settings: S3Settings, signal: AbortSignal): Promis
 }
 
 /**
- * Sums up the objects of a bucket whose keys are below `path` (canonical; `""` for all). Empty objects that stand
- * for folders are no files. Former versions and unfinished uploads are not counted. Throws like `checkS3`; a
- * listing without end is `unusable`.
+ * Sums up the objects of a bucket whose keys are below `path` (canonical; `""` for all). Empty objects that
+ * stand for folders are no files. Former versions and unfinished uploads are not counted. Throws like
+ * `checkS3`; a listing without end is `unusable`.
  */
 export async function measureS3(settings: S3Settings, path: string, signal: AbortSignal): Promise<Usage> {
   return withClient(settings, signal, async client => {
@@ -94,7 +95,7 @@ async function withClient<Result>(
     signal.throwIfAborted()
     return await use(client)
   } catch (error) {
-    throw signal.aborted ? reasonOf(signal) : faultOf(error)
+    throw signal.aborted ? storageFaultReason(signal) : faultOf(error)
   } finally {
     client.destroy()
   }

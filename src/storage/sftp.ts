@@ -16,10 +16,11 @@ const { STATUS_CODE } = ssh2.utils.sftp
 
 /**
  * Makes sure that the folder is there and can be listed. Throws a `StorageFault`: `unreachable`, `timed_out`,
- * `denied`, `bad_key`, `no_folder`, `not_a_folder`, `unusable`. Rejects with the reason of a signal that is aborted
- * for another cause than time. The server's host key is not compared with anything, as a location has no field for
- * it: whoever can redirect the connection can pose as the server. A key with a pass phrase is opened on this thread,
- * which holds up everything else for a fifth of a second or more: not for a process that serves listeners.
+ * `denied`, `bad_key`, `no_folder`, `not_a_folder`, `unusable`. Rejects with the reason of a signal that is
+ * aborted for another cause than time. The server's host key is not compared with anything, as a location has
+ * no field for it: whoever can redirect the connection can pose as the server. A key with a pass phrase is
+ * opened on this thread, which holds up everything else for a fifth of a second or more: not for a process
+ * that serves listeners.
  */
 export async function checkSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<void> {
   await withSession(settings, signal, async sftp => {
@@ -34,9 +35,9 @@ export async function checkSftp(settings: SftpSettings, path: string, signal: Ab
 }
 
 /**
- * Sums up the regular files below a folder of an SFTP server. The path itself may be a symbolic link, links below
- * it are not followed. A folder that is not there holds nothing; one that may not be listed is skipped. Throws like
- * `checkSftp`, and trusts any host key like it.
+ * Sums up the regular files below a folder of an SFTP server. The path itself may be a symbolic link, links
+ * below it are not followed. A folder that is not there holds nothing; one that may not be listed is skipped.
+ * Throws like `checkSftp`, and trusts any host key like it.
  */
 export async function measureSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<Usage> {
   return withSession(settings, signal, async sftp => {
@@ -154,9 +155,9 @@ const magic = 'openssh-key-v1\0'
 const armour = /-----BEGIN OPENSSH PRIVATE KEY-----([^-]*)-----END/
 
 /**
- * How often the pass phrase of a private key in OpenSSH's own format is hashed before it opens the key (the rounds
- * of its bcrypt, see PROTOCOL.key of OpenSSH); 0 for keys without, and for what is not in this format. 16 rounds
- * take the fifth of a second, in which the process does nothing else.
+ * How often the pass phrase of a private key in OpenSSH's own format is hashed before it opens the key (the
+ * rounds of its bcrypt, see PROTOCOL.key of OpenSSH); 0 for keys without, and for what is not in this format.
+ * 16 rounds take the fifth of a second, in which the process does nothing else.
  */
 export function passPhraseRounds(privateKey: string): number {
   const body = Buffer.from(armour.exec(privateKey)?.[1] ?? '', 'base64')

@@ -7,9 +7,9 @@ const pattern = /^\s*(\d+)(?:\.(\d+))?\s*([KMGTPEZY]?)(?:i?B)?\s*$/i
 const maxTextLength = 64
 
 /**
- * Reads a size as operators write it (`50 GB`, `1.5gb`, `0.1 MiB`, `1024`) into bytes; `null` when it is none. Units
- * are powers of 1024, a fraction of a byte is dropped. `""` is 0, which as a quota means none. There is no upper
- * limit: what a column can hold is for the caller to check.
+ * Reads a size as operators write it (`50 GB`, `1.5gb`, `0.1 MiB`, `1024`) into bytes; `null` when it is
+ * none. Units are powers of 1024, a fraction of a byte is dropped. `""` is 0, which as a quota means none.
+ * There is no upper limit: what a column can hold is for the caller to check.
  */
 export function parseSize(text: string): bigint | null {
   if (text === '') return 0n
@@ -22,8 +22,8 @@ export function parseSize(text: string): bigint | null {
 }
 
 /**
- * Writes bytes (0 or more) in the largest unit that is not above them, with one decimal, cut and never rounded up:
- * 1048575 is `1023.9 KB`.
+ * Writes bytes (0 or more) in the largest unit that is not above them, with one decimal, cut and never
+ * rounded up: 1048575 is `1023.9 KB`.
  */
 export function formatSize(bytes: bigint): string {
   let power = 0
@@ -33,8 +33,8 @@ export function formatSize(bytes: bigint): string {
 }
 
 /**
- * How much a location can hold, in bytes: its quota (0 is none), and never more than what is used and what the
- * volume still has free. `null` when neither the quota nor the volume is known.
+ * How much a location can hold, in bytes: its quota (0 is none), and never more than what is used and what
+ * the volume still has free. `null` when neither the quota nor the volume is known.
  */
 export function capacityOf(quota: bigint, used: bigint, free: bigint | null): bigint | null {
   const onVolume = free === null ? null : used + free
@@ -42,7 +42,9 @@ export function capacityOf(quota: bigint, used: bigint, free: bigint | null): bi
   return onVolume === null || quota < onVolume ? quota : onVolume
 }
 
-/** Whole percent, rounded half up. 0 only for nothing used (or an unknown capacity), 100 only for all of it. */
+/**
+ * Whole percent, rounded half up. 0 only for nothing used (or an unknown capacity), 100 only for all of it.
+ */
 export function usedPercent(used: bigint, available: bigint | null): number {
   if (available === null || used === 0n) return 0
   if (used >= available) return 100
@@ -76,8 +78,8 @@ async function loadS3() {
 const loadSftp = async () => import('./sftp.ts')
 
 /**
- * What a location holds right now; `null` for a Dropbox, which is not measured. Reads a whole tree or listing: give
- * the signal a time-out that suits. Throws a `StorageFault`.
+ * What a location holds right now; `null` for a Dropbox, which is not measured. Reads a whole tree or
+ * listing: give the signal a time-out that suits. Throws a `StorageFault`.
  */
 export async function measureLocation(location: StorageLocation, signal: AbortSignal): Promise<Usage | null> {
   switch (location.adapter) {

@@ -12,8 +12,10 @@ export interface Seals {
   readonly open: (sealed: string, purpose: string) => string
 }
 
-/** A hook's settings as the table keeps them: in the order they were sent, secrets sealed, defaults left out. */
-export type Config = readonly NamedValue[]
+/**
+ * A hook's settings as the table keeps them: in the order they were sent, secrets sealed, defaults left out.
+ */
+export type HookConfig = readonly NamedValue[]
 
 const purposeOf = (key: string) => `webhooks.config.${key}`
 const isMade = (type: HookType, key: string) => Object.hasOwn(type.made, key)
@@ -29,7 +31,7 @@ export function isDraft(type: HookType, config: readonly { readonly key: string 
 }
 
 /** The config as it is given out: nothing of a draft, `""` for each secret, addresses redacted. */
-export function shownConfig(type: HookType, config: Config, showsPath: boolean): NamedValue[] {
+export function shownConfig(type: HookType, config: HookConfig, showsPath: boolean): NamedValue[] {
   if (isDraft(type, config)) return []
   return config.map(({ key, value }) => {
     if (isSecret(type, key)) return { key, value: '' }
@@ -39,8 +41,11 @@ export function shownConfig(type: HookType, config: Config, showsPath: boolean):
 
 const isAddress = (type: HookType, key: string) => type.urls.includes(key)
 
-/** Whether a value that is sent for a setting is what `shownConfig` shows of the stored address, which then stays. */
-export function isRedacted(type: HookType, { key, value }: NamedChange, stored: Config): boolean {
+/**
+ * Whether a value that is sent for a setting is what `shownConfig` shows of the stored address, which then
+ * stays.
+ */
+export function isRedacted(type: HookType, { key, value }: NamedChange, stored: HookConfig): boolean {
   if (!isAddress(type, key) || isSecret(type, key) || typeof value !== 'string') return false
   const address = stored.find(each => each.key === key)?.value
   return (
@@ -53,7 +58,7 @@ export function isRedacted(type: HookType, { key, value }: NamedChange, stored: 
 /** The config in clear, for sending. Throws where a sealed text cannot be opened. */
 export function openedConfig(
   type: HookType,
-  config: Config,
+  config: HookConfig,
   seals: Pick<Seals, 'open'>
 ): Readonly<Record<string, NamedValue['value']>> {
   const opened = config.map(({ key, value }) => {
@@ -72,14 +77,14 @@ export function secretsIn(type: HookType, config: Readonly<Record<string, unknow
 }
 
 /**
- * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is absent or
- * `""` stays, null clears it. An address that is sent as it is shown stays as well. An empty one makes the hook a draft; any other must be complete. Gives every problem;
- * then the config is of no use.
+ * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is
+ * absent or `""` stays, null clears it. An address that is sent as it is shown stays as well. An empty one
+ * makes the hook a draft; any other must be complete. Gives every problem; then the config is of no use.
  */
 export function settleConfig(
   type: HookType,
   sent: readonly NamedChange[],
-  stored: Config,
+  stored: HookConfig,
   seals: Seals
 ): { config: NamedValue[]; problems: FieldError[] } {
   if (sent.length === 0) return { config: stored.filter(({ key }) => isMade(type, key)), problems: [] }
@@ -143,11 +148,11 @@ function openedOrNull(text: string, purpose: string, seals: Seals): string | nul
 }
 
 /** What a config lacks that its type requires, as problems; a draft lacks nothing. */
-export function incompleteConfig(type: HookType, config: Config): FieldError[] {
+export function incompleteConfig(type: HookType, config: HookConfig): FieldError[] {
   return isDraft(type, config) ? [] : missing(type, config, [])
 }
 
-function missing(type: HookType, config: Config, problems: readonly FieldError[]): FieldError[] {
+function missing(type: HookType, config: HookConfig, problems: readonly FieldError[]): FieldError[] {
   const named = new Set([...config.map(({ key }) => `config.${key}`), ...problems.map(({ field }) => field)])
   return Object.entries(type.settings)
     .filter(([key, { fallback }]) => fallback === undefined && !named.has(`config.${key}`))
@@ -158,10 +163,12 @@ function problemOf(key: string, code: string, sentence: string): FieldError {
   return { field: `config.${key}`, code, message: `config.${key} ${sentence}` }
 }
 
-/** Adds to a new hook's config what is made at its creation; gives the added also in clear, to be shown once. */
+/**
+ * Adds to a new hook's config what is made at its creation; gives the added also in clear, to be shown once.
+ */
 export function withMade(
   type: HookType,
-  config: Config,
+  config: HookConfig,
   seals: Seals
 ): { config: NamedValue[]; made: NamedValue[] } {
   const isThere = new Set(config.map(({ key }) => key))

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts'
-import { type Config, openedConfig, type Seals } from './config.ts'
+import { type HookConfig, openedConfig, type Seals } from './config.ts'
 import { formerSecretPurpose } from './deliveries/prepare.ts'
 import type { HookType } from './types/hook-type.ts'
 
@@ -9,15 +9,19 @@ const formerSecretMs = 86_400_000
 const key = 'signing_secret'
 
 /**
- * Keeps the signing secret that a change of a hook's config replaces, so that it signs too for a day. One that is
- * cleared, and any from before it, signs no more. Gives until when the former one signs, in Unix milliseconds; 0: no
- * longer, or nothing has changed.
+ * Keeps the signing secret that a change of a hook's config replaces, so that it signs too for a day. One
+ * that is cleared, and any from before it, signs no more. Gives until when the former one signs, in Unix
+ * milliseconds; 0: no longer, or nothing has changed.
  */
 export async function keepFormerSecret(
   tx: Tx,
   seals: Seals,
   hook: { readonly id: number; readonly type: HookType },
-  { before, after, nowMs }: { readonly before: Config; readonly after: Config; readonly nowMs: number }
+  {
+    before,
+    after,
+    nowMs
+  }: { readonly before: HookConfig; readonly after: HookConfig; readonly nowMs: number }
 ): Promise<number> {
   if (!Object.hasOwn(hook.type.made, key)) return 0
   const [old, next] = [secretIn(before), secretIn(after)]
@@ -29,10 +33,10 @@ export async function keepFormerSecret(
   return untilMs
 }
 
-const secretIn = (config: Config) => config.find(each => each.key === key)
+const secretIn = (config: HookConfig) => config.find(each => each.key === key)
 
 /** The same secret, sealed for its new place; null where it cannot be opened any more. */
-function resealed(type: HookType, setting: Config[number], seals: Seals): string | null {
+function resealed(type: HookType, setting: HookConfig[number], seals: Seals): string | null {
   try {
     return seals.seal(String(openedConfig(type, [setting], seals)[key]), formerSecretPurpose)
   } catch {

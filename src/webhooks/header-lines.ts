@@ -3,8 +3,8 @@ import { problem } from '../fields/field.ts'
 const most = 10
 
 /**
- * Headers that belong to the connection (RFC 9110, 7.6.1) or say where the message ends, and the one for answers, which are
- * asked for as they are.
+ * Headers that belong to the connection (RFC 9110, 7.6.1) or say where the message ends, and the one for
+ * answers, which are asked for as they are.
  */
 const reserved = new Set([
   'accept-encoding',
@@ -24,7 +24,10 @@ const reserved = new Set([
 
 const isEmpty = (line: string) => line.trim() === ''
 
-/** Why a text is not up to ten lines `Name: value` of headers that may be set; null if it is. Empty lines are skipped. */
+/**
+ * Why a text is not up to ten lines `Name: value` of headers that may be set; null if it is. Empty lines are
+ * skipped.
+ */
 export function headerLinesProblem(text: string): string | null {
   const lines = text.split(/\r?\n/)
   if (lines.filter(line => !isEmpty(line)).length > most)
@@ -36,7 +39,10 @@ export function headerLinesProblem(text: string): string | null {
   return problem('invalid_format', `${sentence}, in line ${bad + 1}.`)
 }
 
-/** What lines without a problem set: values by name in lower case; where a name comes again its values are a list. */
+/**
+ * What lines without a problem set: values by name in lower case; where a name comes again its values are a
+ * list.
+ */
 export function headersIn(text: string): Record<string, string> {
   const headers = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
 import type { StationSnapshot, StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
-import type { Config } from './config.ts'
+import type { HookConfig } from './config.ts'
 
 /** An event of a station. */
 export interface Fact {
@@ -18,15 +18,15 @@ export interface SubscribedHook {
   readonly id: number
   readonly type: string
   readonly triggers: readonly Trigger[]
-  readonly config: Config
+  readonly config: HookConfig
 }
 
 /** Returns the triggers of an event that a web hook gets. */
 export type TriggerFilter = (hook: SubscribedHook, fired: readonly Trigger[]) => Trigger[]
 
 /**
- * Writes an event into the outbox of every web hook that gets it, as part of the transaction that records it. Returns these web hooks; none
- * if the event was written before. Waits for a web hook that is being deleted.
+ * Writes an event into the outbox of every web hook that gets it, as part of the transaction that records it.
+ * Returns these web hooks; none if the event was written before. Waits for a web hook that is being deleted.
  */
 export async function writeEvent(
   tx: Tx,
@@ -74,8 +74,9 @@ interface ToldFact {
 }
 
 /**
- * `webhook-id`: one for a fact and a hook, however often it is sent. A fact has another one if a database that was restored from a
- * backup uses its name again. `evt_` and 26 characters of base32 (RFC 4648, in lower case), which are 130 bits of a hash.
+ * `webhook-id`: one for a fact and a hook, however often it is sent. A fact has another one if a database
+ * that was restored from a backup uses its name again. `evt_` and 26 characters of base32 (RFC 4648, in lower
+ * case), which are 130 bits of a hash.
  */
 export function messageId({ stationId, fact, happenedAtMs, webhookId }: ToldFact): string {
   const told = `${stationId}\n${fact}\n${happenedAtMs}\n${webhookId}`

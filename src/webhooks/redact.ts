@@ -7,7 +7,9 @@ const mark = '…'
 /** What is shorter would be found everywhere. */
 const shortestSecret = 4
 
-/** A text in which `…` stands for secrets, in each form in which requests carry them or servers repeat them. */
+/**
+ * A text in which `…` stands for secrets, in each form in which requests carry them or servers repeat them.
+ */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = new Set(secrets.flatMap(formsOf).filter(form => form.length >= shortestSecret))
   // The longest first: one may be part of another.
@@ -54,8 +56,8 @@ function isOurs(name: string, value: string): boolean {
 const shortestToken = { inPath: 12, inQuery: 8 }
 
 /**
- * An address as callers see it: user, query and fragment may hold a token and are `…`, and so is the path unless the caller
- * may set the address. One that has none of these is shown as it is.
+ * An address as callers see it: user, query and fragment may hold a token and are `…`, and so is the path
+ * unless the caller may set the address. One that has none of these is shown as it is.
  */
 export function redactedAddress(address: string, showsPath: boolean): string {
   const url = parsedUrl(address)

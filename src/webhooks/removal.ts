@@ -3,14 +3,14 @@ import type { Sql } from '../db/sql.ts'
 import type { NamedChange } from '../fields/field.ts'
 import { parsedUrl } from '../outbound/networks.ts'
 import type { FieldError } from '../runtime/errors.ts'
-import { type Config, isSecret, openedConfig, type Seals } from './config.ts'
+import { type HookConfig, isSecret, openedConfig, type Seals } from './config.ts'
 import type { HookType } from './types/hook-type.ts'
 
 const hooksPerRun = 10
 
 /**
- * Removes the deliveries of web hooks that were deleted, with their attempts. It may run in any number of processes; what is too much for one run is
- * left to the next. Returns how many deliveries.
+ * Removes the deliveries of web hooks that were deleted, with their attempts. It may run in any number of
+ * processes; what is too much for one run is left to the next. Returns how many deliveries.
  */
 export async function removeDeletedDeliveries(sql: Sql): Promise<number> {
   const hooks = await sql<{ id: number }[]>`select id from deleted_webhooks order by id limit ${hooksPerRun}`
@@ -33,13 +33,13 @@ export async function removeDeletedDeliveries(sql: Sql): Promise<number> {
 }
 
 /**
- * Kept secrets that would follow a changed address: who may change it must not learn them so. A secret that is sent
- * again or cleared may go anywhere, and what is made at creation is never sent.
+ * Kept secrets that would follow a changed address: who may change it must not learn them so. A secret that
+ * is sent again or cleared may go anywhere, and what is made at creation is never sent.
  */
 export function secretsLeftBehind(
   type: HookType,
   sent: readonly NamedChange[],
-  stored: Config,
+  stored: HookConfig,
   seals: Pick<Seals, 'open'>
 ): FieldError[] {
   // Without any setting it becomes a draft, which keeps none.
@@ -63,7 +63,7 @@ function isMoved(
   type: HookType,
   key: string,
   sent: readonly NamedChange[],
-  stored: Config,
+  stored: HookConfig,
   seals: Pick<Seals, 'open'>
 ): boolean {
   const next = sent.find(each => each.key === key)?.value ?? ''
@@ -74,7 +74,7 @@ function isMoved(
 }
 
 /** The first value in clear; one that cannot be opened leads nowhere. */
-function opened(type: HookType, config: Config, seals: Pick<Seals, 'open'>): unknown {
+function opened(type: HookType, config: HookConfig, seals: Pick<Seals, 'open'>): unknown {
   try {
     return Object.values(openedConfig(type, config, seals))[0]
   } catch {

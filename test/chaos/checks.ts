@@ -45,7 +45,9 @@ export interface Checked {
   /** Stations with the backend `clock`. */
   readonly clocked: readonly number[]
   readonly hooked: readonly HookedStation[]
-  /** When deliveries were first found due, by message, on the checker's own clock: that of Postgres may jump. */
+  /**
+   * When deliveries were first found due, by message, on the checker's own clock: that of Postgres may jump.
+   */
   readonly dueSinceMs: Map<string, number>
   /** Base URLs of servers that must answer. */
   readonly servers: () => readonly string[]
@@ -59,8 +61,9 @@ const clientsMs = 4_000
 const requestMs = 3_000
 
 /**
- * Edits every station once, each through another server than the one before it. Then waits until every server shows for every station what Postgres holds, this edit
- * included, and until every client does. Returns what was still apart at the deadline. `number` tells edits apart.
+ * Edits every station once, each through another server than the one before it. Then waits until every server
+ * shows for every station what Postgres holds, this edit included, and until every client does. Returns what
+ * was still apart at the deadline. `number` tells edits apart.
  */
 export async function checkConvergence(
   checked: Checked,

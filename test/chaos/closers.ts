@@ -4,7 +4,10 @@ export interface Closers extends AsyncDisposable {
   readonly defer: (close: () => PromiseLike<unknown> | void) => void
 }
 
-/** Opens an empty list. What fails to close does not keep the rest from being closed; the first reason is thrown at the end. */
+/**
+ * Opens an empty list. What fails to close does not keep the rest from being closed; the first reason is
+ * thrown at the end.
+ */
 export function openClosers(): Closers {
   const closers: (() => PromiseLike<unknown> | void)[] = []
   return {

@@ -6,8 +6,8 @@ import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts
 const leftOut = new Set(['elapsed', 'remaining', 'cache', 'broadcast_start', 'custom_fields'])
 
 /**
- * A now-playing document as a text that two documents of the same content have in common, whenever they were sent and
- * whether they were polled or pushed.
+ * A now-playing document as a text that two documents of the same content have in common, whenever they were
+ * sent and whether they were polled or pushed.
  */
 export function contentOf(document: unknown): string {
   const keep = (name: string, value: unknown) => {

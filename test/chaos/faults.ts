@@ -41,8 +41,8 @@ export const mayBeginEpochs: ReadonlySet<FaultKind> = new Set([
 ])
 
 /**
- * Kinds that must not delay plays at all: the engine goes by the time of Postgres, and other processes and connections do the work at
- * once.
+ * Kinds that must not delay plays at all: the engine goes by the time of Postgres, and other processes and
+ * connections do the work at once.
  */
 export const leavesPlaysAlone: ReadonlySet<FaultKind> = new Set([
   'kill-server',

@@ -43,7 +43,10 @@ const shortestMs = 5_000
 const longestMs = 40_000
 const longestPauseMs = 1_200
 const pollEveryMs = 900
-/** Nothing comes for longer than a heartbeat takes: a client gives the connection up, as one behind a dead network would. */
+/**
+ * Nothing comes for longer than a heartbeat takes: a client gives the connection up, as one behind a dead
+ * network would.
+ */
 const silenceMs = 20_000
 const connectMs = 10_000
 const waitSeconds = 10

@@ -30,8 +30,9 @@ export interface DeliveryContext {
 }
 
 /**
- * Judges what a web hook received: each play was announced under one `webhook-id` of its own, each request belongs to a delivery of the log, each
- * delivery that the log calls delivered arrived, and none is overdue. Returns every violation.
+ * Judges what a web hook received: each play was announced under one `webhook-id` of its own, each request
+ * belongs to a delivery of the log, each delivery that the log calls delivered arrived, and none is overdue.
+ * Returns every violation.
  */
 export function judgeDeliveries(
   received: readonly ReceivedRequest[],

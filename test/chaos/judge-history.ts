@@ -13,12 +13,18 @@ export interface HistoryPlay {
 /** What a station's history is judged by. */
 export interface HistoryContext {
   readonly stationId: number
-  /** `clock`: the engine ends plays on time. `liquidsoap`: a playout reports them, also late, so ids may be out of order. */
+  /**
+   * `clock`: the engine ends plays on time. `liquidsoap`: a playout reports them, also late, so ids may be
+   * out of order.
+   */
   readonly backend: 'clock' | 'liquidsoap'
   readonly nowMs: number
   /** While faults were on, and shortly after: plays may be late or long then, and stations silent. */
   readonly disturbed: readonly TimeSpan[]
-  /** Those of them in which the time of Postgres jumped, in true time and in that of the jump: from one moment of them to another hours may lie. */
+  /**
+   * Those of them in which the time of Postgres jumped, in true time and in that of the jump: from one moment
+   * of them to another hours may lie.
+   */
   readonly jumps?: readonly TimeSpan[]
   /** Plays that an operator has tried to skip. */
   readonly skipped: ReadonlySet<number>
@@ -26,21 +32,27 @@ export interface HistoryContext {
 
 /** A play may begin or end so much earlier than planned: the tolerance of the engine. Milliseconds. */
 const earlyByMs = 25
-/** The play on air may be overdue by so much while nothing is disturbed: then it is ended as of its time. Milliseconds. */
+/**
+ * The play on air may be overdue by so much while nothing is disturbed: then it is ended as of its time.
+ * Milliseconds.
+ */
 const overdueByMs = 4_000
-/** After a fault a playout is heard of again when its next song starts: its songs are shorter. Milliseconds. */
+/**
+ * After a fault a playout is heard of again when its next song starts: its songs are shorter. Milliseconds.
+ */
 const reportedWithinMs = 8_500
 /**
- * A play that a fault delays may be late for so much longer than the fault disturbs: its job may have been lost with a process, and then the
- * sweep ends it. Milliseconds.
+ * A play that a fault delays may be late for so much longer than the fault disturbs: its job may have been
+ * lost with a process, and then the sweep ends it. Milliseconds.
  */
 const lateByMs = 2_500
 /** A play may begin so much after now: clocks are measured. Milliseconds. */
 const aheadByMs = 1_000
 
 /**
- * Judges the history of one station: rows in order, no overlap, one open play at most, and no gap, no play that is shorter than planned without
- * a skip, and none that is longer, but for what a fault explains. `plays` are ordered by id. Returns every violation.
+ * Judges the history of one station: rows in order, no overlap, one open play at most, and no gap, no play
+ * that is shorter than planned without a skip, and none that is longer, but for what a fault explains.
+ * `plays` are ordered by id. Returns every violation.
  */
 export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryContext): Violation[] {
   const { stationId, backend } = context

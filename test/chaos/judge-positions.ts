@@ -40,8 +40,8 @@ interface StationSightings {
 }
 
 /**
- * Judges positions: within an epoch no client sees the offset go back, a pair of epoch and offset never names two contents, whichever client saw them, and
- * an epoch that is over never comes back.
+ * Judges positions: within an epoch no client sees the offset go back, a pair of epoch and offset never names
+ * two contents, whichever client saw them, and an epoch that is over never comes back.
  */
 export function openPositionJudge(): PositionJudge {
   const stations = new Map<number, StationSightings>()

@@ -1,6 +1,9 @@
 import type { Violation } from './violation.ts'
 
-/** How a write was answered. `unknown`: there was no answer, or one of 5xx, so that it may have been committed. */
+/**
+ * How a write was answered. `unknown`: there was no answer, or one of 5xx, so that it may have been
+ * committed.
+ */
 export type WriteOutcome = 'accepted' | 'refused' | 'unknown'
 
 /** How a status counts; 0 where there was no answer. */
@@ -23,8 +26,8 @@ export interface Register {
 const unknownKept = 20
 
 /**
- * A register holds the value that was accepted last, or one whose answer never came: that may be committed late, even after later writes. A
- * refused value is never stored.
+ * A register holds the value that was accepted last, or one whose answer never came: that may be committed
+ * late, even after later writes. A refused value is never stored.
  */
 export function openRegister(stationId: number, name: string, initial: string): Register {
   let accepted = initial
@@ -55,8 +58,8 @@ export interface RecordSet {
   /** From now on nothing is known of the records that exist: something else may have removed them. */
   readonly forget: () => void
   /**
-   * Judges the keys that are stored, which may include others that this set never heard of. `live`: those of records that are not marked as
-   * removed.
+   * Judges the keys that are stored, which may include others that this set never heard of. `live`: those of
+   * records that are not marked as removed.
    */
   readonly judge: (keys: readonly string[], live?: readonly string[]) => Violation[]
 }

@@ -3,8 +3,8 @@
  *
  *     npm run chaos -- --minutes 10 --seed 7 [--kinds kill-server,flush-redis] [--stations 6] [--keep-going]
  *
- * The same seed draws the same faults and actions. Exits 1 at the first violation, which it prints with the events before it; with
- * `--keep-going` at the end. See docs/testing.md.
+ * The same seed draws the same faults and actions. Exits 1 at the first violation, which it prints with the
+ * events before it; with `--keep-going` at the end. See docs/testing.md.
  */
 import { parseArgs } from 'node:util'
 

@@ -187,7 +187,10 @@ export function openOperators(options: OperatorOptions): Operators {
   }
 }
 
-/** Asks the first server; the other where that one refuses the connection, as behind a load balancer. Status 0: no answer. */
+/**
+ * Asks the first server; the other where that one refuses the connection, as behind a load balancer. Status
+ * 0: no answer.
+ */
 async function send(
   [url, other]: readonly [string, string],
   method: string,

@@ -54,7 +54,8 @@ const shortestRestMs = 1_000
 const longestRestMs = 3_000
 
 /**
- * Draws faults without an end: the same seed and kinds always draw the same ones. Every kind comes once before any comes again.
+ * Draws faults without an end: the same seed and kinds always draw the same ones. Every kind comes once
+ * before any comes again.
  */
 export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generator<Fault, never> {
   const random = randomOf(seed, 1)

@@ -20,7 +20,10 @@ const leftBytes = 8 * 1024 ** 2
 const pieceBytes = 4_096
 const prefix = 'cuewire-chaos-'
 
-/** Opens a small disk in memory if `isSmall` and this process is root; else a folder that has no bound of its own. */
+/**
+ * Opens a small disk in memory if `isSmall` and this process is root; else a folder that has no bound of its
+ * own.
+ */
 export async function openDisk(isSmall: boolean): Promise<Disk> {
   if (!isSmall || process.getuid?.() !== 0) return { ...(await openStoreFolder()), fill: null }
   await removeLeftovers()

@@ -21,8 +21,8 @@ export interface Called {
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Called>
 
 /**
- * Asks the running program, and fails unless the answer keeps what every answer must: CORS headers, a request id,
- * JSON, the exact error body, and never 500. A 429 is waited out as long as it asks for.
+ * Asks the running program, and fails unless the answer keeps what every answer must: CORS headers, a request
+ * id, JSON, the exact error body, and never 500. A 429 is waited out as long as it asks for.
  */
 export function openCalls(program: Program): Call {
   return async (method, path, { body, key = adminKey } = {}) => {

@@ -31,7 +31,9 @@ export interface Resource {
   readonly ignored: Body
   /** Per field what is never its type. */
   readonly wrong: Readonly<Record<string, readonly unknown[]>>
-  /** Well-typed parts that are refused with 400 all the same: field, code words, what the minimal body gets. */
+  /**
+   * Well-typed parts that are refused with 400 all the same: field, code words, what the minimal body gets.
+   */
   readonly refused: readonly (readonly [field: string, codes: string, parts: Body])[]
 }
 

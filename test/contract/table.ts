@@ -27,7 +27,9 @@ import type { Shape } from './shape.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** One row of an endpoint table. In paths and bodies `{n}` stands for a number that is new in every request. */
+/**
+ * One row of an endpoint table. In paths and bodies `{n}` stands for a number that is new in every request.
+ */
 export interface Row {
   readonly group: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'

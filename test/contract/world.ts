@@ -37,7 +37,9 @@ export function fill<Value>(value: Value, n: number = (lastNumber += 1)): Value 
   return JSON.parse(JSON.stringify(value).replaceAll('{n}', String(n)))
 }
 
-/** The parameter of a path that names a record, if it has one: `id`, `key`, `article_id` or `notification_id`. */
+/**
+ * The parameter of a path that names a record, if it has one: `id`, `key`, `article_id` or `notification_id`.
+ */
 export const recordParameter = (path: string): string | undefined =>
   /\{(id|key|article_id|notification_id)\}/.exec(path)?.[1]
 

@@ -17,10 +17,10 @@ import { advance } from '../../src/playout/advance.ts'
 import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
 import { expireRequests, forgetAddresses } from '../../src/playout/queue/requests.ts'
 import { lockStations } from '../../src/playout/rows.ts'
-import { watchSilence } from '../../src/playout/silence-alerts.ts'
+import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
 import { sweep } from '../../src/playout/sweep.ts'
-import { dueHooks, readPending, readTold } from '../../src/webhooks/deliveries/deliveries.ts'
+import { dueHooks, readPending, readDeliveryEvent } from '../../src/webhooks/deliveries/deliveries.ts'
 import { removeDeletedDeliveries } from '../../src/webhooks/removal.ts'
 import { serveApi } from '../support/api-server.ts'
 import { openExplained } from '../support/explained.ts'
@@ -80,7 +80,7 @@ test('statements on tables of five million rows read a bounded number of them', 
     ['settings', few, lock],
     ['settings of a playout', few, asPlayout],
     ['facts', few, () => readSnapshots(sql, [1, silent, small])],
-    ['silence', few, () => watchSilence(sql, nowMs)],
+    ['silence', few, () => raiseSilenceAlerts(sql, nowMs)],
     ['advance', 35_000, () => advance(playout, { stationId: 1, endedShId: 0, cause: 'wake' })],
     ['sweep', 35_000, () => sweep(playout, new Set())],
     [
@@ -92,7 +92,7 @@ test('statements on tables of five million rows read a bounded number of them', 
     ['addresses of requests', few, () => forgetAddresses(sql, nowMs)],
     ['due hooks', few, () => dueHooks(sql, nowMs, 100)],
     ['pending deliveries', few, () => readPending(sql, 1)],
-    ['what a delivery tells', few, () => readTold(sql, 1_000_000)],
+    ['what a delivery tells', few, () => readDeliveryEvent(sql, 1_000_000)],
     ['statistics', 20_000, () => get('/api/stats')],
     ['web hooks', few, () => get(`${large}/webhooks`)],
     ['history', counted, () => get(`${large}/history?per_page=25`)],

@@ -6,8 +6,8 @@ import { startProgram } from '../../bench/program.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 
 /**
- * Holds the running program to its OpenAPI document with Schemathesis: `npm run fuzz [-- more options]`. The program
- * starts on an empty folder with its demo station. Ends with the exit code of Schemathesis.
+ * Holds the running program to its OpenAPI document with Schemathesis: `npm run fuzz [-- more options]`. The
+ * program starts on an empty folder with its demo station. Ends with the exit code of Schemathesis.
  */
 const schemathesis = process.env['SCHEMATHESIS'] ?? 'schemathesis'
 const adminKey = '00000000000f0220:00000000000000000000000000f02200'

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 
 import { describe, expect } from 'vitest'
 
-import { openAuthoriser } from '../../src/api/auth/authorize.ts'
+import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import type { Key } from '../../src/api/auth/keys.ts'
 import { parseId } from '../../src/api/core/parse.ts'
 import type { ApiRequest } from '../../src/api/core/route.ts'
@@ -50,7 +50,7 @@ describe('every right at every route', () => {
     const isRemembered = new Set(
       [open, hidden].filter((_, index) => (everyCaller.indexOf(caller) & (1 << index)) > 0)
     )
-    const authorise = openAuthoriser({
+    const authorise = openAuthorizer({
       keys: { findFrom: async () => key },
       // For some callers both are found in memory, for others one or both in Postgres.
       live: {
@@ -155,7 +155,8 @@ const unknownId = 987_654_321
 async function openStations(program: Program) {
   const { open, hidden, other } = await program.sql.begin(async tx => {
     const made = { open: await seedStation(tx), hidden: randomInt(1e8, 9e8), other: await seedStation(tx) }
-    // As many digits as the unknown id: answers then have the same length, and no other number in them is the id.
+    // As many digits as the unknown id: answers then have the same length, and no other number in them is the
+    // id.
     await tx`insert into stations (id, name, short_name) overriding system value
       values (${made.hidden}, 'Hidden', ${`hidden_${made.hidden}`})`
     await tx`update stations set is_public = false where id in ${tx([made.hidden, made.other])}`

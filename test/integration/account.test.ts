@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { raiseNotification, settleNotification } from '../../src/db/notifications.ts'
+import { raiseAlert, resolveAlert } from '../../src/db/notifications.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/db/retention.ts'
-import { watchSilence } from '../../src/playout/silence-alerts.ts'
+import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { addRemotePlaylist } from '../support/remote-playlist.ts'
@@ -400,7 +400,7 @@ describe('notifications', () => {
       await make(program, { type: 'danger' })
     ].map(each => each.notification_id)
     await program.ask('PUT', `${notifications}/${third}`, { body: { is_read: true } })
-    await raiseNotification(program.sql, {
+    await raiseAlert(program.sql, {
       fact: 'test:1',
       title: 'Raised',
       body: '',
@@ -490,16 +490,16 @@ describe('facts', () => {
   } as const
 
   test('are told once, by whomever, until they are settled', async ({ sql }) => {
-    const told = await Promise.all(Array.from({ length: 5 }, () => raiseNotification(sql, fact)))
+    const told = await Promise.all(Array.from({ length: 5 }, () => raiseAlert(sql, fact)))
     expect(told.filter(Boolean)).toHaveLength(1)
     const [row] = await sql<{ title: string }[]>`select title from notifications`
     expect(row?.title).toHaveLength(200)
     await sql`delete from notifications`
-    expect(await raiseNotification(sql, fact)).toBe(false)
-    await settleNotification(sql, 'hook:8')
-    expect(await raiseNotification(sql, fact)).toBe(false)
-    await settleNotification(sql, fact.fact)
-    expect(await raiseNotification(sql, fact)).toBe(true)
+    expect(await raiseAlert(sql, fact)).toBe(false)
+    await resolveAlert(sql, 'hook:8')
+    expect(await raiseAlert(sql, fact)).toBe(false)
+    await resolveAlert(sql, fact.fact)
+    expect(await raiseAlert(sql, fact)).toBe(true)
   })
 
   test('a station that goes silent is told of, once, and again after it has played', async ({ sql }) => {
@@ -511,20 +511,20 @@ describe('facts', () => {
       insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
       values (${id}, md5('x'), ${startedAtMs}, ${endedAtMs})`
     const minute = 60_000
-    expect(await watchSilence(sql, nowMs)).toBe(0)
+    expect(await raiseSilenceAlerts(sql, nowMs)).toBe(0)
     await play(nowMs, nowMs + minute)
-    expect(await watchSilence(sql, nowMs + 2 * minute)).toBe(0)
-    expect(await watchSilence(sql, nowMs + 2 * minute + 1)).toBe(1)
-    expect(await watchSilence(sql, nowMs + 3 * minute)).toBe(0)
+    expect(await raiseSilenceAlerts(sql, nowMs + 2 * minute)).toBe(0)
+    expect(await raiseSilenceAlerts(sql, nowMs + 2 * minute + 1)).toBe(1)
+    expect(await raiseSilenceAlerts(sql, nowMs + 3 * minute)).toBe(0)
     expect(await titles()).toEqual([expect.stringContaining('Station 1')])
     const [row] = await sql<{ type: string; source: string }[]>`select type, source from notifications`
     expect(row).toEqual({ type: 'danger', source: 'playout' })
 
     await play(nowMs + 4 * minute, null)
-    expect(await watchSilence(sql, nowMs + 9 * minute)).toBe(0)
+    expect(await raiseSilenceAlerts(sql, nowMs + 9 * minute)).toBe(0)
     await sql`update song_history set ended_at_ms = ${nowMs + 10 * minute} where ended_at_ms is null`
-    expect(await watchSilence(sql, nowMs + 10 * minute)).toBe(0)
-    expect(await watchSilence(sql, nowMs + 12 * minute)).toBe(1)
+    expect(await raiseSilenceAlerts(sql, nowMs + 10 * minute)).toBe(0)
+    expect(await raiseSilenceAlerts(sql, nowMs + 12 * minute)).toBe(1)
     expect(await titles()).toHaveLength(2)
   })
 
@@ -534,12 +534,12 @@ describe('facts', () => {
       select unnest(${[off, steered]}::bigint[]), md5('x'), 0, 1`
     await sql`update stations set is_enabled = false where id = ${off}`
     await sql`update stations set backend = 'none' where id = ${steered}`
-    expect(await watchSilence(sql, Date.now())).toBe(0)
+    expect(await raiseSilenceAlerts(sql, Date.now())).toBe(0)
     await sql`update stations set is_enabled = true, backend = 'clock'`
-    expect(await watchSilence(sql, Date.now())).toBe(2)
+    expect(await raiseSilenceAlerts(sql, Date.now())).toBe(2)
     await sql`delete from stations where id = ${off}`
     await sql`update stations set is_enabled = false`
-    expect(await watchSilence(sql, Date.now())).toBe(0)
+    expect(await raiseSilenceAlerts(sql, Date.now())).toBe(0)
     expect(await sql`select from open_facts`).toHaveLength(0)
   })
 

@@ -50,7 +50,9 @@ test('another ADMIN_API_KEY ends the former one, also for processes that still s
   expect(await keys.find(two)).not.toBeNull()
 })
 
-/** Runs a command on a new database until it has reported its key, with its output on a terminal or in a pipe. */
+/**
+ * Runs a command on a new database until it has reported its key, with its output on a terminal or in a pipe.
+ */
 async function outputOf(
   command: readonly string[],
   where: 'terminal' | 'pipe',

@@ -229,7 +229,7 @@ describe('skip', () => {
     const meant = { body: { sh_id: document.now_playing.sh_id } }
     expect((await program.ask('POST', path, meant)).status).toBe(200)
     const { status, body } = await program.ask('POST', path, meant)
-    expect([status, body.message]).toEqual([409, 'Another song is playing by now.'])
+    expect([status, body.message]).toEqual([409, 'Another song is playing now.'])
     const wrong = await program.ask('POST', path, { body: { sh_id: 'x' } })
     expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('sh_id')])
     const plays = await program.sql`select id from song_history where station_id = ${id}`

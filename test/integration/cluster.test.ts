@@ -27,7 +27,10 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 10_000, what: 'the cluster to do it' }
-/** Everything that reaches a feed later than its start has to come as a message, or by the look after a reconnect. */
+/**
+ * Everything that reaches a feed later than its start has to come as a message, or by the look after a
+ * reconnect.
+ */
 const noChecks = { checkIntervalMs: 3_600_000 }
 
 const test = base
@@ -156,7 +159,8 @@ async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices &
   return {
     ...playout,
     async [Symbol.asyncDispose]() {
-      // What it waits for may have died with a node. BullMQ knows no second, forced end: it gives the first one's promise.
+      // What it waits for may have died with a node. BullMQ knows no second, forced end: it gives the first
+      // one's promise.
       await withDeadline(5_000, 'the end of the worker', () => worker.close()).catch(() => {})
       await playout[Symbol.asyncDispose]()
     }

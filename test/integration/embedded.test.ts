@@ -38,7 +38,10 @@ const test = base
     await service.stop()
     return path
   })
-  /** A folder that has a copy of the cluster in the quick tier, since `initdb` takes longer than most of the tests. */
+  /**
+   * A folder that has a copy of the cluster in the quick tier, since `initdb` takes longer than most of the
+   * tests.
+   */
   .extend('folder', async ({ cluster }, { onCleanup }) => {
     const folder = await openStoreFolder()
     onCleanup(folder[Symbol.asyncDispose])

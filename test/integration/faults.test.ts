@@ -34,7 +34,10 @@ async function openRig(folder: string) {
   let redis: EmbeddedService = await startRedis(join(folder, 'redis'))
   const sql = openSql(postgres.url, { max: 3, name: 'test' })
   await migrate(sql)
-  /** What processes had to say that ended by themselves, but for those that found a store away when they started. */
+  /**
+   * What processes had to say that ended by themselves, but for those that found a store away when they
+   * started.
+   */
   const unasked: string[] = []
   const workers: ChildProcess[] = []
   const start = (index: number) => {

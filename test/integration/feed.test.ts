@@ -21,7 +21,9 @@ import { openStoreFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
 const plain = (url: string): RedisPlace => ({ urls: [url], isCluster: false })
-/** A feed that compares only when it opens and after a reconnect: everything else has to come as a message. */
+/**
+ * A feed that compares only when it opens and after a reconnect: everything else has to come as a message.
+ */
 const noChecks = { checkIntervalMs: 3_600_000 }
 const soon = { deadlineMs: 5_000, what: 'the feed to follow' }
 

@@ -61,7 +61,10 @@ const withBodies = [
 const chunked = (target: string) => `${target} HTTP/1.1\r\nHost: radio\r\nTransfer-Encoding: chunked\r\n\r\n`
 const trailers = 'X:GET /api/time HTTP/1.1\r\nHost: radio\r\n\r\n'
 
-/** Sends the second part once the first is answered; returns all that comes until the server closes the connection. */
+/**
+ * Sends the second part once the first is answered; returns all that comes until the server closes the
+ * connection.
+ */
 async function converse(baseUrl: string, first: string, second: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl)
   const socket = net.connect(Number(port), hostname).setEncoding('latin1')

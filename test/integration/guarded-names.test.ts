@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { addressesOf, checkTarget, lookUpsAtOnce } from '../../src/outbound/guard.ts'
+import { addressesOf, checkTarget, lookUpLimit } from '../../src/outbound/guard.ts'
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
 import { networkList } from '../../src/outbound/networks.ts'
 import { startSayingServer } from '../support/saying-server.ts'
@@ -13,7 +13,8 @@ interface Address {
   readonly family: number
 }
 
-// No name server can be told from here what to answer, so this stands in for the system's look-up. The connections are real.
+// No name server can be told from here what to answer, so this stands in for the system's look-up. The
+// connections are real.
 const asked = vi.hoisted(() => vi.fn<(name: string) => Promise<Address[]>>())
 vi.mock('node:dns/promises', () => ({ lookup: asked }))
 
@@ -186,7 +187,7 @@ test('a silent name server is waited for no longer than the request lasts, and o
       (error: unknown) => error
     )
   // One more than may be asked for at once never has its turn.
-  const names = Array.from({ length: lookUpsAtOnce + 1 }, (_, index) => `silent-${index}`)
+  const names = Array.from({ length: lookUpLimit + 1 }, (_, index) => `silent-${index}`)
   const faults = await Promise.all(names.map(ask))
   expect(faults).toMatchObject(names.map(() => ({ word: 'timeout' })))
   const turns = names.slice(0, -1).map(name => `${name}.example`)

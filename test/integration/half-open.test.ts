@@ -12,7 +12,8 @@ import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-// A firewall forgets connections, or a machine goes without a word: nothing comes any more, and nobody says so.
+// A firewall forgets connections, or a machine goes without a word: nothing comes any more, and nobody says
+// so.
 
 test('a half-open connection to Postgres costs the queries that are under way, and is replaced with all that are idle', async ({
   databaseUrl

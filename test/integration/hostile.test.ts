@@ -31,7 +31,10 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
 
 const rows = [...interfaceRows, ...addedRows]
 const writes = rows.filter(({ body }) => body !== undefined)
-/** The quick tier takes a fifth of a list, another one for each number: so all of it is used, and no number has it all. */
+/**
+ * The quick tier takes a fifth of a list, another one for each number: so all of it is used, and no number
+ * has it all.
+ */
 const fifthOf = <T>(list: readonly T[], number: number): readonly T[] =>
   sized({ quick: list.filter((_, index) => (index + number) % 5 === 0), deep: list })
 
@@ -76,7 +79,9 @@ async function tablesOf({ sql }: RunningProgram): Promise<string[]> {
   return found.map(({ name }) => name)
 }
 
-/** Tables that change by themselves while a station plays, and what is noted of every write and of its end. */
+/**
+ * Tables that change by themselves while a station plays, and what is noted of every write and of its end.
+ */
 const moving = new Set(
   [
     [

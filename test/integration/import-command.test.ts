@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { expect } from 'vitest'
 
-import { createStation } from '../../src/db/stations.ts'
+import { insertStation } from '../../src/db/stations.ts'
 import { importCommand } from '../../src/media/import-command.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { copyClusterInto } from '../support/cluster.ts'
@@ -48,7 +48,7 @@ test('a station is found by id or short name, an unknown one needs --create', as
 }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3())
-  const id = await createStation(sql, { shortName: 'harbour', name: 'Harbour FM' })
+  const id = await insertStation(sql, { shortName: 'harbour', name: 'Harbour FM' })
   const env = { DATABASE_URL: databaseUrl }
   expect(await run(env, '--station', String(id), '--playlist', 'P', folder)).toMatchObject({ code: 0 })
   expect(await run(env, '--station', 'harbour', '--playlist', 'P', folder)).toMatchObject({ code: 0 })

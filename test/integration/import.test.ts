@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { createStation } from '../../src/db/stations.ts'
+import { insertStation } from '../../src/db/stations.ts'
 import { createDemoStation } from '../../src/media/demo.ts'
 import { importMedia, type ImportEvent } from '../../src/media/import.ts'
 import { songId } from '../../src/songs/song.ts'
@@ -16,7 +16,7 @@ import { sized } from '../support/tier.ts'
 
 /** A station and an import into it; problems are collected as "name: reason". */
 async function openImport(sql: Sql, shortName = 'harbour') {
-  const stationId = await createStation(sql, { shortName, name: 'Harbour FM' })
+  const stationId = await insertStation(sql, { shortName, name: 'Harbour FM' })
   if (stationId === null) throw new Error('the station exists')
   const problems: string[] = []
   const onProgress = (event: ImportEvent) => {

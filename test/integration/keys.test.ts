@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { openAuthoriser } from '../../src/api/auth/authorize.ts'
+import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
 import { playoutKeyHash } from '../../src/api/playout/playout-caller.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -376,7 +376,7 @@ function openGate(sql: Sql) {
     catchUp: async () => {},
     health: () => ({ isCurrent: true, stations: 0 })
   }
-  const authorise = openAuthoriser({ keys: openKeys(sql), live, sql })
+  const authorise = openAuthorizer({ keys: openKeys(sql), live, sql })
   const asked = {
     path: '/',
     params: {},

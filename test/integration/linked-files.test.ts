@@ -22,7 +22,9 @@ async function openLibrary(program: Program) {
   await program.ask('PUT', `/api/station/${id}/playlist/${playlistId}`, {
     body: { include_in_on_demand: true }
   })
-  /** Downloads the song of a path as a listener without a key. Only `npm run import` stores absolute paths. */
+  /**
+   * Downloads the song of a path as a listener without a key. Only `npm run import` stores absolute paths.
+   */
   async function download(path: string) {
     const [song] = await program.sql<{ id: number }[]>`
       update media set path = ${path} where station_id = ${id} returning id`

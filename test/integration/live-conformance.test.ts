@@ -9,8 +9,8 @@ import type { StagedStation } from '../support/live-stage.ts'
 import { allWays, connectBy, openWay, quickWays, transports } from '../support/live-ways.ts'
 import { sized } from '../support/tier.ts'
 
-// The requirements R1 to R21 of the facts and the protocol, with clients that were not written here. Each frame of
-// each test is checked to the last key on its way in: see `live-frames.ts`.
+// The requirements R1 to R21 of the facts and the protocol, with clients that were not written here. Each
+// frame of each test is checked to the last key on its way in: see `live-frames.ts`.
 
 describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
   test('R2, R3: the connect frame comes first, and with recover it holds the state', async ({ stage }) => {

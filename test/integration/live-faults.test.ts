@@ -28,12 +28,15 @@ import { startWorkers } from '../support/worker-process.ts'
 
 // Real processes, and crowds of clients that come back as their kinds do.
 
-/** Thousands of clients in one process, beside other tests, take longer than they should on a machine of their own. */
+/**
+ * Thousands of clients in one process, beside other tests, take longer than they should on a machine of their
+ * own.
+ */
 const backMs = sized({ quick: 8_000, deep: 20_000 })
 
 /**
- * Every client is back as soon as it may, which a planned restart puts off by 5 seconds at most, and knows the newest
- * position 5 seconds later.
+ * Every client is back as soon as it may, which a planned restart puts off by 5 seconds at most, and knows
+ * the newest position 5 seconds later.
  */
 async function expectConverged(crowd: Crowd, newest: () => Position | Promise<Position>) {
   try {

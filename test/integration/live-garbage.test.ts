@@ -15,12 +15,14 @@ import { handshake, opcodes, openRaw, openRawWebSocket, rawFrame } from '../supp
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Whatever one client sends: the server stays up, its memory stays flat, and a good client on each transport sees
-// each change in time.
+// Whatever one client sends: the server stays up, its memory stays flat, and a good client on each transport
+// sees each change in time.
 
 const pidOf = ({ server }: Stage) => server.process.pid ?? 0
 
-/** Runs `attack` beside good clients; afterwards they have missed nothing and the server is the same process. */
+/**
+ * Runs `attack` beside good clients; afterwards they have missed nothing and the server is the same process.
+ */
 async function beside(stage: Stage, attack: () => Promise<void>): Promise<void> {
   const witnesses = await openWitnesses(stage)
   await attack()

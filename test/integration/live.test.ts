@@ -297,7 +297,9 @@ test('a rebuilt state sends its listeners to connect anew', async ({ redisUrl })
   })
 })
 
-/** Commits large changes one by one, each seen by `witness`, until the other client must have fallen behind. */
+/**
+ * Commits large changes one by one, each seen by `witness`, until the other client must have fallen behind.
+ */
 async function flood(
   redis: RedisClient,
   first: StationState,

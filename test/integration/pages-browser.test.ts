@@ -14,8 +14,8 @@ import { startWebServer } from '../support/web-server.ts'
 const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
 
 /**
- * Runs in every page before anything of its own: when which text was in sight, and what moved by itself. To look at each frame costs
- * more than the page.
+ * Runs in every page before anything of its own: when which text was in sight, and what moved by itself. To
+ * look at each frame costs more than the page.
  */
 const witness = `
   window.seen = []
@@ -55,8 +55,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     })
 
   /**
-   * Plays songs and waits until each is in sight. In the deep tier the median must be below the limit; the quick tier runs on
-   * machines that are busy with other things.
+   * Plays songs and waits until each is in sight. In the deep tier the median must be below the limit; the
+   * quick tier runs on machines that are busy with other things.
    */
   async function expectSongs(
     page: Page,

@@ -20,7 +20,10 @@ const vlc = ['203.0.113.9', 'VLC/3.0'] as const
 const phone = ['203.0.113.9', 'Phone & <more>'] as const
 const other = ['2001:db8::1', 'VLC/3.0'] as const
 
-/** What asks servers, an Icecast and a Shoutcast server, and a station with the mounts `/radio.mp3` and `/low.mp3`. */
+/**
+ * What asks servers, an Icecast and a Shoutcast server, and a station with the mounts `/radio.mp3` and
+ * `/low.mp3`.
+ */
 const test = base.extend('radio', async ({ sql, redisUrl }, { onCleanup }) => {
   const [icecast, shoutcast, polling] = await Promise.all([
     startFakeIcecast(),

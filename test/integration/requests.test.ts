@@ -49,7 +49,8 @@ async function seedRequests(
   settings: Readonly<Record<string, string | number | boolean>> = {},
   shape: Omit<Shape, 'stations'> = {}
 ): Promise<Station> {
-  // At once: what is seen of it half made, such as a private station that is still public, would be shown for a while.
+  // At once: what is seen of it half made, such as a private station that is still public, would be shown for
+  // a while.
   const station = await sql.begin(async tx => {
     const [made = { id: 0, playlistId: 0 }] = await seedStations(tx, shape)
     await tx`update stations set ${tx({ is_enabled: true, ...settings })} where id = ${made.id}`
@@ -603,7 +604,7 @@ describe('a request that is cancelled', () => {
     const onItsWay = await cancel(program, station, sent.id)
     expect([onItsWay.status, onItsWay.body.message]).toEqual([
       409,
-      'The song is already on its way to the air.'
+      'The song has already been sent to the playout.'
     ])
     expect(await isKept(program.sql, sentRow)).toBe(true)
     const over = await cancel(program, station, aired.id)

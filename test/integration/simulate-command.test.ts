@@ -201,7 +201,7 @@ test('mistakes of the command line are told together, with exit code 2', async (
     code: 2,
     stdout: '',
     stderr:
-      'there is no option --bogus\n--days "x" is not a number of days from 1 to 31\nnpm run simulate -- --help tells what there is\n'
+      'there is no option --bogus\n--days "x" is not a number of days from 1 to 31\nnpm run simulate -- --help lists the options\n'
   })
 })
 

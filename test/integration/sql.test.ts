@@ -117,7 +117,8 @@ test('connections that are lost together, with statements about to be sent, are 
   for (let round = 0; round < 5; round++) {
     // Only a statement that its connection knows leaves room for others behind it.
     await sleepOften()
-    // The connection that closes first rejects its statement, and some of those that follow at once go to the other one.
+    // The connection that closes first rejects its statement, and some of those that follow at once go to the
+    // other one.
     const asking = [sleep(5).catch(sleepOften), sleep(5).catch(sleepOften)]
     proxy.cut()
     await Promise.all(asking)

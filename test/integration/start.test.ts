@@ -11,7 +11,7 @@ import { type Config, parseConfig } from '../../src/config.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { findRunningServices, lockDataDir, type RunningServices } from '../../src/embedded/data-dir.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { assertPortIsFree } from '../../src/http/port.ts'
+import { assertAddressIsFree } from '../../src/http/port.ts'
 import { checkMediaDir } from '../../src/media/demo-station.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
 import { checkPostgres, checkRedis } from '../../src/store-checks.ts'
@@ -80,7 +80,7 @@ describe('a start that cannot work', longTimeout, () => {
     )
   })
   test('on a port in use', async () => {
-    const check = async ({ HOST, PORT }: Config) => assertPortIsFree(HOST, PORT, 200)
+    const check = async ({ HOST, PORT }: Config) => assertAddressIsFree(HOST, PORT, 200)
     expect(await messageOf({ PORT: String(port) }, check, { boots: true })).toBe(
       `port ${port} is in use on 127.0.0.1: stop what listens there, or set PORT to another one`
     )
@@ -217,7 +217,10 @@ test('a start that is told to stop half-way stops, and leaves nothing behind', l
   }
 })
 
-/** A process that needs longer than 4.5 seconds to stop is cut short, which is exit code 1: on a busy machine only. */
+/**
+ * A process that needs longer than 4.5 seconds to stop is cut short, which is exit code 1: on a busy machine
+ * only.
+ */
 const stopCodes = (tookMs: number) => (tookMs < 4_500 ? [0] : [0, 1])
 
 const pickOne = <Item>(items: readonly Item[]) => {
@@ -246,8 +249,8 @@ async function askPostgres(config: Config): Promise<void> {
 const withWrongPassword = (url: string) => url.replace(/:[0-9a-f]+@/, ':wrong@')
 
 /**
- * What an operator is told by the check of a start with these variables. With `boots`, and in the deep tier always, a whole
- * program has to end with the same as its one line.
+ * What an operator is told by the check of a start with these variables. With `boots`, and in the deep tier
+ * always, a whole program has to end with the same as its one line.
  */
 async function messageOf(
   variables: Readonly<Record<string, string>>,
@@ -278,7 +281,8 @@ async function expectOneLine(message: string, variables: Readonly<Record<string,
     ...variables
   })
   expect(await failing.ended).toBe(1)
-  // Something else than Redis may be known by its words, or by the end of the connection, whichever comes first.
+  // Something else than Redis may be known by its words, or by the end of the connection, whichever comes
+  // first.
   const withoutReason = (text: string) => text.replace(/\(.+\)/, '()')
   expect(failing.output.stdout).toBe('')
   expect(withoutReason(failing.output.stderr)).toBe(withoutReason(`cuewire: ${message}\n`))

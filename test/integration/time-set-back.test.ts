@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { endLive, goLive } from '../../src/playout/plays/broadcasts.ts'
+import { disconnectStreamer, connectStreamer } from '../../src/playout/plays/broadcasts.ts'
 import { reportTrack } from '../../src/playout/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/runtime/engine-time.ts'
 import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries/deliveries.ts'
@@ -65,7 +65,9 @@ test('a report that comes after plays of the future is the one on air', async ({
   expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
 })
 
-/** A play that went on while the time was ahead, and more plays in that time than a report is compared with. */
+/**
+ * A play that went on while the time was ahead, and more plays in that time than a report is compared with.
+ */
 const manyAhead = [-60_000, ...Array.from({ length: 60 }, (_, index) => hourMs + index * 1_000)]
 
 test.for([
@@ -126,9 +128,9 @@ test('a streamer begins and ends now, whatever time it is for the process that s
       isOver: endedAtMs !== null && endedAtMs <= Date.now()
     }))
   }
-  await goLive(playout, stationId, who, Date.now() + hourMs)
+  await connectStreamer(playout, stationId, who, Date.now() + hourMs)
   expect(await broadcasts()).toEqual([{ isBegun: true, isOver: false }])
-  await endLive(playout, stationId, { username: 'dj', atMs: Date.now() + hourMs })
+  await disconnectStreamer(playout, stationId, { username: 'dj', atMs: Date.now() + hourMs })
   expect(await broadcasts()).toEqual([{ isBegun: true, isOver: true }])
   await expectInTime(sql, stationId)
   const [play] = await sql<{ dueAtMs: number }[]>`

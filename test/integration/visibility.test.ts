@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { raiseNotification } from '../../src/db/notifications.ts'
+import { raiseAlert } from '../../src/db/notifications.ts'
 import { test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
@@ -68,7 +68,7 @@ describe('notifications', () => {
     for (const source of sources) {
       if (source === 'operator') continue
       const fact = `visibility:${source}:${body.notification.notification_id}`
-      await raiseNotification(program.sql, {
+      await raiseAlert(program.sql, {
         fact,
         title: `Of ${source}`,
         body: address,

@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
-import { type SendParts, send } from '../../src/webhooks/deliveries/send.ts'
+import { type SendParts, sendRequest } from '../../src/webhooks/deliveries/send.ts'
 import type { MailSending } from '../../src/webhooks/deliveries/sending.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
@@ -24,8 +24,8 @@ const partsFor = (url: string): SendParts => ({
 describe('a mail', () => {
   test('is one message to all, under a name that is the same each time', async () => {
     await using server = await startMailServer()
-    const first = await send(sending, 'evt_1', [], partsFor(server.url))
-    await send(sending, 'evt_1', [], partsFor(server.url))
+    const first = await sendRequest(sending, 'evt_1', [], partsFor(server.url))
+    await sendRequest(sending, 'evt_1', [], partsFor(server.url))
     expect(first).toMatchObject({ status: 250, fault: null, url: 'mailto:' })
     expect(server.received).toHaveLength(2)
     const [mail] = server.received
@@ -43,7 +43,7 @@ describe('a mail', () => {
     await using server = await startMailServer({
       onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
     })
-    const attempted = await send(sending, 'evt_1', [], partsFor(server.url))
+    const attempted = await sendRequest(sending, 'evt_1', [], partsFor(server.url))
     expect(attempted).toMatchObject({ fault: 'mail', status: 550 })
     expect(attempted.response).toContain('no such mailbox')
     expect(server.received).toEqual([])
@@ -58,9 +58,9 @@ describe('a mail', () => {
           : done(new Error(`not ${password}`))
     })
     const good = server.url.replace('//', `//radio:${encodeURIComponent('p@ss word')}@`)
-    expect(await send(sending, 'evt_1', [], partsFor(good))).toMatchObject({ fault: null })
+    expect(await sendRequest(sending, 'evt_1', [], partsFor(good))).toMatchObject({ fault: null })
     const bad = server.url.replace('//', '//radio:wrong@')
-    const attempted = await send(sending, 'evt_1', [], partsFor(bad))
+    const attempted = await sendRequest(sending, 'evt_1', [], partsFor(bad))
     expect(attempted.fault).toBe('mail')
     expect(attempted.response).not.toContain('radio:')
   })
@@ -68,16 +68,21 @@ describe('a mail', () => {
   test('whose server is not there, or says nothing, fails in time', async () => {
     const server = await startMailServer()
     await server[Symbol.asyncDispose]()
-    expect(await send(sending, 'evt_1', [], partsFor(server.url))).toMatchObject({ fault: 'mail', status: 0 })
+    expect(await sendRequest(sending, 'evt_1', [], partsFor(server.url))).toMatchObject({
+      fault: 'mail',
+      status: 0
+    })
     await using silent = await startMailServer({ onConnect: () => {} })
     const mailer = openMailer(silent.url, 'radio@example.com')
     await expect(mailer.send(sending.mail, 'evt_1', 500)).rejects.toThrow(/closed|timeout|greeting/i)
   })
 
   test('without a server says so', async () => {
-    expect(await send(sending, 'evt_1', [], { allowed: new BlockList(), mailer: null })).toMatchObject({
-      fault: 'config',
-      response: expect.stringContaining('SMTP_URL')
-    })
+    expect(await sendRequest(sending, 'evt_1', [], { allowed: new BlockList(), mailer: null })).toMatchObject(
+      {
+        fault: 'config',
+        response: expect.stringContaining('SMTP_URL')
+      }
+    )
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { raiseNotification } from '../../src/db/notifications.ts'
+import { raiseAlert } from '../../src/db/notifications.ts'
 import { disabledFact } from '../../src/webhooks/deliveries/deliveries.ts'
 import { test } from '../support/fixtures.ts'
 import { errorsOf, openHookStage, valueOf } from '../support/hook-stage.ts'
@@ -72,8 +72,8 @@ test('switching on forgets failures, by either way, and the next trouble is news
     await sql`
       update webhooks set is_enabled = false, is_auto_disabled = true, consecutive_failures = 100,
         failing_since_ms = 1, pauses = 7, paused_until_ms = 9e15 where id = ${id}`
-    expect(await raiseNotification(sql, trouble)).toBe(true)
-    expect(await raiseNotification(sql, trouble)).toBe(false)
+    expect(await raiseAlert(sql, trouble)).toBe(true)
+    expect(await raiseAlert(sql, trouble)).toBe(false)
     expect(valueOf((await stage.ask('GET', `webhook/${id}`)).body.metadata, 'state')).toBe('auto_disabled')
     expect((await stage.ask('PUT', path, body)).status).toBe(200)
     const { metadata } = (await stage.ask('GET', `webhook/${id}`)).body

@@ -25,7 +25,9 @@ export function pathOf({ path }: AnyRoute, station: string | number): string {
   return path.replace(/:(\w+)/g, (_, name: string) => (name === 'station_id' ? String(station) : '0'))
 }
 
-/** A caller, by the rights of its key; null: without a key. Rights at a station hold for `own` or for `other`. */
+/**
+ * A caller, by the rights of its key; null: without a key. Rights at a station hold for `own` or for `other`.
+ */
 export interface CallerKind {
   readonly name: string
   readonly rights: {

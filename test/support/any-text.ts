@@ -13,8 +13,8 @@ const charactersTo = (last: number) =>
   )
 
 /**
- * Any Unicode character, often ASCII: for `stringUnit` of `fc.json` and the like. In place of the unit `binary` of fast-check, which takes a
- * second of CPU time and 100 MB in each process that uses it.
+ * Any Unicode character, often ASCII: for `stringUnit` of `fc.json` and the like. In place of the unit
+ * `binary` of fast-check, which takes a second of CPU time and 100 MB in each process that uses it.
  */
 export const anyCharacter = fc.oneof(charactersTo(0x7f), charactersTo(0xffff), charactersTo(0x10ffff))
 

@@ -2,11 +2,11 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
 import type { Permission } from '../../src/api/auth/access.ts'
-import { openAuthoriser } from '../../src/api/auth/authorize.ts'
+import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
 import { openHeavyReads } from '../../src/api/core/heavy-reads.ts'
 import type { ApiServices } from '../../src/api/core/services.ts'
-import { openWaiters, type WaitersOptions } from '../../src/api/now-playing/long-polls.ts'
+import { openLongPolls, type LongPollsOptions } from '../../src/api/now-playing/long-polls.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { openWebhookTestParts } from '../../src/api/webhooks/test.ts'
 import { parseConfig } from '../../src/config.ts'
@@ -23,7 +23,7 @@ import { openPlayout } from './playout.ts'
 import { putState } from './put-state.ts'
 import { waitFor } from './wait.ts'
 
-export interface ApiServerOptions extends Pick<WaitersOptions, 'admit'> {
+export interface ApiServerOptions extends Pick<LongPollsOptions, 'admit'> {
   readonly corsOrigins?: readonly string[]
   readonly isDraining?: () => boolean
   /** Of the configuration, beside `BASE_URL`. */
@@ -31,8 +31,8 @@ export interface ApiServerOptions extends Pick<WaitersOptions, 'admit'> {
 }
 
 /**
- * The whole API in this process, on a test's own database and Redis; closed when the test ends. Its stations are the
- * states that are committed to Redis.
+ * The whole API in this process, on a test's own database and Redis; closed when the test ends. Its stations
+ * are the states that are committed to Redis.
  */
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
   const { corsOrigins = ['*'], isDraining = () => false, admit, variables } = options
@@ -40,7 +40,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
   const live = viewOf(feed)
-  const waiters = openWaiters({
+  const waiters = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
     ...(admit ? { admit } : {})
@@ -65,7 +65,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   serveHotGets(app, { live, corsOrigins, isDraining })
   serveRoutes(app, apiRoutes, {
     services,
-    authorise: openAuthoriser({ keys, live, sql }),
+    authorise: openAuthorizer({ keys, live, sql }),
     addressOf: address => address,
     corsOrigins,
     log,

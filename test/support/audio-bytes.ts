@@ -1,7 +1,11 @@
-/** Tags of a generated file, by the name of their ID3v2 frame ("TPE1"), or RIFF INFO chunk ("IART") for a WAV. */
+/**
+ * Tags of a generated file, by the name of their ID3v2 frame ("TPE1"), or RIFF INFO chunk ("IART") for a WAV.
+ */
 export type Tags = Record<string, string>
 
-/** A WAV of silence, 8 kHz mono, with a LIST INFO chunk: IART is the artist, INAM the title, IPRD the album. */
+/**
+ * A WAV of silence, 8 kHz mono, with a LIST INFO chunk: IART is the artist, INAM the title, IPRD the album.
+ */
 export function wav(tags: Tags = {}, durationMs = 1_000): Buffer {
   const data = Buffer.alloc(durationMs * 8, 0x80)
   const format = Buffer.alloc(16)
@@ -16,7 +20,9 @@ export function wav(tags: Tags = {}, durationMs = 1_000): Buffer {
   return chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), chunk('fmt ', format), list, chunk('data', data)]))
 }
 
-/** An MP3 of silence (26 ms a frame, 32 kbit/s) with an ID3v2.3 tag of UTF-16 texts and more frames as given. */
+/**
+ * An MP3 of silence (26 ms a frame, 32 kbit/s) with an ID3v2.3 tag of UTF-16 texts and more frames as given.
+ */
 export function mp3(tags: Tags = {}, frames = 40, more: Buffer[] = []): Buffer {
   const texts = Object.entries(tags).map(([id, text]) => id3Frame(id, utf16(text)))
   const body = Buffer.concat([...texts, ...more])

@@ -31,8 +31,8 @@ export function aPlay(parts: Partial<Play> = {}): Play {
 }
 
 /**
- * A public station that plays one song: `station:1`, `station:harbour_fm`, offset 1 of epoch `e1`. `shown` null
- * makes it silent.
+ * A public station that plays one song: `station:1`, `station:harbour_fm`, offset 1 of epoch `e1`. `shown`
+ * null makes it silent.
  */
 export function aStation(
   parts: Partial<Omit<StationState, 'profile'>> & { profile?: Partial<StationProfile> } = {}

@@ -31,7 +31,9 @@ export function processRunner(file: string): Run {
   }
 }
 
-/** The same, in this process unless in the deep tier: to start one takes ten times the CPU of most commands. */
+/**
+ * The same, in this process unless in the deep tier: to start one takes ten times the CPU of most commands.
+ */
 export function commandRunner(file: string, command: (call: CommandContext) => Promise<number>): Run {
   return isDeep ? processRunner(file) : async (env, ...args) => runInProcess(command, env, args)
 }

@@ -1,4 +1,7 @@
-/** The CPU time of this process in milliseconds. Unlike a clock, it does not run while other processes have the machine. */
+/**
+ * The CPU time of this process in milliseconds. Unlike a clock, it does not run while other processes have
+ * the machine.
+ */
 export function cpuTimeMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000

@@ -14,7 +14,10 @@ export interface CuttableProxy extends AsyncDisposable {
   readonly cut: () => void
   /** From now on new connections are closed at once, or reset, or no longer. */
   readonly refuse: (how: boolean | 'reset') => void
-  /** From now on nothing passes over the connections that are open, and nobody is told: they are half-open. New ones work. */
+  /**
+   * From now on nothing passes over the connections that are open, and nobody is told: they are half-open.
+   * New ones work.
+   */
   readonly freeze: () => void
   /** From now on everything arrives so many milliseconds later, in each direction. */
   readonly delay: (delayMs: number) => void
@@ -28,7 +31,10 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
   let delayMs = 0
   let refusing: boolean | 'reset' = false
 
-  /** Passes on what comes, one piece after the other; what comes over a frozen connection is taken, as a network would lose it. */
+  /**
+   * Passes on what comes, one piece after the other; what comes over a frozen connection is taken, as a
+   * network would lose it.
+   */
   const forward = async (from: Socket, to: Socket) => {
     for await (const chunk of from) {
       if (delayMs > 0) await sleep(delayMs)

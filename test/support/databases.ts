@@ -7,9 +7,15 @@ import { openSql, type Sql } from '../../src/db/sql.ts'
 /** A migrated, empty database of one user at a time. */
 export interface TestDatabase {
   readonly url: string
-  /** A pool of five connections, which the next user gets as well: statements are quicker on those that others used. */
+  /**
+   * A pool of five connections, which the next user gets as well: statements are quicker on those that others
+   * used.
+   */
   readonly sql: Sql
-  /** Ends all other connections to it and empties it for the next user; one whose schema was changed is dropped. */
+  /**
+   * Ends all other connections to it and empties it for the next user; one whose schema was changed is
+   * dropped.
+   */
   readonly giveBack: () => Promise<void>
 }
 
@@ -50,7 +56,8 @@ export function openDatabases(templateUrl: string): TestDatabases {
       const copy = idle.pop() ?? (await make())
       return {
         url: urlOf(template, copy.name),
-        // The program remembers rows by pool, and stations of two users have the same ids: each gets an object of its own.
+        // The program remembers rows by pool, and stations of two users have the same ids: each gets an
+        // object of its own.
         sql: new Proxy(copy.sql, {}),
         giveBack: async () => {
           if (idle.length < maxIdle && (await empty(copy))) idle.push(copy)
@@ -65,7 +72,9 @@ export function openDatabases(templateUrl: string): TestDatabases {
   }
 }
 
-/** A copy of the template, and a connection that stays: in a new one each statement takes five times as long. */
+/**
+ * A copy of the template, and a connection that stays: in a new one each statement takes five times as long.
+ */
 interface Copy {
   readonly name: string
   readonly own: postgres.Sql
@@ -87,9 +96,10 @@ async function empty({ own }: Copy): Promise<boolean> {
 }
 
 /**
- * Puts into a migrated database what `openDatabases` needs in its copies: a function that empties all tables, starts all
- * sequences anew, and returns whether the schema and the names of the migrations are as they were. To delete a few rows takes a tenth of
- * the time in which `truncate` makes new files for a table, its indexes and all that refer to it.
+ * Puts into a migrated database what `openDatabases` needs in its copies: a function that empties all tables,
+ * starts all sequences anew, and returns whether the schema and the names of the migrations are as they were.
+ * To delete a few rows takes a tenth of the time in which `truncate` makes new files for a table, its indexes
+ * and all that refer to it.
  */
 export async function prepareTemplate(sql: postgres.Sql): Promise<void> {
   await sql.unsafe(`
@@ -158,7 +168,9 @@ function urlOf(template: URL, database: string): string {
   return url.href
 }
 
-/** One connection. To the template there is none: nobody may be connected to a database while it is copied. */
+/**
+ * One connection. To the template there is none: nobody may be connected to a database while it is copied.
+ */
 function openConnection(template: URL, database: string): postgres.Sql {
   return postgres(urlOf(template, database), { max: 1, fetch_types: false, onnotice: () => {} })
 }

@@ -1,4 +1,5 @@
-// Takes DATA_DIR, starts both services in it (or with `lock` none), writes one line of JSON, and stays until it is killed.
+// Takes DATA_DIR, starts both services in it (or with `lock` none), writes one line of JSON, and stays until
+// it is killed.
 import { join } from 'node:path'
 
 import { announceServices, lockDataDir } from '../../src/embedded/data-dir.ts'

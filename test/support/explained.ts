@@ -29,8 +29,8 @@ interface PlanNode {
 }
 
 /**
- * Opens a pool with the settings of the program's own, whose statements are explained by `auto_explain` as they run. `explain` returns
- * those that `work` ran.
+ * Opens a pool with the settings of the program's own, whose statements are explained by `auto_explain` as
+ * they run. `explain` returns those that `work` ran.
  */
 export function openExplained(databaseUrl: string) {
   const notices: string[] = []

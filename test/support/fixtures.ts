@@ -54,11 +54,12 @@ const withBrowser = withStores
  * - `redisUrl`, `redis`: a Redis that is emptied before each test, and a client on it
  * - `program`: a server and workers on a database and a Redis of their own
  * - `stage`: a server without workers, and stations that are put into its Redis
- * - `openPage`: opens pages in the worker's Chromium, each in a context of its own that is closed after the test
+ * - `openPage`: opens pages in the worker's Chromium, each in a context of its own that is closed after the
+ * test
  *
- * All files share the program, also those that run at the same moment, and the files that a worker of Vitest runs one after another
- * share the stage: a test makes stations and keys of its own, expects those of other tests beside them to come and go, and ends no
- * process. `isolatedTest` is for tests that cannot.
+ * All files share the program, also those that run at the same moment, and the files that a worker of Vitest
+ * runs one after another share the stage: a test makes stations and keys of its own, expects those of other
+ * tests beside them to come and go, and ends no process. `isolatedTest` is for tests that cannot.
  */
 export const test = withBrowser
   // oxlint-disable-next-line no-empty-pattern
@@ -69,8 +70,8 @@ export const test = withBrowser
   .extend('stage', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedStage(onCleanup))
 
 /**
- * Like `test`, with a program and a stage that only the tests of one file share. A file may override `serverVariables`, further
- * environment variables of the program's server.
+ * Like `test`, with a program and a stage that only the tests of one file share. A file may override
+ * `serverVariables`, further environment variables of the program's server.
  */
 export const isolatedTest = withBrowser
   // oxlint-disable-next-line no-empty-pattern
@@ -106,8 +107,8 @@ async function use<T>(opening: Promise<Opened<T>>, onCleanup: OnCleanup): Promis
 }
 
 /**
- * Opens at the first call and returns the same from then on: `test.extend` gives each file worker fixtures of its own, and these
- * share what the first of them opened. Vitest closes it when the worker ends.
+ * Opens at the first call and returns the same from then on: `test.extend` gives each file worker fixtures of
+ * its own, and these share what the first of them opened. Vitest closes it when the worker ends.
  */
 function oncePerWorker<T>(open: () => Promise<Opened<T>>): (onCleanup: OnCleanup) => Promise<T> {
   let opened: Promise<T> | undefined

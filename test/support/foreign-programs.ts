@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 /**
- * Programs of the machine that some tests need. Where one is missing its tests are skipped, and what this gives is
- * printed as the reason; else it gives null.
+ * Programs of the machine that some tests need. Where one is missing its tests are skipped, and what this
+ * gives is printed as the reason; else it gives null.
  */
 export function whyWithout(
   program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg' | 'apt'

@@ -4,7 +4,7 @@ import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts
 import type { StationState } from '../../src/station/state.ts'
 import type { Sending } from '../../src/webhooks/deliveries/sending.ts'
 import type { HookEvent, NowPlaying } from '../../src/webhooks/event.ts'
-import { legible } from '../../src/webhooks/format/plain-text.ts'
+import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
 import { aPlay, aSong, aStation } from './builders.ts'
 
@@ -94,4 +94,4 @@ export const wickedText = fc
     maxLength: 12
   })
   .map(parts => parts.join(''))
-  .filter(text => legible(text) !== '')
+  .filter(text => normalizeText(text) !== '')

@@ -26,7 +26,8 @@ export interface HookAnswer {
 let lastFact = 0
 
 /**
- * The API with one playing station, and a receiver on 127.0.0.1 that hooks may reach. Nobody delivers unless told to.
+ * The API with one playing station, and a receiver on 127.0.0.1 that hooks may reach. Nobody delivers unless
+ * told to.
  */
 export async function openHookStage(
   sql: Sql,

@@ -27,7 +27,9 @@ export interface Icecast extends AsyncDisposable {
   /** Kills it, and whatever is connected hears of it. */
   readonly kill: () => Promise<void>
   readonly start: () => Promise<void>
-  /** Sends a stream to a mount; gives how to stop. The audio is sent again and again where `again` says so. */
+  /**
+   * Sends a stream to a mount; gives how to stop. The audio is sent again and again where `again` says so.
+   */
   readonly source: (
     mount: string,
     audio: { readonly type: string; readonly bytes: Buffer; readonly again?: boolean }

@@ -47,8 +47,9 @@ export async function openLargeDatabase(nowMs: number): Promise<AsyncDisposable 
 }
 
 /**
- * Fills an empty, migrated database: each table that grows has rows of the station `large` up to `nowMs` (a whole minute).
- * What is rare, such as failed deliveries and audit entries of one kind, comes first. Quick in a Postgres whose `wal_level` is `minimal`.
+ * Fills an empty, migrated database: each table that grows has rows of the station `large` up to `nowMs` (a
+ * whole minute). What is rare, such as failed deliveries and audit entries of one kind, comes first. Quick in
+ * a Postgres whose `wal_level` is `minimal`.
  */
 async function fillTables(databaseUrl: string, nowMs: number): Promise<void> {
   const sql = openSql(databaseUrl, { max: 2, name: 'fill', statementSeconds: 600 })

@@ -58,8 +58,8 @@ export interface Member {
 }
 
 /**
- * Many lean clients that do what their kinds do: WebSockets and streams come back after a while, half of them with
- * their position; pollers keep their connections alive and honour `Connection: close`.
+ * Many lean clients that do what their kinds do: WebSockets and streams come back after a while, half of them
+ * with their position; pollers keep their connections alive and honour `Connection: close`.
  */
 export function openCrowd(shape: CrowdShape): Crowd {
   const { baseUrl, shortName } = shape

@@ -178,7 +178,9 @@ export function kindOf(frame: unknown): Kind {
   return Object.hasOwn(Object(pub), 'delta') ? 'delta' : 'pub'
 }
 
-/** Parses one frame. Throws what is wrong with it, in words: key sets, types, white space between the tokens. */
+/**
+ * Parses one frame. Throws what is wrong with it, in words: key sets, types, white space between the tokens.
+ */
 export function parseFrame(line: string): { kind: Kind; frame: unknown } {
   if (/\s/.test(line.replace(/"(?:[^"\\]|\\.)*"/g, ''))) throw new Error(`not compact: ${line.slice(0, 200)}`)
   const frame: unknown = JSON.parse(line)
@@ -196,7 +198,10 @@ export function asFrame<K extends Kind>(kind: K, frame: unknown): FrameOf<K> {
   return v.parse<(typeof frames)[K]>(frames[kind], frame)
 }
 
-/** The entry of one channel as the one form it must have, for who did not ask for differences; throws otherwise. */
+/**
+ * The entry of one channel as the one form it must have, for who did not ask for differences; throws
+ * otherwise.
+ */
 export function entryOf<K extends keyof typeof entries>(
   kind: K,
   connect: Connect,

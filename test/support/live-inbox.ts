@@ -18,7 +18,10 @@ export interface Inbox {
   readonly accept: (line: string) => void
   readonly finish: (end: End) => void
   readonly ended: Promise<End>
-  /** Takes frames until one is of this kind and fits. Throws after 5 seconds, at the end, and at a false frame. */
+  /**
+   * Takes frames until one is of this kind and fits. Throws after 5 seconds, at the end, and at a false
+   * frame.
+   */
   readonly until: <K extends Kind>(
     kind: K,
     fits?: (frame: FrameOf<K>) => boolean,

@@ -6,8 +6,8 @@ import { openAddresses } from '../../src/http/client-address.ts'
 import { listen } from '../../src/http/listen.ts'
 import { App } from '../../src/http/uws.ts'
 import { openAdmission } from '../../src/live/admission.ts'
-import { type AudienceOptions, openAudience } from '../../src/live/audience.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed/feed.ts'
+import { type HubOptions, openHub } from '../../src/live/hub.ts'
 import { serveStreams } from '../../src/live/transports/streams.ts'
 import { serveSockets, socketPath } from '../../src/live/transports/websockets.ts'
 import { openRedis, openSubscriber, type RedisClient } from '../../src/redis/connection.ts'
@@ -48,11 +48,11 @@ export async function serveLive(
     origins = ['*'],
     trusted = [],
     ...options
-  }: Partial<AudienceOptions & { origins: readonly string[]; trusted: readonly string[] }> = {}
+  }: Partial<HubOptions & { origins: readonly string[]; trusted: readonly string[] }> = {}
 ) {
   const { redis, feed } = await followRedis(redisUrl)
   const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
-  const audience = openAudience({ feed, admission, mayListen, log, tickMs: 20, ...options })
+  const audience = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
   const door = { admission: options.admission ?? admission, addressOf: openAddresses(trusted), origins }
   serveSockets(app, audience, door)
@@ -72,7 +72,10 @@ export async function serveLive(
   }
 }
 
-/** How many subscribers of the changes each shard has. Of a cluster each node knows only those of its own shards. */
+/**
+ * How many subscribers of the changes each shard has. Of a cluster each node knows only those of its own
+ * shards.
+ */
 export async function countSubscribers(redis: RedisClient): Promise<number[]> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
   const answers = await Promise.all(

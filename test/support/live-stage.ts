@@ -26,7 +26,10 @@ export interface StagedStation {
 export interface Stage extends Disposable {
   /** The process that serves now. */
   readonly server: RunningServer
-  /** Ends that process and, after `meanwhile`, starts another at the same address. Gives the exit code of the first. */
+  /**
+   * Ends that process and, after `meanwhile`, starts another at the same address. Gives the exit code of the
+   * first.
+   */
   readonly restart: (signal: NodeJS.Signals, meanwhile?: () => Promise<unknown>) => Promise<number | null>
   readonly baseUrl: string
   readonly redis: ReturnType<typeof openRedis>

@@ -160,7 +160,9 @@ function openCurl(path: 'sse' | 'http_stream', wish: Wish, cfConnect?: unknown):
   return Object.assign(inbox, { close: () => void child.kill('SIGKILL') })
 }
 
-/** A body that begins with an empty line and then holds `data: <frame>` and an empty line, and nothing else. */
+/**
+ * A body that begins with an empty line and then holds `data: <frame>` and an empty line, and nothing else.
+ */
 export function openSseFraming(accept: (line: string) => void, retry: (ms: number) => void = () => {}) {
   let text = ''
   let hasBegun = false

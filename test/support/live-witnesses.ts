@@ -13,8 +13,8 @@ export interface Witnesses {
 }
 
 /**
- * One good client on each transport, and a station that changes all the time: each has to see each change within a
- * second and a half, and so has a request of another kind to be answered.
+ * One good client on each transport, and a station that changes all the time: each has to see each change
+ * within a second and a half, and so has a request of another kind to be answered.
  */
 export async function openWitnesses(stage: Stage, ways: readonly Way[] = transports): Promise<Witnesses> {
   const station = await stage.put()

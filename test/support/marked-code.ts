@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
-/** The blocks of code of a page of `docs/` in one language, in order, each with the heading it stands under. */
+/**
+ * The blocks of code of a page of `docs/` in one language, in order, each with the heading it stands under.
+ */
 export async function codeIn(
   file: string,
   language: string

@@ -6,8 +6,8 @@ export interface OddSftpServer extends AsyncDisposable {
 }
 
 /**
- * Starts a server that asks for the password by keyboard-interactive only. It shows `entries` in every folder, or
- * offers no SFTP at all where there are none.
+ * Starts a server that asks for the password by keyboard-interactive only. It shows `entries` in every
+ * folder, or offers no SFTP at all where there are none.
  */
 export async function startOddSftpServer(
   password: string,

@@ -4,18 +4,23 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Options of a page: those of its browser context, and whether errors on its console are part of the test. */
+/**
+ * Options of a page: those of its browser context, and whether errors on its console are part of the test.
+ */
 export interface OpenPageOptions extends BrowserContextOptions {
   readonly allowsErrors?: boolean
 }
 
 /**
- * Opens a page in a browser context of its own, without animations unless `reducedMotion` says otherwise: an endless animation
- * redraws the page 60 times a second.
+ * Opens a page in a browser context of its own, without animations unless `reducedMotion` says otherwise: an
+ * endless animation redraws the page 60 times a second.
  */
 export type OpenPage = (options?: OpenPageOptions) => Promise<Page>
 
-/** Pages of one test, which `close` closes; it fails where one of them reported an error other than a failed request. */
+/**
+ * Pages of one test, which `close` closes; it fails where one of them reported an error other than a failed
+ * request.
+ */
 export function openPages(browser: Browser): {
   readonly open: OpenPage
   readonly close: () => Promise<void>

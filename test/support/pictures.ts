@@ -40,7 +40,9 @@ export async function openPictured(
   return context.newPage()
 }
 
-/** Makes the window as high as the page, so that all of it is in sight; what is seen first may ask for more. */
+/**
+ * Makes the window as high as the page, so that all of it is in sight; what is seen first may ask for more.
+ */
 export async function showWhole(page: Page): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
     await page.waitForLoadState('networkidle')

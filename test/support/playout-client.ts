@@ -45,7 +45,9 @@ export async function openPlayoutClient(
   }
 }
 
-/** For `expect.poll`: what a playout has reported is shown a moment after the answer, later on a busy machine. */
+/**
+ * For `expect.poll`: what a playout has reported is shown a moment after the answer, later on a busy machine.
+ */
 export const promptly = { timeout: 10_000, interval: 20 }
 
 /** What `annotate:` says, as Liquidsoap reads it. */

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs/queues.ts'
-import { advance, type AdvanceRequest, type Outcome } from '../../src/playout/advance.ts'
+import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
 import { openLibraries } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
@@ -44,11 +44,13 @@ export async function openPlayout(
   }
 }
 
-/** Advances a station; returns the outcome and the state that is stored afterwards, null if Redis has none. */
+/**
+ * Advances a station; returns the outcome and the state that is stored afterwards, null if Redis has none.
+ */
 export async function advanceAndRead(
   services: PlayoutServices,
   request: AdvanceRequest
-): Promise<{ outcome: Outcome; state: StationState | null }> {
+): Promise<{ outcome: AdvanceOutcome; state: StationState | null }> {
   const { outcome } = await advance(services, request)
   if (services.redis.status !== 'ready') return { outcome, state: null }
   const [state = null] = await readStates(services.redis, [request.stationId])

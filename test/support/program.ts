@@ -14,7 +14,10 @@ export interface Program {
   readonly baseUrl: string
   readonly dataDir: string
   readonly sql: Sql
-  /** Asks with the key of all rights unless told otherwise, `from` another address; gives status, headers and parsed JSON. */
+  /**
+   * Asks with the key of all rights unless told otherwise, `from` another address; gives status, headers and
+   * parsed JSON.
+   */
   readonly ask: (
     method: string,
     path: string,
@@ -41,8 +44,9 @@ export interface RunningServer extends Disposable {
 }
 
 /**
- * Starts a server on a test's own database and Redis, as production does. More variables may be given; with a `PORT`
- * that other servers listen on too it is this one that is waited for. `release`: the folder of another release.
+ * Starts a server on a test's own database and Redis, as production does. More variables may be given; with a
+ * `PORT` that other servers listen on too it is this one that is waited for. `release`: the folder of another
+ * release.
  */
 export async function startServer(
   databaseUrl: string,
@@ -78,7 +82,10 @@ export async function startServer(
   }
 }
 
-/** Starts a server and a worker process on a test's own database and Redis, which may send web hooks to this machine. */
+/**
+ * Starts a server and a worker process on a test's own database and Redis, which may send web hooks to this
+ * machine.
+ */
 export async function startProgram(
   databaseUrl: string,
   redisUrl: string,

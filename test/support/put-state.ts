@@ -12,7 +12,9 @@ import { positionOf } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 
-/** Like the commit script, but as it is told: over whatever is stored, under the offset that the state has. */
+/**
+ * Like the commit script, but as it is told: over whatever is stored, under the offset that the state has.
+ */
 const script = `
   local sequence = redis.call('INCR', KEYS[4])
   redis.call('HSET', KEYS[1], 'position', ARGV[2], 'state', ARGV[3])
@@ -20,7 +22,10 @@ const script = `
   redis.call('ZADD', KEYS[3], sequence, ARGV[1])
   redis.call('SPUBLISH', KEYS[5], ARGV[4])`
 
-/** Stores a state under the offset that it has, whatever is stored before, and announces it. A commit chooses the offset itself. */
+/**
+ * Stores a state under the offset that it has, whatever is stored before, and announces it. A commit chooses
+ * the offset itself.
+ */
 export async function putState(
   redis: RedisClient,
   state: StationState,

@@ -58,7 +58,9 @@ export interface Listener extends Disposable {
   readonly leave: () => void
 }
 
-/** Listens to a mount in mp3 or AAC. Icecast begins with what was sent before: titles come some seconds late. */
+/**
+ * Listens to a mount in mp3 or AAC. Icecast begins with what was sent before: titles come some seconds late.
+ */
 export async function listen(url: string, userAgent = 'cuewire-test'): Promise<Listener> {
   const leaving = new AbortController()
   const answer = await fetch(url, {

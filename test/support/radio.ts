@@ -12,8 +12,8 @@ import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
 /**
- * Why no real radio can be had here, printed as well; null where one can. On CI there is none: it would be a test of
- * that machine's sense of time.
+ * Why no real radio can be had here, printed as well; null where one can. On CI there is none: it would be a
+ * test of that machine's sense of time.
  */
 export function whyNoRadio(): string | null {
   if (process.env['CI']) {
@@ -62,7 +62,9 @@ export interface RadioOptions {
   /** Its settings, before the script is rendered. */
   readonly station?: object
   readonly melodySeconds?: number
-  /** More variables for Liquidsoap: `CUEWIRE_MEDIA`, another `CUEWIRE_URL`, a wrong `ICECAST_SOURCE_PASSWORD`. */
+  /**
+   * More variables for Liquidsoap: `CUEWIRE_MEDIA`, another `CUEWIRE_URL`, a wrong `ICECAST_SOURCE_PASSWORD`.
+   */
   readonly variables?: Readonly<Record<string, string>>
 }
 
@@ -70,8 +72,8 @@ const setup = fileURLToPath(new URL('../../scripts/radio-setup.mjs', import.meta
 const endMs = 10_000
 
 /**
- * Makes a station with ten melodies of `melodySeconds` (8) seconds and starts real Icecast and Liquidsoap for it, with the
- * files that an operator gets. Crossfades last a second unless the settings say otherwise.
+ * Makes a station with ten melodies of `melodySeconds` (8) seconds and starts real Icecast and Liquidsoap for
+ * it, with the files that an operator gets. Crossfades last a second unless the settings say otherwise.
  */
 export async function openRadio(
   program: Pick<RunningProgram, 'baseUrl' | 'dataDir' | 'ask'>,

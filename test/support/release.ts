@@ -16,7 +16,10 @@ export interface ReleaseSchemas {
   readonly lifetime?: 'short' | 'real'
 }
 
-/** Builds a release of this program that writes live states in another way, into an empty folder; by default one with short lifetimes. */
+/**
+ * Builds a release of this program that writes live states in another way, into an empty folder; by default
+ * one with short lifetimes.
+ */
 export async function buildRelease(
   folder: string,
   { readable, own, lifetime = 'short' }: ReleaseSchemas

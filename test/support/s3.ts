@@ -16,7 +16,10 @@ export interface S3Server extends AsyncDisposable {
   readonly settings: S3Settings
   /** Stores objects of these sizes under these keys. */
   readonly put: (sizes: Record<string, number>) => Promise<void>
-  /** The same for very many: writes them where the server keeps its objects. Keys of letters, digits, `/` and `.`. */
+  /**
+   * The same for very many: writes them where the server keeps its objects. Keys of letters, digits, `/` and
+   * `.`.
+   */
   readonly putFiles: (sizes: Record<string, number>) => Promise<void>
 }
 

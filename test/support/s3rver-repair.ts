@@ -9,7 +9,8 @@ const { getStringToSign } = signature
 /**
  * Makes s3rver 4.0.4 work with what the tests use, in this process:
  *
- * - Amazon's client signs the path of a bucket with a slash at its end, which s3rver forgets when it compares.
+ * - Amazon's client signs the path of a bucket with a slash at its end, which s3rver forgets when it
+ * compares.
  * - s3rver hides the last key of a page in its token by DES, which the OpenSSL of today refuses: AES instead.
  */
 export function repairS3rver(): void {

@@ -8,7 +8,10 @@ export interface SayingServer extends AsyncDisposable {
   readonly open: () => number
 }
 
-/** Says what the function does to whoever connects, once it has heard something; what it hears later is passed over. */
+/**
+ * Says what the function does to whoever connects, once it has heard something; what it hears later is passed
+ * over.
+ */
 export async function startSayingServer(say: (socket: Socket, heard: Buffer) => void): Promise<SayingServer> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {

@@ -24,8 +24,8 @@ declare module 'vitest' {
 const closers: (() => PromiseLike<unknown>)[] = []
 
 /**
- * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once, and a Redis looked
- * for once. A program that the files share is started when the first of them asks for it.
+ * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once,
+ * and a Redis looked for once. A program that the files share is started when the first of them asks for it.
  */
 export async function setup(project: TestProject): Promise<void> {
   // When `npm test` is killed, nobody else tells us; our services end with us.

@@ -1,4 +1,4 @@
-import type { Library, Play, Playlist, Rules } from '../../src/autodj/library.ts'
+import type { Library, HeardPlay, Playlist, AutodjRules } from '../../src/autodj/library.ts'
 import type { LogEntry } from '../../src/autodj/log-entry.ts'
 import type { ScheduleItem } from '../../src/autodj/schedule.ts'
 import type { SimulatedPlay } from '../../src/autodj/simulate.ts'
@@ -64,7 +64,7 @@ export function aPlaylist(
   }
 }
 
-export function aLibrary(playlists: readonly Playlist[], rules: Partial<Rules> = {}): Library {
+export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRules> = {}): Library {
   return {
     rules: {
       zone: openZone('UTC'),
@@ -85,7 +85,7 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<Rules> =
 }
 
 /** One that follows another: of a playlist (0: silence), so many minutes long. */
-export interface Heard extends Partial<Play> {
+export interface Heard extends Partial<HeardPlay> {
   readonly of: number
   readonly minutes: number
   readonly log?: readonly LogEntry[]
@@ -97,7 +97,7 @@ export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPl
   return heard.map(({ of, minutes, log = [], ...parts }, index) => {
     const endsAtMs = atMs + minutes * minuteMs
     const song = { song: of * 100 + index, title: 0, artists: [] }
-    const play: Play = {
+    const play: HeardPlay = {
       playlistId: of,
       trackId: song.song,
       mediaId: song.song,
@@ -121,7 +121,7 @@ export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPl
 export function aRun(
   playlists: readonly Playlist[],
   heard: readonly Heard[],
-  rules: Partial<Rules> = {}
+  rules: Partial<AutodjRules> = {}
 ): Run {
   const plays = inARow(monday, heard)
   return {

@@ -56,7 +56,10 @@ const byHand = [
   { id: 7, position: 4 }
 ]
 
-/** Makes the network and waits until it plays. `hookUrl` takes what hooks tell. Gives the short name of its first station. */
+/**
+ * Makes the network and waits until it plays. `hookUrl` takes what hooks tell. Gives the short name of its
+ * first station.
+ */
 export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promise<string> {
   const make = async (path: string, body: object, method = 'POST'): Promise<Answer> => {
     const answer = await ask(method, path, { body })
@@ -120,7 +123,8 @@ export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promi
       path,
       storageQuota
     })
-  // A count that is under way would overwrite what is written now; it is claimed for six minutes, then done every five.
+  // A count that is under way would overwrite what is written now; it is claimed for six minutes, then done
+  // every five.
   const isMeasured = async () =>
     (
       await sql`select from storage_locations where measure_at > now() and measure_at < now() + interval '345 seconds'`

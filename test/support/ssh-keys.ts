@@ -1,6 +1,7 @@
 /**
- * Public keys as OpenSSH 9.2 writes them, one of each type that can log in. Their private halves were thrown away.
- * The two `sk-` keys were put together by hand, after OpenSSH's PROTOCOL.u2f, from the points of the others.
+ * Public keys as OpenSSH 9.2 writes them, one of each type that can log in. Their private halves were thrown
+ * away. The two `sk-` keys were put together by hand, after OpenSSH's PROTOCOL.u2f, from the points of the
+ * others.
  */
 export const sshKeys = {
   ed25519: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA1el0WYaacQSPjCd+p5B7MRU+GS0eWewDNADLbwElnR dj@studio',

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 const folders = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/sbin']
 const installMs = 5 * 60_000
 
-// One at a time, since two test files may find it missing. Debian's package starts its server at once and at every
-// boot; while policy-rc.d says 101, nothing is started.
+// One at a time, since two test files may find it missing. Debian's package starts its server at once and at
+// every boot; while policy-rc.d says 101, nothing is started.
 const script = `
 exec 9>/tmp/cuewire-test-sshd.lock
 flock 9
@@ -25,8 +25,8 @@ elif command -v update-rc.d >/dev/null; then update-rc.d ssh disable || true; fi
 `
 
 /**
- * The absolute path of OpenSSH's sshd. Where there is none it is installed with apt-get, as root or with `sudo -n`;
- * what that writes goes to stderr. Throws an error with the command to type where it cannot.
+ * The absolute path of OpenSSH's sshd. Where there is none it is installed with apt-get, as root or with
+ * `sudo -n`; what that writes goes to stderr. Throws an error with the command to type where it cannot.
  */
 export async function findSshd(): Promise<string> {
   const there = await find()

@@ -39,7 +39,9 @@ export interface Sshd extends AsyncDisposable {
   readonly pid: number
 }
 
-/** Starts a server on a free port, with host keys, configuration and a user made for it and removed with it. */
+/**
+ * Starts a server on a free port, with host keys, configuration and a user made for it and removed with it.
+ */
 export async function startSshd(): Promise<Sshd> {
   const program = await findSshd()
   const closers: (() => PromiseLike<unknown>)[] = []
@@ -121,7 +123,10 @@ MaxStartups 100
 `
 }
 
-/** Rounds of the hash of a pass phrase; 16 are the default, and each use of the key takes a fifth of a second with them. */
+/**
+ * Rounds of the hash of a pass phrase; 16 are the default, and each use of the key takes a fifth of a second
+ * with them.
+ */
 const passPhraseRounds = sized({ quick: '1', deep: '16' })
 
 /** Two files in the formats of OpenSSH, by its own program, which comes with its server. */

@@ -8,14 +8,17 @@ export interface TempFolder extends AsyncDisposable {
   readonly path: string
 }
 
-/** A new folder that is removed when it is disposed. Open to all users by default: Postgres may run as another. */
+/**
+ * A new folder that is removed when it is disposed. Open to all users by default: Postgres may run as
+ * another.
+ */
 export async function openTempFolder(mode = 0o755): Promise<TempFolder> {
   return openFolderIn(tmpdir(), mode)
 }
 
 /**
- * The same for the data of a store, in memory where there is room: a database has some 500 files, and to create them on a
- * disk takes twenty times as long.
+ * The same for the data of a store, in memory where there is room: a database has some 500 files, and to
+ * create them on a disk takes twenty times as long.
  */
 export async function openStoreFolder(): Promise<TempFolder> {
   const { bavail, bsize } = await statfs(memoryFolder).catch(() => ({ bavail: 0, bsize: 0 }))

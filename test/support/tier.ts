@@ -1,6 +1,6 @@
 /**
- * How much a test run covers, by the environment variable TEST_TIER: `quick` is what a change must not break (`npm test`), `deep`
- * are the long forms (`npm run test:deep`), `soak` takes hours (`npm run test:soak`).
+ * How much a test run covers, by the environment variable TEST_TIER: `quick` is what a change must not break
+ * (`npm test`), `deep` are the long forms (`npm run test:deep`), `soak` takes hours (`npm run test:soak`).
  */
 export type Tier = 'quick' | 'deep' | 'soak'
 
@@ -12,7 +12,10 @@ export const tier = parseTier(process.env['TEST_TIER'] ?? 'quick')
 /** False in the quick tier: for `test.runIf`, where a test has no useful short form. */
 export const isDeep = tier !== 'quick'
 
-/** The size of a test in this tier: runs of a property, clients of a crowd, seconds of a fault. `soak` is `deep` unless given. */
+/**
+ * The size of a test in this tier: runs of a property, clients of a crowd, seconds of a fault. `soak` is
+ * `deep` unless given.
+ */
 export function sized<T>(sizes: { readonly quick: T; readonly deep: T; readonly soak?: T }): T {
   return sizes[tier] ?? sizes.deep
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Asks again and again, every 20 ms at first and every 150 ms after a while, until the condition gives something truthy, and returns that. At the deadline it throws an
- * error that says what was waited for and, where the condition threw, what it threw last.
+ * Asks again and again, every 20 ms at first and every 150 ms after a while, until the condition gives
+ * something truthy, and returns that. At the deadline it throws an error that says what was waited for and,
+ * where the condition threw, what it threw last.
  */
 export async function waitFor<Value>(
   condition: () => Value | PromiseLike<Value>,

@@ -16,7 +16,10 @@ export interface Program extends Disposable {
   readonly ended: Promise<number | null>
   /** The process of `src/main.ts`, which is told to end without the runner's help. */
   readonly mainPid: () => Promise<number>
-  /** The pids below the runner whose command line contains the text, nearest first, without guards around services. */
+  /**
+   * The pids below the runner whose command line contains the text, nearest first, without guards around
+   * services.
+   */
   readonly pidsOf: (text: string) => Promise<number[]>
 }
 

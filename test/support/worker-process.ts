@@ -9,7 +9,10 @@ export const shared = {
   STORAGE_ROOTS: `/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast,${tmpdir()}`
 }
 
-/** Starts the workers as a process of their own, as production does. More variables may be given. `release`: the folder of another release. */
+/**
+ * Starts the workers as a process of their own, as production does. More variables may be given. `release`:
+ * the folder of another release.
+ */
 export function startWorkers(
   databaseUrl: string,
   redisUrl: string,

@@ -19,8 +19,9 @@ const oddZones = [
 const allZones = Intl.supportedValuesOf('timeZone')
 
 /**
- * In the deep tier every zone of the tz database that the runtime lists, and UTC, which not every runtime does. In the quick
- * tier the odd ones and every 40th of the others: most of the time goes into the first look at a zone.
+ * In the deep tier every zone of the tz database that the runtime lists, and UTC, which not every runtime
+ * does. In the quick tier the odd ones and every 40th of the others: most of the time goes into the first
+ * look at a zone.
  */
 export const zones: readonly Zone[] = [
   ...new Set(['UTC', ...oddZones, ...allZones.filter((_, index) => isDeep || index % 40 === 0)])

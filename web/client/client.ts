@@ -126,9 +126,10 @@ function snapshotOf(course: Course, atMs: number): Snapshot {
 const leastJumpMs = 500
 
 /**
- * A clock that only goes forward, in milliseconds from `Date.now()` on. It goes on while the machine sleeps, as
- * `performance.now()` does not, and does not go back when the clock is set, as `Date.now()` does. When the machine slept
- * or its clock was set forward, which look the same, `onJump` is called before the first time that is later by that.
+ * A clock that only goes forward, in milliseconds from `Date.now()` on. It goes on while the machine sleeps,
+ * as `performance.now()` does not, and does not go back when the clock is set, as `Date.now()` does. When the
+ * machine slept or its clock was set forward, which look the same, `onJump` is called before the first time
+ * that is later by that.
  */
 export function openLocalTime(
   onJump: (byMs: number) => void,

@@ -16,7 +16,10 @@ export interface Wish {
   readonly onEnd: (end: End) => void
 }
 
-/** A way to follow a station. Gives the function that closes the connection, after which nothing is heard of it. */
+/**
+ * A way to follow a station. Gives the function that closes the connection, after which nothing is heard of
+ * it.
+ */
 export type Way = (wish: Wish, means: Means) => () => void
 
 /** What the surroundings offer. */
@@ -42,8 +45,8 @@ export function headersOf({ apiKey }: Wish): Record<string, string> {
 }
 
 /**
- * Follows over server-sent events. They are read with `fetch`, which Node has as well, and which can send a key in a
- * header, so that it stands in no log.
+ * Follows over server-sent events. They are read with `fetch`, which Node has as well, and which can send a
+ * key in a header, so that it stands in no log.
  */
 export const overEvents: Way = (wish, { fetch }) => {
   const aborter = new AbortController()

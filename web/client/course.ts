@@ -76,8 +76,8 @@ export function startCourse(
 }
 
 /**
- * How far the server's clock is ahead of ours, in milliseconds. A time that arrives was true when it was sent, so it is
- * a lower bound; the highest is the nearest to the truth.
+ * How far the server's clock is ahead of ours, in milliseconds. A time that arrives was true when it was
+ * sent, so it is a lower bound; the highest is the nearest to the truth.
  */
 export interface Clock {
   readonly aheadMs: number | null
@@ -91,9 +91,10 @@ export const noClock: Clock = { aheadMs: null, isDoubted: false }
 const doubtMs = 2_000
 
 /**
- * Takes a time of the server, which arrived at `localMs`. An exact one (in milliseconds) is believed as it is; one in whole
- * seconds is up to a second low, so that it only counts where it says more. Two in a row that are far too low mean
- * that our own clock was set, or goes too fast: then the middle of the second is nearest.
+ * Takes a time of the server, which arrived at `localMs`. An exact one (in milliseconds) is believed as it
+ * is; one in whole seconds is up to a second low, so that it only counts where it says more. Two in a row
+ * that are far too low mean that our own clock was set, or goes too fast: then the middle of the second is
+ * nearest.
  */
 export function noteTime(
   { aheadMs, isDoubted }: Clock,
@@ -108,8 +109,8 @@ export function noteTime(
 }
 
 /**
- * After our time jumped forward. If our clock was set, the server's is ahead by that much less; if the machine slept, this
- * is too low until the server tells the time: a lower bound in both cases.
+ * After our time jumped forward. If our clock was set, the server's is ahead by that much less; if the
+ * machine slept, this is too low until the server tells the time: a lower bound in both cases.
  */
 export function afterJump({ aheadMs, isDoubted }: Clock, byMs: number): Clock {
   return { aheadMs: aheadMs === null ? null : aheadMs - byMs, isDoubted }

@@ -62,7 +62,9 @@ export interface Snapshot {
   readonly trueAtMs: number | null
 }
 
-/** Where a song is, in milliseconds. `durationMs` and `remainingMs` are null where the length is not known. */
+/**
+ * Where a song is, in milliseconds. `durationMs` and `remainingMs` are null where the length is not known.
+ */
 export interface Progress {
   readonly elapsedMs: number
   readonly durationMs: number | null
@@ -93,15 +95,17 @@ export interface Follower {
   progress(): Progress | null
   /** The server's clock, in milliseconds. */
   serverTimeMs(): number
-  /** Tries at once what waits to be tried again: for when the network is back. Pages do this by themselves. */
+  /**
+   * Tries at once what waits to be tried again: for when the network is back. Pages do this by themselves.
+   */
   wake(): void
   /** Ends everything. */
   close(): void
 }
 
 /**
- * Follows a station until `close()` is called. Connects by itself, goes on where it was after an interruption, falls
- * back to the next way where one is blocked, and says when it does not know any more.
+ * Follows a station until `close()` is called. Connects by itself, goes on where it was after an
+ * interruption, falls back to the next way where one is blocked, and says when it does not know any more.
  */
 export declare function followStation(options: FollowOptions): Follower
 
@@ -135,7 +139,10 @@ export interface NowPlaying {
 }
 
 export interface Play {
-  /** Names the play: another one has another id, also where the song is the same. 0 while the station is off the air. */
+  /**
+   * Names the play: another one has another id, also where the song is the same. 0 while the station is off
+   * the air.
+   */
   readonly sh_id: number
   readonly played_at: number
   /** 0 where the length is not known. */

@@ -1,8 +1,8 @@
 import type { NowPlaying } from './interface.ts'
 
 /**
- * What a publication holds. `current_time`: the server's clock in whole seconds, where it was told; `stale_since`: since then the server
- * does not know whether it is true.
+ * What a publication holds. `current_time`: the server's clock in whole seconds, where it was told;
+ * `stale_since`: since then the server does not know whether it is true.
  */
 export interface Data {
   readonly np: NowPlaying

@@ -8,7 +8,7 @@ const pauseMs = 10_000
 /** Who has no news sooner does not let us wait: a server that stops, or something on the way. */
 const hurryMs = 1_000
 /** An answer that has not come by then will not come. */
-const patienceMs = (waitSeconds + 10) * 1_000
+const timeoutMs = (waitSeconds + 10) * 1_000
 
 /** Follows by asking again and again, each time for what is newer than what is known. */
 export const overPolls: Way = (wish, { fetch }) => {
@@ -20,7 +20,7 @@ export const overPolls: Way = (wish, { fetch }) => {
     if (fetch === undefined) throw new Error('there is no fetch')
     const aborter = new AbortController()
     cut = () => aborter.abort()
-    const timer = setTimeout(cut, patienceMs)
+    const timer = setTimeout(cut, timeoutMs)
     try {
       const url = new URL(path, wish.server)
       const { signal } = aborter

@@ -18,8 +18,8 @@ export type Input =
   | { readonly type: 'closed' }
 
 /**
- * One step of following a station. `chance` is a random number from 0 to 1: clients that lost the same server must not
- * come back together. What changes nothing gives the same course.
+ * One step of following a station. `chance` is a random number from 0 to 1: clients that lost the same server
+ * must not come back together. What changes nothing gives the same course.
  */
 export function step(course: Course, input: Input, atMs: number, chance: number): Step {
   const { phase } = course

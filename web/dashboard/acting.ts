@@ -6,7 +6,9 @@ import { notify, refusalNotice } from './notice.ts'
 export interface Acting {
   /** The name of what is under way; null: nothing is. */
   readonly underWay: string | null
-  /** Does it, unless something is under way; says how it went. What `work` gives is said, if it is not empty. */
+  /**
+   * Does it, unless something is under way; says how it went. What `work` gives is said, if it is not empty.
+   */
   readonly act: (name: string, work: () => Promise<string>) => Promise<void>
 }
 
@@ -41,7 +43,10 @@ interface Choice {
   readonly verb: string
 }
 
-/** Asks before something is done that cannot be undone; once `signal` is aborted there is nothing to ask any more. */
+/**
+ * Asks before something is done that cannot be undone; once `signal` is aborted there is nothing to ask any
+ * more.
+ */
 export function confirmed({ title, text, verb }: Choice, signal?: AbortSignal): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'

@@ -13,7 +13,7 @@ export interface Question {
   /** Instead of that of the tab. */
   readonly key?: string
   readonly signal?: AbortSignal
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 const defaultPatienceMs = 20_000
@@ -21,7 +21,10 @@ const defaultPatienceMs = 20_000
 /** The event that tells the page that its key is none any more. */
 export const keyRefused = 'cuewire-key-refused'
 
-/** Asks the API (`api/stats`), with the key of the tab. Throws a `Refusal`, also where the answer is not as it should be. */
+/**
+ * Asks the API (`api/stats`), with the key of the tab. Throws a `Refusal`, also where the answer is not as it
+ * should be.
+ */
 export async function ask<Schema extends v.GenericSchema>(
   schema: Schema,
   path: string,
@@ -39,9 +42,9 @@ export async function ask<Schema extends v.GenericSchema>(
 async function answerOf<Schema extends v.GenericSchema>(
   schema: Schema,
   path: string,
-  { method = 'GET', body, key = keyOfTab(), signal, patienceMs = defaultPatienceMs }: Question
+  { method = 'GET', body, key = keyOfTab(), signal, timeoutMs = defaultPatienceMs }: Question
 ): Promise<v.InferOutput<Schema>> {
-  const patience = AbortSignal.timeout(patienceMs)
+  const patience = AbortSignal.timeout(timeoutMs)
   const answer = await fetch(new URL(path, server), {
     method,
     headers: {

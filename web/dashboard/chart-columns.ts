@@ -6,8 +6,8 @@ export type Columns = [number[], (number | null)[]]
 const daySeconds = 86_400
 
 /**
- * Points as a chart needs them. The count of a point is that at the end of its step: there it stands, and is drawn back to
- * the step's beginning. Where nobody counted there is nothing.
+ * Points as a chart needs them. The count of a point is that at the end of its step: there it stands, and is
+ * drawn back to the step's beginning. Where nobody counted there is nothing.
  */
 export function columnsOf(points: Points, step: number): Columns {
   const columns: Columns = [[], []]

@@ -12,8 +12,8 @@ export interface ChartWish {
 }
 
 /**
- * Keeps a chart in the element `.chart` below a host. It has the width of that, and is drawn again when that, the points
- * or the colour scheme change.
+ * Keeps a chart in the element `.chart` below a host. It has the width of that, and is drawn again when that,
+ * the points or the colour scheme change.
  */
 export function chartFor(host: ReactiveControllerHost & Element, { series, options }: ChartWish): void {
   let plot: uPlot | null = null

@@ -17,7 +17,7 @@ import { signedIn } from './sign-in.ts'
 
 const everyMs = 5_000
 /** The server itself waits for its parts for 2 seconds. */
-const patienceMs = 4_000
+const timeoutMs = 4_000
 
 /** The page: who looks, what at, and what there is to say. */
 export class CuewireDashboard extends LightElement {
@@ -26,13 +26,13 @@ export class CuewireDashboard extends LightElement {
     schema: health,
     path: () => (keyOfTab() === '' ? 'api/health/ready' : 'api/health'),
     everyMs,
-    patienceMs
+    timeoutMs
   })
   readonly #queues = readFor(this, {
     schema: queues,
     path: () => (keyOfTab() === '' ? null : 'api/queues'),
     everyMs,
-    patienceMs
+    timeoutMs
   })
   /** Whether the server answered when it was asked last. */
   #isThere = true

@@ -1,13 +1,17 @@
 import { LitElement } from 'lit'
 
-/** An element that draws into the document itself: one style sheet is for all, and labels find what they name. */
+/**
+ * An element that draws into the document itself: one style sheet is for all, and labels find what they name.
+ */
 export class LightElement extends LitElement {
   protected override createRenderRoot(): this {
     return this
   }
 }
 
-/** Letters that are written from right to left, and the marks that turn the direction of what follows them. */
+/**
+ * Letters that are written from right to left, and the marks that turn the direction of what follows them.
+ */
 const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/
 const isolating = /[\u2066-\u2069]/g
 

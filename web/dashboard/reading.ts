@@ -5,11 +5,11 @@ import { ask } from './ask.ts'
 import { asRefusal, type Refusal } from './refusal.ts'
 import { onServerTurn } from './server-turn.ts'
 
-export interface Wish<Schema extends v.GenericSchema> {
+export interface ReadingOptions<Schema extends v.GenericSchema> {
   readonly schema: Schema
   /**
-   * What to read, `api/stats`; null: nothing now. Asked anew at every drawing. Where only the query becomes another one,
-   * what is known stays until the answer is there.
+   * What to read, `api/stats`; null: nothing now. Asked anew at every drawing. Where only the query becomes
+   * another one, what is known stays until the answer is there.
    */
   readonly path: () => string | null
   /** How long it is believed in, while the page is looked at. */
@@ -19,7 +19,7 @@ export interface Wish<Schema extends v.GenericSchema> {
   /** What is known before it is read for the first time. */
   readonly known?: v.InferOutput<Schema> | null
   /** How long an answer is waited for. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 /** Something of the API, as an element sees it. */
@@ -44,16 +44,17 @@ const againMs = 8_000
 const freshMs = 2_000
 
 /**
- * Reads something of the API for an element: while it is in a page, every so often while somebody looks, and when there
- * is an occasion. The element is drawn again after each attempt. What was read stays while there is trouble.
+ * Reads something of the API for an element: while it is in a page, every so often while somebody looks, and
+ * when there is an occasion. The element is drawn again after each attempt. What was read stays while there
+ * is trouble.
  */
 export function readFor<Schema extends v.GenericSchema>(
   host: ReactiveControllerHost,
-  wish: Wish<Schema>
+  options: ReadingOptions<Schema>
 ): Reading<v.InferOutput<Schema>> {
   let path: string | null = null
   let occasion: unknown
-  let value: v.InferOutput<Schema> | null = wish.known ?? null
+  let value: v.InferOutput<Schema> | null = options.known ?? null
   let readAtMs = value === null ? 0 : Date.now()
   let trouble: Refusal | null = null
   let aborter = new AbortController()
@@ -63,7 +64,7 @@ export function readFor<Schema extends v.GenericSchema>(
   /** Its time came while nobody looked. */
   let isDue = false
 
-  const patience = wish.patienceMs === undefined ? {} : { patienceMs: wish.patienceMs }
+  const patience = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }
 
   async function read(): Promise<void> {
     stop()
@@ -72,7 +73,7 @@ export function readFor<Schema extends v.GenericSchema>(
     aborter = new AbortController()
     const { signal } = aborter
     try {
-      const answer = await ask(wish.schema, path, { signal, ...patience })
+      const answer = await ask(options.schema, path, { signal, ...patience })
       if (signal.aborted) return
       value = answer
       readAtMs = Date.now()
@@ -88,7 +89,7 @@ export function readFor<Schema extends v.GenericSchema>(
   }
 
   function nextMs(): number {
-    const plannedMs = hasMore ? laterMs : wish.everyMs
+    const plannedMs = hasMore ? laterMs : options.everyMs
     return trouble === null ? plannedMs : Math.min(plannedMs, againMs * (0.75 + Math.random() / 2))
   }
 
@@ -126,7 +127,7 @@ export function readFor<Schema extends v.GenericSchema>(
     if (path !== null && next?.split('?')[0] !== path.split('?')[0]) value = null
     path = next
     trouble = null
-    occasion = wish.occasion?.()
+    occasion = options.occasion?.()
     void read()
   }
 
@@ -142,9 +143,9 @@ export function readFor<Schema extends v.GenericSchema>(
       stop()
     },
     hostUpdate: () => {
-      const next = wish.path()
+      const next = options.path()
       if (next !== path) return turnTo(next)
-      const now = wish.occasion?.()
+      const now = options.occasion?.()
       if (now === occasion) return
       occasion = now
       if (trouble?.status === 403) return

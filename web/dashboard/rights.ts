@@ -36,7 +36,9 @@ export interface Rights<Right> {
   readonly isKnown: boolean
 }
 
-/** What the key may do at a station, which is named by its id or short name at every drawing of the element. */
+/**
+ * What the key may do at a station, which is named by its id or short name at every drawing of the element.
+ */
 export const stationRightsFor = (host: ReactiveControllerHost, station: () => string): Rights<StationRight> =>
   rightsFor(host, ofStation, station)
 

@@ -4,8 +4,9 @@ import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 const stationArt = '/api/station/'
 
 /**
- * The address of a picture, as an element may ask for it: nothing but what is on the Cuewire server, under whichever of its
- * names, and with the key that the pictures of a private station need. Empty for anything else.
+ * The address of a picture, as an element may ask for it: nothing but what is on the Cuewire server, under
+ * whichever of its names, and with the key that the pictures of a private station need. Empty for anything
+ * else.
  */
 export function artAddress(
   address: string,

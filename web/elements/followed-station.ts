@@ -16,12 +16,15 @@ const unknown: Snapshot = { status: 'connecting', reason: null, via: null, np: n
 
 const nothing = () => {}
 
-/** Timers come up to a millisecond early: a drawing at 1.9995 s would show the wrong second until the next. */
+/**
+ * Timers come up to a millisecond early: a drawing at 1.9995 s would show the wrong second until the next.
+ */
 const timerLeadMs = 3
 
 /**
- * Follows a station as long as an element is in the page: draws the element at every change, and every second while a
- * song goes on and the page is looked at. `wish` is asked at every drawing; null: nothing is followed.
+ * Follows a station as long as an element is in the page: draws the element at every change, and every second
+ * while a song goes on and the page is looked at. `wish` is asked at every drawing; null: nothing is
+ * followed.
  */
 export function followFor(
   host: ReactiveControllerHost,

@@ -28,7 +28,7 @@ export interface Speaker {
 const triesAtMost = 3
 const firstPauseMs = 1_000
 /** A stream that is silent for so long is broken. */
-const patienceMs = 15_000
+const timeoutMs = 15_000
 /** What sounds for so long holds: the tries begin anew. */
 const steadyMs = 10_000
 
@@ -56,7 +56,7 @@ export function openListening(speaker: Speaker, onChange: () => void): Listening
   function start(): void {
     // Set anew each time: a live stream goes on where it is, not where it was left.
     speaker.src = url
-    after(patienceMs, retry)
+    after(timeoutMs, retry)
     // Why it does not play, another event tells; that it was replaced by another stream is no failure.
     speaker.play().catch(() => {})
   }
@@ -86,7 +86,7 @@ export function openListening(speaker: Speaker, onChange: () => void): Listening
   })
   speaker.addEventListener('waiting', () => {
     if (sound !== 'playing') return
-    after(patienceMs, retry)
+    after(timeoutMs, retry)
     become('starting')
   })
   speaker.addEventListener('ended', retry)

@@ -2,8 +2,9 @@ import type { Snapshot, Song } from '../client/interface.ts'
 import { timeOfDay } from './time-text.ts'
 
 /**
- * What may honestly be said above a song. `kind` is how it looks: `live` is a DJ on the air, `plain` a song, `quiet` a
- * station off the air, `doubt` what may not be true any more. `timeOf` writes times; as the visitor's clock unless told.
+ * What may honestly be said above a song. `kind` is how it looks: `live` is a DJ on the air, `plain` a song,
+ * `quiet` a station off the air, `doubt` what may not be true any more. `timeOf` writes times; as the
+ * visitor's clock unless told.
  */
 export interface Saying {
   readonly kind: 'plain' | 'live' | 'quiet' | 'doubt'

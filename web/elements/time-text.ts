@@ -39,7 +39,10 @@ export function timeOfDay(unixSeconds: number, nowMs: number = Date.now()): stri
  * The style is set as a property: a strict policy forbids the attribute.
  */
 
-/** The bar of a song and its times; only the time where the length is not known, an empty bar where nothing is. */
+/**
+ * The bar of a song and its times; only the time where the length is not known, an empty bar where nothing
+ * is.
+ */
 export function progressView(progress: Progress | null) {
   if (progress !== null && progress.durationMs === null)
     return html`<div class="progress" part="progress">

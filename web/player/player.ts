@@ -14,7 +14,10 @@ import { controlsView } from './controls-view.ts'
 import { keepVolume, keptVolume } from './kept-volume.ts'
 import { historyView, nextView } from './past-and-next.ts'
 
-/** The player page: everything between its first and its last word. In the document itself, with the page's styles. */
+/**
+ * The player page: everything between its first and its last word. In the document itself, with the page's
+ * styles.
+ */
 export class CuewirePlayer extends LitElement {
   static override properties = { wish: { attribute: false }, chosen: { state: true } }
   /** What to follow. Set before the element is put into a page. */
@@ -217,8 +220,8 @@ function heard({ kind, text }: Saying, np: NowPlaying | null): string {
 customElements.define('cuewire-player', CuewirePlayer)
 
 /**
- * Tells the system what is playing: its media keys, lock screens and title bars show it. `lastName`: what the station was
- * called, where it is gone.
+ * Tells the system what is playing: its media keys, lock screens and title bars show it. `lastName`: what the
+ * station was called, where it is gone.
  */
 function showSession(
   { np, status }: Snapshot,

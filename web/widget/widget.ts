@@ -23,8 +23,8 @@ import styles from './widget.css' with { type: 'text' }
  * - `theme`: `light`, `dark`, `auto` (as the visitor's system); else as the page around it.
  * - `api-key`: of a private station. Never in a page that others see.
  *
- * Tells `cuewire-change`, with the client's snapshot as its `detail`. It asks no other server for anything, but for the
- * stream when somebody listens, and leaves nothing behind in the browser.
+ * Tells `cuewire-change`, with the client's snapshot as its `detail`. It asks no other server for anything,
+ * but for the stream when somebody listens, and leaves nothing behind in the browser.
  */
 export class CuewireNowPlaying extends LitElement {
   static override styles = unsafeCSS(styles)

@@ -96,7 +96,9 @@ const list: ApiRoute = {
   }
 }
 
-/** Entries outlive their station, so an id needs no station that is there. Throws a 400 for an unknown name. */
+/**
+ * Entries outlive their station, so an id needs no station that is there. Throws a 400 for an unknown name.
+ */
 async function stationIdOf(sql: Sql, station: string): Promise<number> {
   if (/^\d{1,15}$/.test(station)) return Number(station)
   const found = await findStation(sql, station)
@@ -115,8 +117,8 @@ const newestOfAll = (sql: Sql, { from, to }: Range): Fragment => sql`
   select * from audit_log where at >= ${from} and at < ${to} order by audit_log.at desc, id desc ${newestRows(sql)}`
 
 /**
- * The newest entries whose columns have these values, with bounds and order of an index that begins with the columns: see "walks an
- * index of all stations" in docs/gotchas.md.
+ * The newest entries whose columns have these values, with bounds and order of an index that begins with the
+ * columns: see "walks an index of all stations" in docs/gotchas.md.
  */
 function newestOf(sql: Sql, columns: readonly Fragment[], values: Fragment, { from, to }: Range): Fragment {
   const [first, ...others] = columns

@@ -202,7 +202,10 @@ async function update(tx: Tx, request: ApiRequest, before: ArticleRow, asked: Pa
   return row
 }
 
-/** A title as an id: lower case, without accents, words joined by `-`; a random one for titles without letters. */
+/**
+ * A title as an id: lower case, without accents, words joined by `-`; a random one for titles without
+ * letters.
+ */
 export function slugOf(title: string): string {
   const plain = title
     .normalize('NFKD')

@@ -8,7 +8,7 @@ import { succeeded, successSchema } from '../auth/account.ts'
 import type { ApiRoute } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
 const whole = { type: 'integer', format: 'int64' }
 
@@ -46,7 +46,7 @@ const queues: ApiRoute = {
   async handle(_, { redis, advances, deliveries }) {
     const look = () =>
       Promise.all([standing(redis, 'advance', advances), standing(redis, 'deliver', deliveries)])
-    const found = await withDeadline(patienceMs, 'looking at the queues', look).catch(() => {
+    const found = await withDeadline(timeoutMs, 'looking at the queues', look).catch(() => {
       throw new StoreAway()
     })
     return succeeded({ queues: found })

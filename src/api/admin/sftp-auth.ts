@@ -4,7 +4,7 @@ import { text } from '../../fields/field.ts'
 import { formOf } from '../../fields/form.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { verifyNothing, verifyPassword } from '../../security/passwords.ts'
+import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
 import { type LocationRecord, placeOf, recordColumns } from '../../storage/record.ts'
@@ -40,8 +40,8 @@ interface UserRow {
 }
 
 /**
- * The check an SFTP server makes to log a user in. A user who is not known, and a password where none is set, cost as
- * much time as a wrong password.
+ * The check an SFTP server makes to log a user in. A user who is not known, and a password where none is set,
+ * cost as much time as a wrong password.
  */
 const login: ApiRoute = {
   method: 'POST',
@@ -112,13 +112,13 @@ async function isAllowed(
 ): Promise<boolean> {
   if (key !== '') return user !== undefined && matchesKey(parsePublicKeys(user.publicKeys).keys, key)
   return user === undefined || user.password === ''
-    ? verifyNothing(password)
+    ? verifyNoPassword(password)
     : verifyPassword(user.password, password)
 }
 
 /**
- * The station's folder, or the address of one that is not on this machine. Null where nobody may be led: out of the
- * allowed folders.
+ * The station's folder, or the address of one that is not on this machine. Null where nobody may be led: out
+ * of the allowed folders.
  */
 async function homeOf({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
   const { reads: sql, config } = services

@@ -4,7 +4,7 @@ import { custom, problem, secret, text } from '../../fields/field.ts'
 import { hashPassword } from '../../security/passwords.ts'
 import { maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type Rules, resource } from '../core/resource.ts'
+import { type ResourceRules, resource } from '../core/resource.ts'
 
 const problemsAtMost = 20
 
@@ -57,7 +57,7 @@ export const sftpUsers = resource({
   unique: { sftp_users_username: 'username' }
 })
 
-const rules: Rules<typeof sftpUsers.fields> = {
+const rules: ResourceRules<typeof sftpUsers.fields> = {
   prepare({ values }) {
     if (values.password !== '' || parsePublicKeys(values.publicKeys).keys.length > 0) return []
     return [

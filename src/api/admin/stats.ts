@@ -7,8 +7,10 @@ import type { ApiRoute } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 
 const freshMs = 1_000
-const patienceMs = 5_000
-/** At most this part of the time is spent counting, however many records there are and however often one asks. */
+const timeoutMs = 5_000
+/**
+ * At most this part of the time is spent counting, however many records there are and however often one asks.
+ */
 const share = 0.1
 
 interface Counts {
@@ -31,7 +33,7 @@ function openCounts() {
     // Whoever asks while it is under way waits for it.
     freshUntilMs = Infinity
     try {
-      return await withDeadline(patienceMs, 'counting records', () => count(sql))
+      return await withDeadline(timeoutMs, 'counting records', () => count(sql))
     } catch (error) {
       counts = null
       throw error

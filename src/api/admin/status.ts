@@ -99,8 +99,8 @@ const alive: ApiRoute = {
 }
 
 /**
- * A server without Redis is ready all the same: it serves the newest states it knows, and to take all servers out of
- * service at once would help nobody. `live_state` tells.
+ * A server without Redis is ready all the same: it serves the newest states it knows, and to take all servers
+ * out of service at once would help nobody. `live_state` tells.
  */
 const ready: ApiRoute = {
   method: 'GET',

@@ -4,7 +4,7 @@ import {
   choice,
   type Field,
   fixed,
-  given,
+  readOnly,
   integer,
   privateAddress,
   secret,
@@ -20,7 +20,7 @@ import {
   blank,
   type KeptRecord,
   type LocationRecord,
-  makeSureComplete,
+  assertComplete,
   openKept,
   openLocation,
   passwordTarget,
@@ -28,14 +28,14 @@ import {
   recordColumns
 } from '../../storage/record.ts'
 import { settleStorage } from '../../storage/refresh.ts'
-import { reach } from '../../storage/remote.ts'
+import { measureRemote } from '../../storage/remote.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../storage/size.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import {
-  type Plan,
+  type WriteRequest,
   type RenderContext,
-  type Rules,
-  type Stored,
+  type ResourceRules,
+  type StoredRecord,
   resource,
   type Write
 } from '../core/resource.ts'
@@ -49,7 +49,8 @@ const uses = {
   station_podcasts: 'podcasts_storage_location_id'
 } as const
 
-const size = (about: string, example: string) => given<string>({ schema: { type: 'string' }, about, example })
+const size = (about: string, example: string) =>
+  readOnly<string>({ schema: { type: 'string' }, about, example })
 
 const shown = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isStored: false })
 
@@ -62,7 +63,7 @@ export const storageLocations = resource({
   paths: { list: '/api/admin/storage_locations', one: '/api/admin/storage_location/:id' },
   access: { read: 'administer storage locations', write: 'administer storage locations' },
   fields: {
-    links: given<object>({
+    links: readOnly<object>({
       schema: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } },
       about: 'Addresses of the record.'
     }),
@@ -101,7 +102,7 @@ export const storageLocations = resource({
     storageUsedPercent: size('Whole percent.', '3'),
     isFull: size('Whether nothing more fits.', 'false'),
     uri: size('Its address.', '/srv/radio/media'),
-    stations: given<string[]>({
+    stations: readOnly<string[]>({
       schema: { type: 'array', items: { type: 'string' } },
       about: 'Names of the stations that use it.'
     })
@@ -115,7 +116,7 @@ export const storageLocations = resource({
 
 type StorageFields = typeof storageLocations.fields
 
-const rules: Rules<StorageFields> = {
+const rules: ResourceRules<StorageFields> = {
   ahead: async plan => (['1', 'true'].includes(plan.query.get('check') ?? '') ? check(plan) : []),
   prepare(write) {
     return [...settleQuota(write), ...settlePath(write), ...missingSettings(write.values)]
@@ -203,8 +204,11 @@ const checkMs = 5_000
 const checks = pLimit(2)
 const waitingAtMost = 8
 
-/** Reaches for the place, where the request asked for that. What is wrong with the record itself is told later. */
-async function check({ services, id, values }: Plan<StorageFields>): Promise<FieldError[]> {
+/**
+ * Reaches for the place, where the request asked for that. What is wrong with the record itself is told
+ * later.
+ */
+async function check({ services, id, values }: WriteRequest<StorageFields>): Promise<FieldError[]> {
   const { reads: sql, secrets, config } = services
   const [stored] =
     id === null
@@ -223,11 +227,11 @@ async function check({ services, id, values }: Plan<StorageFields>): Promise<Fie
   })
   if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
   try {
-    makeSureComplete(location)
+    assertComplete(location)
     if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
       throw new StorageFault('denied')
-    const task = { work: 'check', location, patienceMs: checkMs } as const
-    await checks(() => reach(task, AbortSignal.timeout(2 * checkMs)))
+    const task = { work: 'check', location, timeoutMs: checkMs } as const
+    await checks(() => measureRemote(task, AbortSignal.timeout(2 * checkMs)))
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error
@@ -250,7 +254,7 @@ function blamed(adapter: StorageLocation['adapter'], word: StorageFaultWord): st
   return word === 'denied' ? 'sftpUsername' : word === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
 }
 
-async function render(rows: readonly Stored<StorageFields>[], { services, sql }: RenderContext) {
+async function render(rows: readonly StoredRecord<StorageFields>[], { services, sql }: RenderContext) {
   const ids = rows.map(({ id }) => id)
   const [measured, stations] = await Promise.all([
     sql<{ id: number; used: string; free: string | null }[]>`
@@ -282,7 +286,7 @@ async function render(rows: readonly Stored<StorageFields>[], { services, sql }:
 /** Names of the stations that use locations, by id. */
 async function stationsOf(
   sql: RenderContext['services']['sql'] | Write<StorageFields>['tx'],
-  rows: readonly Stored<StorageFields>[]
+  rows: readonly StoredRecord<StorageFields>[]
 ) {
   const names = new Map<number, string[]>()
   for (const [type, column] of Object.entries(uses)) {

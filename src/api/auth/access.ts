@@ -60,14 +60,17 @@ export interface Rights {
 }
 
 /** What a request needs: a right, for a station or (null) the installation, to read or to write. */
-export interface Need {
+export interface RequiredPermission {
   readonly permission: Permission
   readonly stationId: number | null
   readonly isRead: boolean
 }
 
 /** Whether the rights include what is needed. */
-export function allows({ permissions, stationPermissions: byStation }: Rights, need: Need): boolean {
+export function allows(
+  { permissions, stationPermissions: byStation }: Rights,
+  need: RequiredPermission
+): boolean {
   if (permissions.some(held => includes(held, need))) return true
   if (need.stationId === null) return false
   const held = Object.hasOwn(byStation, need.stationId) ? (byStation[need.stationId] ?? []) : []
@@ -75,17 +78,19 @@ export function allows({ permissions, stationPermissions: byStation }: Rights, n
 }
 
 /**
- * Whether somebody with these rights may hand a right on, for a station or (null) everywhere: nobody gives away more
- * than they hold.
+ * Whether somebody with these rights may hand a right on, for a station or (null) everywhere: nobody gives
+ * away more than they hold.
  */
 export function mayGrant(rights: Rights, permission: Permission, stationId: number | null): boolean {
   if (stationId !== null && rights.permissions.includes('administer stations')) return true
   return allows(rights, { permission, stationId, isRead: permission.startsWith('view ') })
 }
 
-/** Whether the rights include any right for a station: then its holder may see it, also while it is private. */
+/**
+ * Whether the rights include any right for a station: then its holder may see it, also while it is private.
+ */
 export function maySeePrivate(rights: Rights, stationId: number): boolean {
-  const need: Need = { permission: 'view station management', stationId, isRead: true }
+  const need: RequiredPermission = { permission: 'view station management', stationId, isRead: true }
   const isForAll = rights.permissions.some(isStationRight)
   return isForAll || allows(rights, need) || (rights.stationPermissions[stationId]?.length ?? 0) > 0
 }
@@ -115,7 +120,9 @@ export function effectivePermissions(rights: Rights, stationId: number | null): 
   return { read: allowed(true), write: allowed(false) }
 }
 
-/** The right that a notification of each source requires of its reader, for the installation and all stations. */
+/**
+ * The right that a notification of each source requires of its reader, for the installation and all stations.
+ */
 const sourceRights: Readonly<Record<NotificationSource, Permission>> = {
   operator: 'view administration',
   broadcast: 'view station management',
@@ -124,7 +131,10 @@ const sourceRights: Readonly<Record<NotificationSource, Permission>> = {
   webhooks: 'manage station web hooks'
 }
 
-/** The sources of the notifications that a caller may see; null: all, also those that this version does not know. */
+/**
+ * The sources of the notifications that a caller may see; null: all, also those that this version does not
+ * know.
+ */
 export function visibleSources(rights: Rights): readonly NotificationSource[] | null {
   const mayRead = (permission: Permission) => allows(rights, { permission, stationId: null, isRead: true })
   return mayRead('view all') ? null : notificationSources.filter(source => mayRead(sourceRights[source]))
@@ -144,7 +154,10 @@ export function maySeeAddresses(rights: Rights | null, stationId: number): boole
   )
 }
 
-/** Whether a caller may see whole the addresses in records that are written with a right: only who may set them. */
+/**
+ * Whether a caller may see whole the addresses in records that are written with a right: only who may set
+ * them.
+ */
 export function maySeeWholeAddresses(
   rights: Rights | null,
   permission: Permission,
@@ -165,7 +178,7 @@ const reads: Partial<Record<Permission, readonly string[]>> = {
   'view administration': ['administer custom fields', 'administer settings', 'administer storage locations']
 }
 
-function includes(held: string, { permission, isRead }: Need): boolean {
+function includes(held: string, { permission, isRead }: RequiredPermission): boolean {
   if (held === permission || held === 'administer all') return true
   if (held === 'view all') return isRead
   if (held === 'administer stations' && isStationRight(permission)) return true

@@ -9,8 +9,8 @@ export function succeeded(beside: Readonly<Record<string, unknown>> = {}): Reply
 }
 
 /**
- * A list of the account level: its records under `name`, and beside them what an envelope says where pages were
- * asked for.
+ * A list of the account level: its records under `name`, and beside them what an envelope says where pages
+ * were asked for.
  */
 export function succeededList(
   name: string,

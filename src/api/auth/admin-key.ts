@@ -14,9 +14,9 @@ const name = 'Administrator'
 export const adminKeyFile = (config: Config) => join(config.DATA_DIR, 'admin-key')
 
 /**
- * Makes sure that a key with all rights works: `ADMIN_API_KEY` if it is set, else the one kept in `DATA_DIR`, else,
- * if the database has none, a new one. Returns the key only if it was made now, to be shown once. Another
- * `ADMIN_API_KEY` than before ends the former one.
+ * Makes sure that a key with all rights works: `ADMIN_API_KEY` if it is set, else the one kept in `DATA_DIR`,
+ * else, if the database has none, a new one. Returns the key only if it was made now, to be shown once.
+ * Another `ADMIN_API_KEY` than before ends the former one.
  */
 export async function ensureAdminKey(sql: Sql, config: Config): Promise<string | null> {
   return sql.begin(async tx => {
@@ -24,7 +24,8 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
     const given = config.ADMIN_API_KEY ?? (await readKept(config))
     if (given) {
       const isNew = await storeKey(tx, given, { name, permissions: ['administer all'] })
-      // Only the change of the key ends the former one: processes that still hold it must not end the new one.
+      // Only the change of the key ends the former one: processes that still hold it must not end the new
+      // one.
       if (isNew !== null) await revokeOthers(tx, given)
       return null
     }
@@ -40,8 +41,8 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
 }
 
 /**
- * Reports a key that was created now: the key itself on a terminal only, since logs are collected and read by others,
- * and elsewhere the file that keeps it.
+ * Reports a key that was created now: the key itself on a terminal only, since logs are collected and read by
+ * others, and elsewhere the file that keeps it.
  */
 export function reportNewKey(key: string, config: Config, log: Logger): void {
   const file = resolve(adminKeyFile(config))

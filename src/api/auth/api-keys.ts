@@ -216,7 +216,10 @@ async function findKey(tx: Tx, name: string): Promise<KeyRow> {
   return row
 }
 
-/** Whether the caller holds all that the key may do: nobody ends a key stronger than their own. Everybody ends their own. */
+/**
+ * Whether the caller holds all that the key may do: nobody ends a key stronger than their own. Everybody ends
+ * their own.
+ */
 function mayEnd({ caller }: ApiRequest, { id, permissions, stationPermissions }: KeyRow): boolean {
   const key = caller?.key
   if (!key) return false

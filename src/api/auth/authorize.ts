@@ -20,15 +20,21 @@ export interface AuthoriserParts {
 }
 
 /**
- * Lets a request through to its route, or throws: 403 without a valid key, 404 for a station that does not exist or that the
- * caller may not see, 403 without the right, 429 after too many refused keys from one address or writes with one key.
- * Undefined for public routes.
+ * Lets a request through to its route, or throws: 403 without a valid key, 404 for a station that does not
+ * exist or that the caller may not see, 403 without the right, 429 after too many refused keys from one
+ * address or writes with one key. Undefined for public routes.
  */
-export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
+export function openAuthorizer({ keys, live, sql }: AuthoriserParts) {
   const writes = openTokenBuckets(100, 500)
-  /** Wrong keys of playouts, by address: so many at once, and one more a second. One whose key was replaced asks on and on. */
+  /**
+   * Wrong keys of playouts, by address: so many at once, and one more a second. One whose key was replaced
+   * asks on and on.
+   */
   const wrongPlayoutKeys = openAddressBuckets(1, 60)
-  /** The hash of the key that was right last, by the station as the request names it: it is checked even if its address has no attempts left, which others may share. */
+  /**
+   * The hash of the key that was right last, by the station as the request names it: it is checked even if
+   * its address has no attempts left, which others may share.
+   */
   const rightPlayoutKeys = new Map<string, string>()
 
   async function callerOf<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
@@ -54,7 +60,10 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
     throw found === 0 ? new ApiError('not-logged-in') : new TooManyRequests(found)
   }
 
-  /** From memory; a station that was made a moment ago, from Postgres. Throws 404 as well for one that the key may not see. */
+  /**
+   * From memory; a station that was made a moment ago, from Postgres. Throws 404 as well for one that the key
+   * may not see.
+   */
   async function visibleStation(name: string, key: Key): Promise<StationRow> {
     const state = live.get(name)
     if (state) {
@@ -67,7 +76,10 @@ export function openAuthoriser({ keys, live, sql }: AuthoriserParts) {
     return station
   }
 
-  /** An unknown station and a wrong key are refused alike: callers without the key must not learn which stations exist. */
+  /**
+   * An unknown station and a wrong key are refused alike: callers without the key must not learn which
+   * stations exist.
+   */
   async function playoutOf({ apiKey, params, address }: ApiRequest): Promise<Caller> {
     const name = params['station_id'] ?? ''
     const hash = playoutKeyHash(apiKey)

@@ -6,14 +6,14 @@ import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Rights } from './access.ts'
 
 /**
- * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the SHA-256 hash
- * is stored.
+ * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the
+ * SHA-256 hash is stored.
  */
 const shape = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
 /**
- * A path as it may be written down: a key can be named in it to revoke it, and the second half of a key is a secret.
- * It is found under any spelling of the path.
+ * A path as it may be written down: a key can be named in it to revoke it, and the second half of a key is a
+ * secret. It is found under any spelling of the path.
  */
 export function withoutSecret(path: string): string {
   const decoded = path.includes('%') ? decode(path) : path
@@ -30,7 +30,10 @@ function decode(path: string): string {
   }
 }
 
-/** Which row a text names that is a whole key: its identifier, and the hash of its secret. Null for another text. */
+/**
+ * Which row a text names that is a whole key: its identifier, and the hash of its secret. Null for another
+ * text.
+ */
 export function rowOfKey(text: string): { readonly identifier: string; readonly verifier: Buffer } | null {
   const [, identifier, secret] = shape.exec(text) ?? []
   return identifier && secret ? { identifier, verifier: verifierOf(secret) } : null
@@ -61,8 +64,8 @@ export function generateKey(): string {
 }
 
 /**
- * Stores a key and gives its id, null if it was there. One that was there keeps what became of it: a revoked key
- * stays revoked, however often it is stored.
+ * Stores a key and gives its id, null if it was there. One that was there keeps what became of it: a revoked
+ * key stays revoked, however often it is stored.
  */
 export async function storeKey(tx: Sql | Tx, key: string, of: NewKey): Promise<number | null> {
   const row = rowOfKey(key)
@@ -79,11 +82,13 @@ function mutable(permissions: StationPermissions) {
   return Object.fromEntries(Object.entries(permissions).map(([id, rights]) => [id, [...rights]]))
 }
 
-/** A key stays valid in a server's memory for this long after it was read: a revocation works within a second. */
+/**
+ * A key stays valid in a server's memory for this long after it was read: a revocation works within a second.
+ */
 const cacheMs = 900
 /** While Postgres cannot be asked, a key that was valid lately still is. */
 const outageMs = 60_000
-const patienceMs = 1_500
+const timeoutMs = 1_500
 const cacheSize = 10_000
 /** How exact `last_used_at` is. */
 const noteMs = 30_000
@@ -99,8 +104,9 @@ interface Remembered {
 }
 
 /**
- * Checks keys against Postgres, at most once a second each. `find` gives null for a key that is missing, malformed,
- * unknown, expired or revoked; it throws when Postgres does not answer and the key was not valid a minute ago.
+ * Checks keys against Postgres, at most once a second each. `find` gives null for a key that is missing,
+ * malformed, unknown, expired or revoked; it throws when Postgres does not answer and the key was not valid a
+ * minute ago.
  */
 export function openKeys(sql: Sql) {
   const valid = new Map<string, Remembered>()
@@ -133,7 +139,7 @@ export function openKeys(sql: Sql) {
   }
 
   async function ask(text: string): Promise<Key | null> {
-    const key = await withDeadline(patienceMs, 'checking a key', () => read(text))
+    const key = await withDeadline(timeoutMs, 'checking a key', () => read(text))
     valid.delete(text)
     invalid.delete(text)
     const cache = key ? valid : invalid
@@ -159,9 +165,10 @@ export function openKeys(sql: Sql) {
   }
 
   /**
-   * The same for a request from an address. Where too much was refused, only a key that was valid a moment ago is
-   * looked at: somebody else may share the address. Whether it is valid still has to be asked, or a flood would keep
-   * a revoked key alive. Gives the seconds to wait (0: none) instead of a key that is refused.
+   * The same for a request from an address. Where too much was refused, only a key that was valid a moment
+   * ago is looked at: somebody else may share the address. Whether it is valid still has to be asked, or a
+   * flood would keep a revoked key alive. Gives the seconds to wait (0: none) instead of a key that is
+   * refused.
    */
   async function findFrom(text: string, address: string): Promise<Key | number> {
     const known = valid.get(text)
@@ -175,8 +182,8 @@ export function openKeys(sql: Sql) {
     find,
     findFrom,
     /**
-     * The key of somebody who asks for what is public, and may see more with it; `address` where it came with a
-     * request. Never rejects: a key that cannot be checked is no key.
+     * The key of somebody who asks for what is public, and may see more with it; `address` where it came with
+     * a request. Never rejects: a key that cannot be checked is no key.
      */
     async listener(text: string, address?: string): Promise<Key | null> {
       if (text === '') return null

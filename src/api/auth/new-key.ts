@@ -70,8 +70,8 @@ const form = formOf(newKeyFields)
 type Asked = ValuesOf<typeof newKeyFields>
 
 /**
- * Reads the key that a body asks for, and the names of the fields that say something. Throws a 400 that lists every
- * problem, and 403 for rights that the caller does not hold.
+ * Reads the key that a body asks for, and the names of the fields that say something. Throws a 400 that lists
+ * every problem, and 403 for rights that the caller does not hold.
  */
 export async function parseNewKey(
   sql: Sql,

@@ -11,9 +11,9 @@ export interface Accepted<Values> {
 }
 
 /**
- * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the rules of the resource
- * can add their problems to the response; then `problems` is not empty, and nothing may be written. Throws 400 if a field is invalid that
- * the rules depend on, or that is required.
+ * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the rules of
+ * the resource can add their problems to the response; then `problems` is not empty, and nothing may be
+ * written. Throws 400 if a field is invalid that the rules depend on, or that is required.
  */
 export function acceptBody<Values>(
   schema: v.GenericSchema<unknown, Values>,

@@ -3,14 +3,14 @@ import { withoutSecret } from '../auth/keys.ts'
 import type { ApiRequest } from './route.ts'
 
 /** What was changed: the kind of record, its id, and the names of the fields. Values never get here. */
-export interface Change {
+export interface AuditEntry {
   readonly record: string
   readonly id: number | string
   readonly fields?: readonly string[]
 }
 
 /** Writes down who changed what, as part of the change where it has a transaction. */
-export async function recordAudit(tx: Sql | Tx, request: ApiRequest, change: Change): Promise<void> {
+export async function recordAudit(tx: Sql | Tx, request: ApiRequest, change: AuditEntry): Promise<void> {
   const { caller, method, path } = request
   const stationId = caller?.station?.id ?? (change.record === 'Station' ? Number(change.id) : null)
   await tx`

@@ -8,8 +8,8 @@ const lockedCode = '55P03'
 const retryAfterSeconds = 5
 
 /**
- * The same route, where losing against another write is answered 409, and waiting too long for one 503: nothing was changed, and a second try
- * may do.
+ * The same route, where losing against another write is answered 409, and waiting too long for one 503:
+ * nothing was changed, and a second try may do.
  */
 export function answeringContention(route: ApiRoute): ApiRoute {
   if (route.method === 'GET') return route

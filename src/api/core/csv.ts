@@ -4,8 +4,8 @@ import type { Reply } from './route.ts'
 export type Cell = string | number | boolean
 
 /**
- * A line of a CSV file by RFC 4180, with its line end. A text that a spreadsheet would take for a formula gets an
- * apostrophe in front.
+ * A line of a CSV file by RFC 4180, with its line end. A text that a spreadsheet would take for a formula
+ * gets an apostrophe in front.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(written).join(',')}\r\n`

@@ -19,8 +19,8 @@ function readOnce(file: URL): () => Promise<Uint8Array> {
 const page = readOnce(programFile('assets/docs.html'))
 
 /**
- * What the page may load: files of this server, and pictures inside its style sheet. Requests that a reader tries
- * out go to this server, or to `BASE_URL` where the page was opened under another name.
+ * What the page may load: files of this server, and pictures inside its style sheet. Requests that a reader
+ * tries out go to this server, or to `BASE_URL` where the page was opened under another name.
  */
 const policy = (baseUrl: string) =>
   [

@@ -7,7 +7,7 @@ import {
   type FairSemaphore,
   openFairSemaphore,
   type FairSemaphoreOptions,
-  type Refusal
+  type PermitRefusal
 } from '../../runtime/fair-semaphore.ts'
 import type { ApiRequest } from './route.ts'
 
@@ -21,8 +21,9 @@ export interface HeavyRead {
 /** Reads whose cost grows with what is stored: lists, exports, series. */
 export interface HeavyReads {
   /**
-   * Runs a read on connections that key checks and other reads never wait for. Limits count per address, or per key on keyed
-   * routes, until the answer is sent. Light reads never wait for others. Throws 429 above the caller's limit, and 503 where the server has no room or a statement exceeds its timeout.
+   * Runs a read on connections that key checks and other reads never wait for. Limits count per address, or
+   * per key on keyed routes, until the answer is sent. Light reads never wait for others. Throws 429 above
+   * the caller's limit, and 503 where the server has no room or a statement exceeds its timeout.
    */
   readonly run: <Result>(
     request: ApiRequest,
@@ -55,9 +56,15 @@ export const heavyReadConnections = {
   keys: ofKeys.light.total + ofKeys.heavy.total
 }
 
-/** How many rows are fetched and rendered before other requests may run: few, so that little is kept from one to the next. */
+/**
+ * How many rows are fetched and rendered before other requests may run: few, so that little is kept from one
+ * to the next.
+ */
 const rowsPerBatch = 100
-/** Estimates that only have to tell large reads from small ones. One that is not light also reads what it does not return. */
+/**
+ * Estimates that only have to tell large reads from small ones. One that is not light also reads what it does
+ * not return.
+ */
 const expected = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
 const retryAfterSeconds = 2
 
@@ -126,7 +133,7 @@ async function run<Result>(
   }
 }
 
-function errorOf(refusal: Refusal): ApiError {
+function errorOf(refusal: PermitRefusal): ApiError {
   if (refusal === 'dropped') return new ApiError('invalid', 'The client left.')
   const message = 'Too many lists are requested at once: try again later.'
   return refusal === 'owner-full'

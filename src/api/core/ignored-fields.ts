@@ -4,11 +4,13 @@ const mostNames = 20
 const mostCharacters = 1_000
 
 /**
- * Returns a function from a body to the value of `X-Ignored-Fields`: the fields that the schema does not describe, as
- * dotted paths (`items.0.name`), and `...` where there are more than fit; empty if there are none. Whatever the names
- * are, the value is printable ASCII: other characters, commas and blanks in names are percent-encoded.
+ * Returns a function from a body to the value of `X-Ignored-Fields`: the fields that the schema does not
+ * describe, as dotted paths (`items.0.name`), and `...` where there are more than fit; empty if there are
+ * none. Whatever the names are, the value is printable ASCII: other characters, commas and blanks in names
+ * are percent-encoded.
  *
- * Without a schema no field is known. A schema refers to no other one, and one without fields takes an object as it is.
+ * Without a schema no field is known. A schema refers to no other one, and one without fields takes an object
+ * as it is.
  */
 export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body: unknown) => string {
   const known = compile(alternativesOf(schema))
@@ -19,7 +21,10 @@ export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body
   }
 }
 
-/** What a schema describes of a value, made once, as lists may be long. Null: nothing, the value is taken as it is. */
+/**
+ * What a schema describes of a value, made once, as lists may be long. Null: nothing, the value is taken as
+ * it is.
+ */
 interface Known {
   /** The fields of an object by name. */
   readonly fields: ReadonlyMap<string, Known | null>

@@ -9,7 +9,10 @@ import type { ApiServices } from './services.ts'
 
 const perPageDefault = 25
 const perPageMost = 500
-/** A list that is requested without pages, or with all records on a page, has at most this many records in an answer. */
+/**
+ * A list that is requested without pages, or with all records on a page, has at most this many records in an
+ * answer.
+ */
 const allMost = 10_000
 /** Pages reach this many records, and no more are counted. */
 const reachMost = 100_000
@@ -84,7 +87,7 @@ function refuse(field: string, sentence: string, code = 'not_in_enum'): never {
 }
 
 /** Which records of a list are sent. */
-export function windowOf({ page }: ListQuery): { readonly limit: number; readonly offset: number } {
+export function pageWindow({ page }: ListQuery): { readonly limit: number; readonly offset: number } {
   if (page === null) return { limit: allMost, offset: 0 }
   const limit = page.size || allMost
   return { limit, offset: (page.number - 1) * limit }
@@ -94,7 +97,10 @@ export function windowOf({ page }: ListQuery): { readonly limit: number; readonl
 export interface ListSource<Row extends object> {
   /** A statement for all records, in order, without a limit. */
   readonly select: Fragment
-  /** Makes records of the rows of a page of `select`, in the same order. What it joins and calculates is not done for the pages before. */
+  /**
+   * Makes records of the rows of a page of `select`, in the same order. What it joins and calculates is not
+   * done for the pages before.
+   */
   readonly expand?: (page: Fragment) => Fragment
   /** A statement with one row, of any columns, per record; it is only counted. */
   readonly matching: Fragment
@@ -104,15 +110,18 @@ export interface ListSource<Row extends object> {
   readonly countKey?: string
 }
 
-/** The records of a list's window as the elements of a JSON array, and how many match: `reachMost` stands for that or more. */
+/**
+ * The records of a list's window as the elements of a JSON array, and how many match: `reachMost` stands for
+ * that or more.
+ */
 export interface ListResult {
   readonly elements: readonly Uint8Array[]
   readonly total: number
 }
 
 /**
- * Reads the window of a list. Throws a 400 that names the parameter for a page that is too deep, and for more bytes than an
- * answer may have.
+ * Reads the window of a list. Throws a 400 that names the parameter for a page that is too deep, and for more
+ * bytes than an answer may have.
  */
 export async function readList<Row extends object>(
   request: ApiRequest,
@@ -120,7 +129,7 @@ export async function readList<Row extends object>(
   query: ListQuery,
   source: ListSource<Row>
 ): Promise<ListResult> {
-  const { limit, offset } = windowOf(query)
+  const { limit, offset } = pageWindow(query)
   const count = (read: HeavyRead) =>
     source.countKey === undefined
       ? countMatching(read, sql, source.matching)
@@ -143,7 +152,7 @@ export async function readList<Row extends object>(
 const lightRows = 100
 
 export function isLight(query: ListQuery): boolean {
-  const { limit, offset } = windowOf(query)
+  const { limit, offset } = pageWindow(query)
   return limit + offset <= lightRows && query.search === '' && query.sort === null
 }
 
@@ -175,7 +184,10 @@ function windowed(sql: Sql, select: Fragment, limit: number, offset: number): Fr
   return sql`select * from (${select} limit ${sql.unsafe(String(depth))}) page limit ${limit} offset ${offset}`
 }
 
-/** The limit of the newest rows of a table that grows: pages, filters without an index and searches look no further. */
+/**
+ * The limit of the newest rows of a table that grows: pages, filters without an index and searches look no
+ * further.
+ */
 export const newestRows = (sql: Sql): Fragment => sql.unsafe(`limit ${reachMost}`)
 
 /** Counts the rows of a statement; `reachMost` stands for that or more. */
@@ -254,7 +266,10 @@ function joined(start: string, elements: readonly Uint8Array[], end: string): Ui
   return Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
 }
 
-/** What is said about the records of a list: the envelope without its rows (null: none was asked for) and headers. */
+/**
+ * What is said about the records of a list: the envelope without its rows (null: none was asked for) and
+ * headers.
+ */
 export function describePage(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)

@@ -15,7 +15,7 @@ export const momentSchema = (which: string) => ({
 })
 
 /** Reads a query parameter; null without it. Throws a 400 that names it. */
-export function momentOf(query: URLSearchParams, name: string): Moment | null {
+export function parseMoment(query: URLSearchParams, name: string): Moment | null {
   const text = query.get(name)?.trim() ?? ''
   if (text === '') return null
   if (/^\d{1,12}$/.test(text)) return { seconds: Number(text) }

@@ -3,11 +3,14 @@ import { bodySchema, exampleOf } from '../../fields/form.ts'
 import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { filtersOf, parseId } from './parse.ts'
 import { openStore } from './resource-store.ts'
-import type { DeclaredResource, Resource, Rules } from './resource.ts'
+import type { DeclaredResource, Resource, ResourceRules } from './resource.ts'
 import { actionResult, type ApiRequest, type ApiRoute, json, type StationRow } from './route.ts'
 
 /** The five routes of a resource. */
-export function resourceRoutes<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}): ApiRoute[] {
+export function resourceRoutes<F extends Fields>(
+  resource: Resource<F>,
+  rules: ResourceRules<F> = {}
+): ApiRoute[] {
   const store = openStore(resource, rules)
   const { name, tag, title, paths, access, fields, sort, filters = [] } = resource
   const record = { $ref: `#/components/schemas/${name}` }

@@ -5,7 +5,7 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { columnOf, sealingPurpose } from '../../fields/column.ts'
 import type { Field, Fields, ValuesOf } from '../../fields/field.ts'
 import { changesOf, formOf } from '../../fields/form.ts'
-import { countEverywhere, showEverywhere } from '../../playout/all-stations.ts'
+import { countSharedFact, publishAllStations } from '../../playout/all-stations.ts'
 import { changeStation, createStation, type StationChange } from '../../playout/change-station.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { addressPattern, redactedLocation } from '../../webhooks/redact.ts'
@@ -13,12 +13,18 @@ import { maySeeWholeAddresses } from '../auth/access.ts'
 import { acceptBody, allProblems, problemsIn } from './accept.ts'
 import { recordAudit } from './audit.ts'
 import { likePattern, type ListQuery, type ListResult, readList } from './list.ts'
-import { type RenderContext, type Resource, type Rules, type Stored, storedFields } from './resource.ts'
+import {
+  type RenderContext,
+  type Resource,
+  type ResourceRules,
+  type StoredRecord,
+  storedFields
+} from './resource.ts'
 import type { ApiRequest, Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** Reads and writes the records of one resource. Everything is looked up together with its station. */
-export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<F> = {}) {
+export function openStore<F extends Fields>(resource: Resource<F>, rules: ResourceRules<F> = {}) {
   const { table, fields, paths, only = 'true' } = resource
   const names = storedFields(fields)
   const changeable = Object.keys(fields).filter(name => fields[name]?.kind !== 'given')
@@ -37,14 +43,14 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     station: StationRow | null,
     id: number,
     lock: Fragment
-  ): Promise<Stored<F>> {
-    const [row] = await sql<Stored<F>[]>`
+  ): Promise<StoredRecord<F>> {
+    const [row] = await sql<StoredRecord<F>[]>`
       select ${sql.unsafe(columns)} from ${sql(table)} where ${scope(sql, station)} and id = ${id} ${lock}`
     if (!row) throw new ApiError('not-found')
     return row
   }
 
-  async function render(rows: readonly Stored<F>[], context: RenderContext) {
+  async function render(rows: readonly StoredRecord<F>[], context: RenderContext) {
     const shown = (await rules.shown?.(rows, context)) ?? []
     const isWhole = isWholeFor(context.caller, context.station)
     return rows.map((row, index) => renderRecord(fields, row, shown[index] ?? {}, isWhole))
@@ -69,7 +75,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
     const sort = sql(columnOf(query.sort ?? resource.order))
     const direction = query.isDescending ? sql`desc` : sql``
-    return readList<Stored<F>>(request, services, query, {
+    return readList<StoredRecord<F>>(request, services, query, {
       select: sql`
         select ${sql.unsafe(columns)} from ${sql(table)} where ${where} order by ${sort} ${direction}, id`,
       matching: sql`select from ${sql(table)} where ${where}`,
@@ -106,7 +112,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     const sent = new Set(Object.keys(values))
     const insert = async (tx: Tx) => {
       const write = { tx, change: null, services, station, before: null, values, sent, reveal }
-      refuse(allProblems(problems, [...early, ...((await rules.prepare?.(write)) ?? [])]))
+      refuseProblems(allProblems(problems, [...early, ...((await rules.prepare?.(write)) ?? [])]))
       const row = {
         ...(isOfStation ? { station_id: station?.id } : {}),
         ...toColumns(tx, values)
@@ -155,7 +161,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
         const values: ValuesOf<F> = { ...changeableOf(before), ...Object.fromEntries(applied) }
         const write = { tx, change, services, station, before, values, sent, reveal: {} }
         const ofRules = [...early, ...((await rules.prepare?.(write)) ?? [])]
-        refuse(allProblems(accepted.problems, [...fixedProblems(values, before), ...ofRules]))
+        refuseProblems(allProblems(accepted.problems, [...fixedProblems(values, before), ...ofRules]))
         const changed = changedFields(values, before)
         if (changed.length === 0) return false
         const row = toColumns(tx, values)
@@ -204,25 +210,28 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   /** The row with the fields that bodies have and the table has not. */
-  async function withUnstored(row: Stored<F>, context: RenderContext): Promise<Stored<F>> {
+  async function withUnstored(row: StoredRecord<F>, context: RenderContext): Promise<StoredRecord<F>> {
     if (changeable.length === writable.length) return row
     const [shown = {}] = (await rules.shown?.([row], context)) ?? []
     const unstored = changeable.filter(name => !fields[name]?.isStored)
     return { ...row, ...Object.fromEntries(unstored.map(name => [name, shown[name]])) }
   }
 
-  function changeableOf(row: Stored<F>): ValuesOf<F>
+  function changeableOf(row: StoredRecord<F>): ValuesOf<F>
   function changeableOf(row: Readonly<Record<string, unknown>>) {
     return Object.fromEntries(changeable.map(name => [name, row[name]]))
   }
 
-  function fixedProblems(values: Readonly<Record<string, unknown>>, before: Stored<F>): FieldError[] {
+  function fixedProblems(values: Readonly<Record<string, unknown>>, before: StoredRecord<F>): FieldError[] {
     return changeable
       .filter(name => fields[name]?.isFixed && !isDeepStrictEqual(values[name], before[name]))
       .map(name => ({ field: name, code: 'read_only', message: `${name} cannot be changed.` }))
   }
 
-  function changedFields(values: Readonly<Record<string, unknown>>, before: Stored<F> | null): string[] {
+  function changedFields(
+    values: Readonly<Record<string, unknown>>,
+    before: StoredRecord<F> | null
+  ): string[] {
     return changeable.filter(
       name => !isDeepStrictEqual(values[name], before?.[name] ?? fields[name]?.fallback)
     )
@@ -248,12 +257,12 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
 
   async function show(tx: Tx, change: StationChange | null): Promise<void> {
     if (resource.shows === 'station') change?.mark(['station'])
-    if (resource.shows === 'everywhere') await countEverywhere(tx)
+    if (resource.shows === 'everywhere') await countSharedFact(tx)
   }
 
   async function committed(services: ApiServices, id: number): Promise<void> {
     await rules.committed?.(services, id)
-    if (resource.shows === 'everywhere') await showEverywhere(services)
+    if (resource.shows === 'everywhere') await publishAllStations(services)
   }
 
   /** The station whose rows a write of a record locks; null if there is none. */
@@ -281,8 +290,8 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
   }
 
   /**
-   * Throws the refusal of a write in the terms of the interface. `problems` are those of the body: with any, nothing is written, and other
-   * errors matter less.
+   * Throws the refusal of a write in the terms of the interface. `problems` are those of the body: with any,
+   * nothing is written, and other errors matter less.
    */
   async function refusing<Result>(
     problems: readonly FieldError[],
@@ -291,7 +300,7 @@ export function openStore<F extends Fields>(resource: Resource<F>, rules: Rules<
     try {
       return await write()
     } catch (error) {
-      if (problems.length > 0 && problemsIn(error).length === 0) refuse(problems)
+      if (problems.length > 0 && problemsIn(error).length === 0) refuseProblems(problems)
       throw refusalOf(error, resource.unique ?? {}, isOfStation)
     }
   }
@@ -324,7 +333,10 @@ function toColumn(tx: Tx, value: unknown) {
   return null
 }
 
-/** The same work, which throws if the client has gone by the end of it: whoever was told of a failure must not find it done. */
+/**
+ * The same work, which throws if the client has gone by the end of it: whoever was told of a failure must not
+ * find it done.
+ */
 function openly<Given, Result>(request: ApiRequest, work: (given: Given) => Promise<Result>) {
   return async (given: Given): Promise<Result> => {
     const result = await work(given)
@@ -334,7 +346,7 @@ function openly<Given, Result>(request: ApiRequest, work: (given: Given) => Prom
 }
 
 /** Throws a 400 with every problem, if there is one. */
-export function refuse([first, ...others]: readonly FieldError[]): void {
+export function refuseProblems([first, ...others]: readonly FieldError[]): void {
   if (first) throw ApiError.ofFields([first, ...others])
 }
 

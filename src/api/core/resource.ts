@@ -6,8 +6,11 @@ import type { Permission } from '../auth/access.ts'
 import type { Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/** What a write changes of what is shown: the station itself, what the rules mark, or something of all stations. */
-export type Shown = 'station' | 'by rules' | 'everywhere'
+/**
+ * What a write changes of what is shown: the station itself, what the rules mark, or something of all
+ * stations.
+ */
+export type ShownBy = 'station' | 'by rules' | 'everywhere'
 
 /** What is known of every resource. */
 export interface DeclaredResource {
@@ -26,12 +29,12 @@ export interface DeclaredResource {
   /** Unique constraints, and the field that is to blame. */
   readonly unique?: Readonly<Record<string, string>>
   /** What a write changes of what is shown; without it nothing. */
-  readonly shows?: Shown
+  readonly shows?: ShownBy
 }
 
 /**
- * One resource of the REST interface, as data: validation, record type, routes, columns and documentation follow from
- * it. A record has an id, and the fields in the order of their declaration.
+ * One resource of the REST interface, as data: validation, record type, routes, columns and documentation
+ * follow from it. A record has an id, and the fields in the order of their declaration.
  */
 export interface Resource<F extends Fields> extends DeclaredResource {
   readonly fields: F
@@ -49,10 +52,10 @@ export function resource<const F extends Fields>(declared: Resource<F>): Resourc
 }
 
 /**
- * A row: secrets as they are kept. Computed fields are not in it; a field that bodies have and the table has not is, as
- * the rules show it, when the row is about to be changed.
+ * A row: secrets as they are kept. Computed fields are not in it; a field that bodies have and the table has
+ * not is, as the rules show it, when the row is about to be changed.
  */
-export type Stored<F extends Fields> = ValuesOf<F> & { readonly id: number }
+export type StoredRecord<F extends Fields> = ValuesOf<F> & { readonly id: number }
 
 /** A write on its way, inside its transaction and with the row (and its station's) locked. */
 export interface Write<F extends Fields> {
@@ -62,7 +65,7 @@ export interface Write<F extends Fields> {
   readonly services: ApiServices
   readonly station: StationRow | null
   /** The record as it was; null: it is being made. */
-  readonly before: Stored<F> | null
+  readonly before: StoredRecord<F> | null
   /** The record as it will be; may be changed. Secrets are as they are kept. */
   readonly values: ValuesOf<F>
   /** The fields the body had, but for secrets that it left as they are. */
@@ -73,11 +76,11 @@ export interface Write<F extends Fields> {
 
 /** A deletion on its way, likewise. */
 export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'change' | 'services' | 'station'> & {
-  readonly before: Stored<F>
+  readonly before: StoredRecord<F>
 }
 
 /** A write that is asked for and not yet begun; `id` null: a record is to be made. */
-export interface Plan<F extends Fields> {
+export interface WriteRequest<F extends Fields> {
   readonly services: ApiServices
   readonly station: StationRow | null
   readonly query: URLSearchParams
@@ -97,9 +100,12 @@ export interface RenderContext {
 }
 
 /** What is special about a resource. Every function may throw `ApiError`. */
-export interface Rules<F extends Fields> {
-  /** Precedes the transaction, for checks that wait for others than the database. Its problems join those of `prepare`. */
-  readonly ahead?: (plan: Plan<F>) => Promise<FieldError[]>
+export interface ResourceRules<F extends Fields> {
+  /**
+   * Precedes the transaction, for checks that wait for others than the database. Its problems join those of
+   * `prepare`.
+   */
+  readonly ahead?: (plan: WriteRequest<F>) => Promise<FieldError[]>
   /** Checks what no field can check alone, and completes the record. Gives every problem. */
   readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
   /** Turns a new secret into what is kept; without it a secret is sealed. */
@@ -115,11 +121,11 @@ export interface Rules<F extends Fields> {
   /** Follows a committed write or deletion. */
   readonly committed?: (services: ApiServices, id: number) => Promise<void> | void
   /**
-   * The computed fields of records, those that have no column (which `wrote` then writes), and those that are shown
-   * otherwise than they are kept; in the order of `rows`.
+   * The computed fields of records, those that have no column (which `wrote` then writes), and those that are
+   * shown otherwise than they are kept; in the order of `rows`.
    */
   readonly shown?: (
-    rows: readonly Stored<F>[],
+    rows: readonly StoredRecord<F>[],
     context: RenderContext
   ) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[]
 }

@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import type { CachedResponse, Position } from '../../station/document.ts'
 import type { Permission } from '../auth/access.ts'
 import type { Key } from '../auth/keys.ts'
 import type { ApiServices } from './services.ts'
@@ -28,9 +29,14 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** Parsed JSON, text or bytes, as the route has it. */
   readonly body: unknown
-  /** The key as sent in `X-API-Key`, `Authorization: Bearer` or, to public routes, `?api_key=`; empty if none. */
+  /**
+   * The key as sent in `X-API-Key`, `Authorization: Bearer` or, to public routes, `?api_key=`; empty if none.
+   */
   readonly apiKey: string
-  /** The name under which the server was asked, with its port: `radio.example.com:8080`; empty if none was sent. */
+  /**
+   * The name under which the server was asked, with its port: `radio.example.com:8080`; empty if none was
+   * sent.
+   */
   readonly host: string
   /** The client's address; empty where a public route was called without a key and does not need it. */
   readonly address: string
@@ -42,25 +48,6 @@ export interface ApiRequest {
   readonly onSettled: (callback: () => void) => void
 }
 
-/** A version of a station's state. Offsets compare only within an epoch. */
-export interface Position {
-  readonly epoch: string
-  readonly offset: number
-}
-
-/**
- * A document that is kept in memory, with its weak entity tag; empty where nobody can have the same again. The same object
- * stands for the same bytes.
- */
-export interface HeldDocument {
-  readonly body: Uint8Array
-  readonly etag: string
-  /** What it shows; null for documents of more than one station. */
-  readonly position: Position | null
-  /** The body in content codings, where that was made before; then it is sent in no others. */
-  readonly prepared?: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
-}
-
 /** An open file to be sent, and its size in bytes. */
 export interface SentFile {
   readonly handle: FileHandle
@@ -68,23 +55,24 @@ export interface SentFile {
 }
 
 /**
- * An answer. `body` is sent as it is: text is JSON unless `headers` names another content type; undefined sends
- * none. `status` is 200 unless given.
+ * An answer. `body` is sent as it is: text is JSON unless `headers` names another content type; undefined
+ * sends none. `status` is 200 unless given.
  *
- * `file` stands in place of `body`: it is read piece by piece as the client reads, and closed once the answer is settled.
+ * `file` stands in place of `body`: it is read piece by piece as the client reads, and closed once the answer
+ * is settled.
  *
- * `document` stands in place of `body` and `status`: it is asked for at the moment of sending, and is sent compressed
- * or as a 304 where the caller is content with that.
+ * `document` stands in place of `body` and `status`: it is asked for at the moment of sending, and is sent
+ * compressed or as a 304 where the caller is content with that.
  *
- * `later` stands in place of all: it is called at once and calls `answer` when there is something to say. What it
- * gives is called if the client leaves before that.
+ * `later` stands in place of all: it is called at once and calls `answer` when there is something to say.
+ * What it gives is called if the client leaves before that.
  */
 export interface Reply {
   readonly status?: number
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly file?: SentFile
-  readonly document?: () => HeldDocument
+  readonly document?: () => CachedResponse
   readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
 }
 
@@ -119,10 +107,9 @@ export interface Operation {
 }
 
 /**
- * One method of one path (`/api/station/:station_id/queue`). `access` is what the caller's key must be allowed, on
- * the station where the path names one; `public` routes ignore a wrong key, and `playout key` is that of the station's
- * playout in its place. A handler throws `ApiError` for what the
- * caller may know.
+ * One method of one path (`/api/station/:station_id/queue`). `access` is what the caller's key must be
+ * allowed, on the station where the path names one; `public` routes ignore a wrong key, and `playout key` is
+ * that of the station's playout in its place. A handler throws `ApiError` for what the caller may know.
  */
 export interface Route<Services> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -134,7 +121,9 @@ export interface Route<Services> {
   readonly takesForm?: boolean
   /** True where a GET changes something: a right to read is not enough. */
   readonly changes?: boolean
-  /** Content types of which one must be said of the body; the handler gets its bytes, and JSON is not welcome. */
+  /**
+   * Content types of which one must be said of the body; the handler gets its bytes, and JSON is not welcome.
+   */
   readonly byteTypes?: readonly string[]
   /** Another limit than 1 MiB. */
   readonly maxBodyBytes?: number

@@ -1,12 +1,13 @@
 import type { Config } from '../../config.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import type { Secrets } from '../../security/secrets.ts'
+import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Keys } from '../auth/keys.ts'
-import type { Waiters } from '../now-playing/long-polls.ts'
+import type { LongPolls } from '../now-playing/long-polls.ts'
 import type { WebhookTestParts } from '../webhooks/test.ts'
 import type { HeavyReads } from './heavy-reads.ts'
-import type { HeldDocument } from './route.ts'
 
 /** Which document of a station: the two renderings, or one line of text. */
 export type DocumentKind = 'rest' | 'event' | 'line'
@@ -18,32 +19,26 @@ export interface LiveView {
   /** All stations, in id order. */
   readonly all: () => readonly StationState[]
   /** The document of a station's newest version, true at this second; undefined once the station is gone. */
-  readonly document: (stationId: number, kind: DocumentKind) => HeldDocument | undefined
+  readonly document: (stationId: number, kind: DocumentKind) => CachedResponse | undefined
   /** The same of a public station by its id or short name; undefined for all others. */
-  readonly publicDocument: (key: string, kind: DocumentKind) => HeldDocument | undefined
+  readonly publicDocument: (key: string, kind: DocumentKind) => CachedResponse | undefined
   /** The REST renderings of all public stations as one array, true at this second. */
-  readonly publicList: () => HeldDocument
+  readonly publicList: () => CachedResponse
   /** The same of these stations, without those that are gone. */
-  readonly list: (stationIds: readonly number[]) => HeldDocument
+  readonly list: (stationIds: readonly number[]) => CachedResponse
   /** Calls `listener` after every change of a station; gives the function that ends this. */
   readonly onChange: (listener: (state: StationState) => void) => () => void
   /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   /**
-   * `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds. `checkedAtMs`: since then every station
-   * is known to have been what Redis had, in Unix milliseconds.
+   * `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds. `checkedAtMs`: since then
+   * every station is known to have been what Redis had, in Unix milliseconds.
    */
   readonly health: () => {
     readonly isCurrent: boolean
     readonly checkedAtMs: number
     readonly stations: number
   }
-}
-
-/** Seals texts that are kept, so that they can be opened for their purpose only. */
-export interface Secrets {
-  readonly seal: (text: string, purpose: string) => string
-  readonly open: (sealed: string, purpose: string) => string
 }
 
 /** What the handlers of the API work with. */
@@ -55,7 +50,7 @@ export interface ApiServices extends PlayoutServices {
   readonly publicReads: Sql
   readonly heavyReads: HeavyReads
   readonly live: LiveView
-  readonly waiters: Waiters
+  readonly waiters: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
   readonly webhookTests: WebhookTestParts

@@ -4,8 +4,8 @@ import type { FieldError } from '../../runtime/errors.ts'
 import type { ApiServices } from './services.ts'
 
 /**
- * What is wrong with where requests of ours would go: URLs by their field, each looked up. What is no URL at all is
- * passed over, since the field itself says so.
+ * What is wrong with where requests of ours would go: URLs by their field, each looked up. What is no URL at
+ * all is passed over, since the field itself says so.
  */
 export async function targetProblems(
   { config }: ApiServices,

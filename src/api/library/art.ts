@@ -29,8 +29,8 @@ export interface Picture {
 }
 
 /**
- * Answers a picture of the station that the path names, or sends to the built-in one, which is never a 404: where
- * `find` gives none, and where the caller may not know of the station, whom `find` is not asked for.
+ * Answers a picture of the station that the path names, or sends to the built-in one, which is never a 404:
+ * where `find` gives none, and where the caller may not know of the station, whom `find` is not asked for.
  */
 export async function answerPicture(
   { params, apiKey, address }: ApiRequest,
@@ -64,9 +64,9 @@ const genericSong: ApiRoute = {
 }
 
 /**
- * A song's cover: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, found under any spelling of the
- * version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never a 404. So does a
- * private station's to a caller without a key.
+ * A song's cover: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, found under any spelling
+ * of the version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never
+ * a 404. So does a private station's to a caller without a key.
  */
 const cover: ApiRoute = {
   method: 'GET',

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/sql.ts'
 import { custom, problem, text } from '../../fields/field.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type Rules } from '../core/resource.ts'
+import { resource, type ResourceRules } from '../core/resource.ts'
 
 /** Metadata that operators define for the songs of all stations. */
 export const customFields = resource({
@@ -39,7 +39,7 @@ export const customFields = resource({
   shows: 'everywhere'
 })
 
-const rules: Rules<typeof customFields.fields> = {
+const rules: ResourceRules<typeof customFields.fields> = {
   async prepare({ tx, before, values }) {
     if (values.short_name !== '') return []
     // Two that are made at once must not get one name.
@@ -78,7 +78,9 @@ type CustomValues = Readonly<Record<string, string>>
 const most = 1_000
 const longest = 2_000
 
-/** Any name is a key here: a record schema would pass over `constructor`, which a custom field may be called. */
+/**
+ * Any name is a key here: a record schema would pass over `constructor`, which a custom field may be called.
+ */
 const accepted = v.pipe(
   v.unknown(),
   v.check(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 
 import { artId } from '../../db/snapshots.ts'
-import { custom, given, integer, listOf, privateAddress, problem, text } from '../../fields/field.ts'
+import { custom, readOnly, integer, listOf, privateAddress, problem, text } from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../../playout/queue/media.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
@@ -13,7 +13,7 @@ import { libraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { longest, songId, songText, titleOf } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type Rules, type Stored, type Write } from '../core/resource.ts'
+import { resource, type ResourceRules, type StoredRecord, type Write } from '../core/resource.ts'
 import { changeCustomValues, customValues, unknownFields } from './custom-fields.ts'
 import { mediaFolderOf } from './media-folder.ts'
 
@@ -56,7 +56,7 @@ export const files = resource({
   fields: {
     unique_id: made('Names the song in the address of its cover.'),
     song_id: made('32 hexadecimal digits, the same for the same artist and title.'),
-    art: given<string>({ schema: { type: 'string', format: 'uri' }, about: 'Its cover.' }),
+    art: readOnly<string>({ schema: { type: 'string', format: 'uri' }, about: 'Its cover.' }),
     path: privateAddress(
       custom(path, {
         schema: { type: 'string', minLength: 1, maxLength: maxPathBytes },
@@ -77,13 +77,13 @@ export const files = resource({
     genre: text({ max: longest.genre, fallback: '', isTrimmed: true, about: 'What kind of music it is.' }),
     isrc: text({ max: longest.isrc, fallback: '', isTrimmed: true, about: 'The code of the recording.' }),
     lyrics: text({ max: longest.lyrics, fallback: '', isLong: true, about: 'Its words.' }),
-    text: given<string>({ schema: { type: 'string' }, about: 'Artist and title.' }),
+    text: readOnly<string>({ schema: { type: 'string' }, about: 'Artist and title.' }),
     length: {
       ...integer({ min: 0, max: 2_147_483, fallback: 0, about: 'Seconds; 0: not known.', example: 300 }),
       isStored: false
     },
-    size: given<number>({ schema: { type: 'integer', format: 'int64' }, about: 'Bytes of the file.' }),
-    mtime: given<number>({
+    size: readOnly<number>({ schema: { type: 'integer', format: 'int64' }, about: 'Bytes of the file.' }),
+    mtime: readOnly<number>({
       schema: { type: 'integer', format: 'int64' },
       about: 'When the file was changed: Unix seconds.'
     }),
@@ -116,7 +116,7 @@ interface Unstored {
   customFields: Record<string, string>
 }
 
-const rules: Rules<FileFields> = {
+const rules: ResourceRules<FileFields> = {
   async prepare(write) {
     const { before, values } = write
     const problems = [
@@ -151,7 +151,7 @@ const rules: Rules<FileFields> = {
   async deleting({ tx, change, before }) {
     const [sent] = await tx`select from queue
       where media_id = ${before.id} and is_sent and played_at_ms is null and skipped_at_ms is null`
-    if (sent) throw new ApiError('conflict', 'The song is already on its way to the air.')
+    if (sent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
     if (change) await markMedia(change, before.id)
   },
   async deleted({ change }) {
@@ -221,8 +221,8 @@ async function playlistProblems({ tx, station, values }: Write<FileFields>): Pro
 async function movePlaylists(
   change: StationChange,
   mediaId: number,
-  before: Stored<FileFields>['playlists'],
-  after: Stored<FileFields>['playlists']
+  before: StoredRecord<FileFields>['playlists'],
+  after: StoredRecord<FileFields>['playlists']
 ): Promise<boolean> {
   const { tx } = change
   const left = before.filter(id => !after.includes(id))

@@ -26,8 +26,9 @@ export function resolveMediaFolder(folder: string, config: Config): Promise<stri
 }
 
 /**
- * The path at which another program of this machine finds a song; null if a link leads it out of the media folder, or if it is
- * not a regular file. `folder` is null where that is not on this machine. The file need not exist: this machine may not have it.
+ * The path at which another program of this machine finds a song; null if a link leads it out of the media
+ * folder, or if it is not a regular file. `folder` is null where that is not on this machine. The file need
+ * not exist: this machine may not have it.
  */
 export async function locateSong(
   path: string,
@@ -40,7 +41,10 @@ export async function locateSong(
   return stats === null || stats.isFile() ? place : null
 }
 
-/** Imports store real paths, so an absolute one outside the media folder that leads elsewhere was replaced by a link later. */
+/**
+ * Imports store real paths, so an absolute one outside the media folder that leads elsewhere was replaced by
+ * a link later.
+ */
 async function resolveSong(path: string, folder: string | null, config: Config): Promise<string | null> {
   if (isAbsolute(path) && (await resolveExisting(path)) === path) return path
   if (folder === null || (await resolveMediaFolder(folder, config)) === null) return null

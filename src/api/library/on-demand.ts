@@ -7,7 +7,7 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
 import { renderSong } from '../../station/now-playing.ts'
-import { visitedStation, visitOf } from '../auth/visit.ts'
+import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { listSchema } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import type { ApiRequest, ApiRoute, SentFile } from '../core/route.ts'
@@ -36,7 +36,7 @@ const list: ApiRoute = {
     errors: [429]
   },
   async handle(request, services) {
-    const { stationId, profile } = await visitedStation(visitOf(request), services)
+    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
     const { BASE_URL: baseUrl } = services.config
     return listSongs(
       request,
@@ -77,7 +77,10 @@ async function foldersOf(
   return real === null ? null : { named, real }
 }
 
-/** The condition that the media `m` have an address or lie in the media folder. A link may still lead a file out of it. */
+/**
+ * The condition that the media `m` have an address or lie in the media folder. A link may still lead a file
+ * out of it.
+ */
 function mayBeSent(sql: Sql, folders: Folders | null): Fragment {
   const hasAddress = sql`m.path ~* '^https?://'`
   if (folders === null) return hasAddress
@@ -120,7 +123,7 @@ const download: ApiRoute = {
     redirectsTo: 'The address of the song.'
   },
   async handle(request, services) {
-    const { stationId } = await visitedStation(visitOf(request), services)
+    const { stationId } = await findVisibleStation(publicRequestOf(request), services)
     const { publicReads: sql } = services
     const [media] = await sql<{ path: string }[]>`
       select m.path from media m
@@ -138,7 +141,10 @@ const download: ApiRoute = {
   }
 }
 
-/** Waits until a file may be open for the request, until its answer is settled. Throws 503 where there are too many. */
+/**
+ * Waits until a file may be open for the request, until its answer is settled. Throws 503 where there are too
+ * many.
+ */
 async function takePermit(request: ApiRequest): Promise<void> {
   const { permit, drop } = openFiles.acquire(ownerOf(request.address), 1_000)
   request.onSettled(drop)

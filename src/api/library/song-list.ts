@@ -27,7 +27,8 @@ export interface SongRow {
 }
 
 /**
- * A list of songs for listeners, searchable and paged. `choose` is called once the address may ask. Throws 429 where one address asks too often.
+ * A list of songs for listeners, searchable and paged. `choose` is called once the address may ask. Throws
+ * 429 where one address asks too often.
  */
 export async function listSongs(
   request: ApiRequest,

@@ -41,7 +41,7 @@ const events = {
   contentTypes: ['text/event-stream'],
   errors: [400, 403]
 } as const
-const unopened = () => new ApiError('invalid', 'This address streams: nothing else is to be had.')
+const unopened = () => new ApiError('invalid', 'This address only streams.')
 
 export const liveRoutes = [
   live(
@@ -53,7 +53,7 @@ export const liveRoutes = [
       answer: { type: 'object' },
       errors: [400, 403, 429, 503]
     },
-    () => new ApiError('invalid', 'This address speaks WebSocket.')
+    () => new ApiError('invalid', 'This address accepts only WebSocket connections.')
   ),
   live(
     'GET',

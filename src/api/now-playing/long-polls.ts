@@ -1,7 +1,9 @@
 import type { StationState } from '../../station/state.ts'
 
-/** What a long poll waits for, `waitMs` at most: a higher offset than `since`, or another epoch than `epoch`. */
-export interface Awaited {
+/**
+ * What a long poll waits for, `waitMs` at most: a higher offset than `since`, or another epoch than `epoch`.
+ */
+export interface LongPollRequest {
   readonly stationId: number
   readonly since: number
   readonly epoch: string
@@ -10,21 +12,24 @@ export interface Awaited {
 }
 
 /** Why a wait has ended: there is news, time is up, or the server can hold nobody any longer. */
-export type WaitEnd = 'news' | 'timeout' | 'release'
+export type LongPollEnd = 'news' | 'timeout' | 'release'
 
 /** The long polls that wait for a change. */
-export interface Waiters {
+export interface LongPolls {
   /**
-   * Calls `end` once, later: when a change brings what is awaited, or when `waitMs` have passed. The function it gives
-   * forgets the wait. `full`: there is no room; `released`: nobody waits any more.
+   * Calls `end` once, later: when a change brings what is awaited, or when `waitMs` have passed. The function
+   * it gives forgets the wait. `full`: there is no room; `released`: nobody waits any more.
    */
-  readonly wait: (awaited: Awaited, end: (why: WaitEnd) => void) => (() => void) | 'full' | 'released'
+  readonly wait: (
+    awaited: LongPollRequest,
+    end: (why: LongPollEnd) => void
+  ) => (() => void) | 'full' | 'released'
   readonly size: () => number
   /** Ends all waits, and takes no new ones. Resolves when everybody has been told. */
   readonly release: () => Promise<void>
 }
 
-export interface WaitersOptions {
+export interface LongPollsOptions {
   /** Calls `listener` after every change of a station. */
   readonly onChange: (listener: (state: StationState) => void) => void
   /** Whether a station is there: nobody waits for one that is gone. */
@@ -38,19 +43,19 @@ export interface WaitersOptions {
 }
 
 interface Waiter {
-  readonly awaited: Awaited
+  readonly awaited: LongPollRequest
   /** By `performance.now()`. */
   readonly deadlineMs: number
-  readonly end: (why: WaitEnd) => void
+  readonly end: (why: LongPollEnd) => void
   readonly giveBack: () => void
   stage: 'waiting' | 'ended' | 'gone'
 }
 
-export function openWaiters(options: WaitersOptions): Waiters {
+export function openLongPolls(options: LongPollsOptions): LongPolls {
   const { onChange, isKnown = () => true, admit = admitUpTo(10_000), tickMs = 100, sliceMs = 2 } = options
   const byStation = new Map<number, Set<Waiter>>()
   /** Those whose wait is over and who have not been told; in the order they are told. */
-  const ended: { readonly waiter: Waiter; readonly why: WaitEnd }[] = []
+  const ended: { readonly waiter: Waiter; readonly why: LongPollEnd }[] = []
   let size = 0
   let timer: NodeJS.Timeout | null = null
   let isTelling = false
@@ -92,7 +97,7 @@ export function openWaiters(options: WaitersOptions): Waiters {
   }
 
   /** Ends the waits of these for which `why` gives a reason. */
-  function endThose(waiters: Iterable<Waiter>, why: (waiter: Waiter) => WaitEnd | null): void {
+  function endThose(waiters: Iterable<Waiter>, why: (waiter: Waiter) => LongPollEnd | null): void {
     for (const waiter of waiters) {
       const reason = waiter.stage === 'waiting' ? why(waiter) : null
       if (reason === null) continue
@@ -145,7 +150,10 @@ export function openWaiters(options: WaitersOptions): Waiters {
 }
 
 /** Whether a state is what a long poll waits for. */
-export function isNewsTo({ since, epoch }: Pick<Awaited, 'since' | 'epoch'>, state: StationState): boolean {
+export function isNewsTo(
+  { since, epoch }: Pick<LongPollRequest, 'since' | 'epoch'>,
+  state: StationState
+): boolean {
   return state.offset > since || epoch !== state.epoch
 }
 

@@ -45,8 +45,8 @@ function sentMetadata({ query, body }: ApiRequest) {
 }
 
 /**
- * With Liquidsoap it is put into the stream, and comes back as its report; without a playout, and while a streamer is live, it is what
- * plays.
+ * With Liquidsoap it is put into the stream, and comes back as its report; without a playout, and while a
+ * streamer is live, it is what plays.
  */
 async function update(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const { id: stationId } = stationOf(request)

@@ -1,15 +1,15 @@
 import { integer, text } from '../../fields/field.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
+import type { CachedResponse } from '../../station/document.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
 import { mayHaveBeenSent, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
-import { type Visit, visitedStation, visitOf } from '../auth/visit.ts'
+import { type PublicRequest, findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { filtersOf } from '../core/parse.ts'
 import {
   type ApiRequest,
   type ApiRoute,
-  type HeldDocument,
   json,
   type Operation,
   positionHeaders,
@@ -44,15 +44,15 @@ export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Reco
 type Respond = (state: StationState, services: ApiServices) => Reply
 
 /** Lets the visitor see the station, or throws 404. */
-function visit(who: Visit, services: ApiServices, respond: Respond): Reply | Promise<Reply> {
+function visit(who: PublicRequest, services: ApiServices, respond: Respond): Reply | Promise<Reply> {
   const state = services.live.get(who.name)
   if (state?.profile.isPublic) return respond(state, services)
   if (who.apiKey === '') throw new ApiError('not-found')
   return visitPrivately(who, services, respond)
 }
 
-async function visitPrivately(who: Visit, services: ApiServices, respond: Respond): Promise<Reply> {
-  const reply = respond(await visitedStation(who, services), services)
+async function visitPrivately(who: PublicRequest, services: ApiServices, respond: Respond): Promise<Reply> {
+  const reply = respond(await findVisibleStation(who, services), services)
   return reply.later ? reply : { ...reply, headers: { ...reply.headers, ...privateCaching } }
 }
 
@@ -69,7 +69,7 @@ function currentDocument(
   stationId: number,
   kind: DocumentKind,
   wasPublic: boolean
-): HeldDocument {
+): CachedResponse {
   const document = live.document(stationId, kind)
   const isPublic = live.get(String(stationId))?.profile.isPublic ?? false
   if (!document || (wasPublic && !isPublic)) throw new ApiError('not-found')
@@ -83,7 +83,7 @@ const unchanged: Respond = ({ epoch, offset }) => ({
 })
 
 /** Answers at once where there is news, else when there is, or when the wait is over. */
-function respondTo(poll: Poll, who: Visit, respond: Respond): Respond {
+function respondTo(poll: Poll, who: PublicRequest, respond: Respond): Respond {
   return (state, services) => {
     const { since } = poll
     const awaited = { ...who, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
@@ -143,7 +143,10 @@ const filters = filtersOf({
 /** The query parameters of a long poll, with their schemas. */
 const pollParameters = filters.schemas
 
-/** Reads the query of a long poll; null: whatever there is is asked for. Throws a 400 that names the parameter. */
+/**
+ * Reads the query of a long poll; null: whatever there is is asked for. Throws a 400 that names the
+ * parameter.
+ */
 function parsePoll(query: URLSearchParams): Poll | null {
   if (query.size === 0) return null
   const { wait = 0, since, epoch } = filters.parse(query)
@@ -160,7 +163,7 @@ const reading = (path: string, operation: Described, respond: Respond): ApiRoute
   path,
   access: 'public',
   operation: { tag: 'Now playing', ...operation },
-  handle: (request, services) => visit(visitOf(request), services, respond)
+  handle: (request, services) => visit(publicRequestOf(request), services, respond)
 })
 
 /** The reading of a document that can be waited for. */
@@ -179,7 +182,7 @@ const polling = (path: string, operation: Described, kind: DocumentKind): ApiRou
   },
   handle(request, services) {
     const poll = parsePoll(request.query)
-    const who = visitOf(request)
+    const who = publicRequestOf(request)
     const respond = documentOf(kind)
     return visit(who, services, poll === null ? respond : respondTo(poll, who, respond))
   }

@@ -64,7 +64,9 @@ function entryOf(given: { path: string; artist: string; title: string; length: n
   return { entry: { location: given.path, artist, title, durationMs: Math.round(given.length * 1000) } }
 }
 
-/** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws a 400 that says what is wrong with it. */
+/**
+ * Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws a 400 that says what is wrong with it.
+ */
 export function parseWanted(body: unknown): Wanted[] {
   if (typeof body !== 'string') return parseBody(list, body)
   const file = parsePlaylist(Buffer.from(body))

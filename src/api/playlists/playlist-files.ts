@@ -11,7 +11,7 @@ import {
   renderPlaylist
 } from '../../songs/playlist-file.ts'
 import { remoteSong } from '../../songs/remote-list.ts'
-import type { Song } from '../../songs/song.ts'
+import type { ImportedSong } from '../../songs/song.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
@@ -89,7 +89,7 @@ async function match(
   const folder = await mediaFolderOf(tx, stationId, dataDir)
   const listed = wanted.map(each => candidatesOf('entry' in each ? each.entry.location : '', folder))
   const found = await matchMedia(tx, stationId, listed)
-  const missing = new Map<string, Song>()
+  const missing = new Map<string, ImportedSong>()
   for (const [index, each] of wanted.entries()) {
     const url = listed[index]?.url ?? null
     if (!('entry' in each) || url === null || found[index] !== null || missing.has(url)) continue
@@ -113,7 +113,11 @@ async function pathsOf(tx: Tx, stationId: number, ids: readonly number[]): Promi
 }
 
 /** Makes songs of distinct addresses; gives their ids by address. */
-async function register(tx: Tx, stationId: number, songs: readonly Song[]): Promise<Map<string, number>> {
+async function register(
+  tx: Tx,
+  stationId: number,
+  songs: readonly ImportedSong[]
+): Promise<Map<string, number>> {
   for (let start = 0; start < songs.length; start += insertAtOnce)
     await upsertMedia(tx, stationId, songs.slice(start, start + insertAtOnce))
   const paths = songs.map(({ path }) => path)

@@ -10,7 +10,7 @@ import {
   integer,
   isWebAddress,
   listOf,
-  noLonger,
+  maxLength,
   privateAddress,
   problem,
   text
@@ -19,7 +19,7 @@ import { startNewPass } from '../../playout/queue/passes.ts'
 import { markPlaylist, refillQueue } from '../../playout/queue/queue.ts'
 import { followSource, keepEntries } from '../../playout/queue/remote-entries.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type Rules, type Stored } from '../core/resource.ts'
+import { resource, type ResourceRules, type StoredRecord } from '../core/resource.ts'
 import { targetProblems } from '../core/target-problems.ts'
 import { scheduleItem, scheduleItemSchema, withIds } from './schedule-items.ts'
 
@@ -30,7 +30,7 @@ const most = 32_767
 const backendOptions = v.pipe(
   v.unknown(),
   v.transform(value => (typeof value === 'string' ? value.split(',') : value)),
-  noLonger(100),
+  maxLength(100),
   v.array(
     v.string(problem('invalid_type', 'must be text.')),
     problem('invalid_type', 'must be text or a list.')
@@ -138,7 +138,10 @@ const silentFields = new Set<keyof PlaylistFields>([
   'podcasts'
 ])
 
-const isPlayedOtherwise = (before: Stored<PlaylistFields>, values: Partial<Stored<PlaylistFields>>) =>
+const isPlayedOtherwise = (
+  before: StoredRecord<PlaylistFields>,
+  values: Partial<StoredRecord<PlaylistFields>>
+) =>
   Object.keys(playlists.fields)
     .filter(isField)
     .some(name => !silentFields.has(name) && !isDeepStrictEqual(before[name], values[name]))
@@ -147,9 +150,9 @@ const isField = (name: string): name is keyof PlaylistFields => Object.hasOwn(pl
 
 const emptySource = { source: 'songs', remote_url: '' }
 
-const rules: Rules<PlaylistFields> = {
+const rules: ResourceRules<PlaylistFields> = {
   async ahead({ services, station, id, values }) {
-    const [stored] = await services.reads<Pick<Stored<PlaylistFields>, 'source' | 'remote_url'>[]>`
+    const [stored] = await services.reads<Pick<StoredRecord<PlaylistFields>, 'source' | 'remote_url'>[]>`
       select source, remote_url from playlists where id = ${id} and station_id = ${station?.id ?? null}`
     const { source, remote_url: url } = { ...emptySource, ...stored, ...values }
     const isNew = url !== stored?.remote_url || source !== stored.source

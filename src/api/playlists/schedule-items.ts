@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { ScheduleItem } from '../../autodj/schedule.ts'
 import type { Tx } from '../../db/sql.ts'
-import { flag, integer, type JsonSchema, noLonger, problem } from '../../fields/field.ts'
+import { flag, integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
 import { formOf } from '../../fields/form.ts'
 
 const timeOfDay = {
@@ -38,7 +38,7 @@ const days = v.nullish(
     v.transform(value =>
       typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
     ),
-    noLonger(50),
+    maxLength(50),
     v.array(
       v.pipe(
         v.unknown(),

@@ -2,7 +2,7 @@ import { type ScheduleItem, windowsBetween } from '../../autodj/schedule.ts'
 import { openZone } from '../../autodj/zone.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
-import { visitedStation, visitOf } from '../auth/visit.ts'
+import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { localTime } from '../core/moments.ts'
 import { wholeNumber } from '../core/parse.ts'
 import { type ApiRoute, json } from '../core/route.ts'
@@ -51,7 +51,7 @@ const list: ApiRoute = {
   },
   async handle(request, services) {
     const { publicReads: sql } = services
-    const { stationId, profile } = await visitedStation(visitOf(request), services)
+    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
     const wait = looks.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)

@@ -14,7 +14,9 @@ const waitMs = 10_000
 
 const text = { type: 'string' }
 
-/** What a playout is told, and how it shows that it is there: a connection that breaks says that it has gone. */
+/**
+ * What a playout is told, and how it shows that it is there: a connection that breaks says that it has gone.
+ */
 export const liquidsoapCommandRoutes = playoutRoutesOf({
   name: 'commands',
   summary: 'What a playout is to do, as soon as there is something; empty after ten seconds',

@@ -1,10 +1,10 @@
 import { findStreamer } from '../../db/stations.ts'
-import { endLive, goLive } from '../../playout/plays/broadcasts.ts'
+import { disconnectStreamer, connectStreamer } from '../../playout/plays/broadcasts.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { loginStreamer } from '../streamers/streamer-login.ts'
-import { momentOf, playoutRoutesOf } from './playout-caller.ts'
+import { reportedTime, playoutRoutesOf } from './playout-caller.ts'
 
 const yesOrNo = { type: 'boolean' }
 const moment = {
@@ -55,11 +55,11 @@ const connected = playoutRoutesOf({
     const streamer = await findStreamer(services.reads, station.id, username)
     if (!streamer?.mayBeLive) return json(false)
     const { id: streamerId, displayName } = streamer
-    await goLive(
+    await connectStreamer(
       services,
       station.id,
       { username, displayName, streamerId },
-      momentOf(body['ago'], engineTimeMs())
+      reportedTime(body['ago'], engineTimeMs())
     )
     return json(true)
   }
@@ -72,7 +72,10 @@ const disconnected = playoutRoutesOf({
   answer: { type: 'boolean', const: true },
   async handle({ station, body }, services) {
     const { user: username = '' } = body
-    await endLive(services, station.id, { username, atMs: momentOf(body['ago'], engineTimeMs()) })
+    await disconnectStreamer(services, station.id, {
+      username,
+      atMs: reportedTime(body['ago'], engineTimeMs())
+    })
     return json(true)
   }
 })

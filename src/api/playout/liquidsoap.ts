@@ -2,7 +2,7 @@ import { annotatedUri } from '../../broadcast/liquidsoap/annotated-uri.ts'
 import { renderScript, type ScriptStation } from '../../broadcast/liquidsoap/script.ts'
 import { streamedTitle } from '../../broadcast/streamed-title.ts'
 import { notePlayout } from '../../playout/playouts/commands.ts'
-import { handOut, type SentSong } from '../../playout/playouts/send-next-song.ts'
+import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
 import { reportTrack } from '../../playout/plays/report-track.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
@@ -11,7 +11,7 @@ import { parseId } from '../core/parse.ts'
 import { type ApiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { locateSong, mediaFolderOf } from '../library/media-folder.ts'
-import { idOf, momentOf, playoutRoutesOf } from './playout-caller.ts'
+import { idOf, reportedTime, playoutRoutesOf } from './playout-caller.ts'
 
 const text = { type: 'string' }
 const ago = 'Seconds since it happened; without it, it happened now.'
@@ -33,8 +33,8 @@ const nextSong = playoutRoutesOf({
   errors: [409],
   async handle({ station, body }, services) {
     const { last } = body
-    const song = await handOut(services, station.id, last === undefined ? null : (idOf(last) ?? 0))
-    if (!song) throw new ApiError('not-found', 'Nothing is to be played.')
+    const song = await sendNextSong(services, station.id, last === undefined ? null : (idOf(last) ?? 0))
+    if (!song) throw new ApiError('not-found', 'The queue is empty.')
     return json(sentSong(song))
   }
 })
@@ -84,7 +84,7 @@ const feedback = playoutRoutesOf({
       playlistId: idOf(body['playlist_id']),
       artist,
       title,
-      startedAtMs: momentOf(body['ago'], nowMs),
+      startedAtMs: reportedTime(body['ago'], nowMs),
       isTimed: body['ago'] !== undefined
     })
     return json(true)

@@ -40,8 +40,8 @@ export interface PlayoutAction {
 }
 
 /**
- * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They require the key of the
- * station's own playout in `X-Liquidsoap-Api-Key`; no operator's key is accepted.
+ * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They require
+ * the key of the station's own playout in `X-Liquidsoap-Api-Key`; no operator's key is accepted.
  */
 export function playoutRoutesOf({ name, summary, body, answer, errors, handle }: PlayoutAction): ApiRoute[] {
   const properties = Object.fromEntries(
@@ -79,7 +79,9 @@ export function playoutRoutesOf({ name, summary, body, answer, errors, handle }:
 
 const longest = 4_096
 
-/** Playouts send numbers as texts and texts that look like numbers; what is longer than any of them is cut. */
+/**
+ * Playouts send numbers as texts and texts that look like numbers; what is longer than any of them is cut.
+ */
 const texts = v.record(
   v.string(),
   v.pipe(
@@ -104,8 +106,11 @@ export function idOf(text: string | undefined): number | null {
 
 const longestAgo = 86_400
 
-/** When something happened that was `ago` seconds ago: Unix milliseconds. A clock that was set may make it less than 0. Throws a 400. */
-export function momentOf(ago: string | undefined, nowMs: number): number {
+/**
+ * When something happened that was `ago` seconds ago: Unix milliseconds. A clock that was set may make it
+ * less than 0. Throws a 400.
+ */
+export function reportedTime(ago: string | undefined, nowMs: number): number {
   const text = ago ?? '0'
   const seconds = /^-?\d{1,9}(\.\d{0,9})?$/.test(text) ? Number(text) : NaN
   if (seconds <= longestAgo) return Math.round(nowMs - Math.max(0, seconds) * 1000)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { integer, noLonger } from '../../fields/field.ts'
+import { integer, maxLength } from '../../fields/field.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { countListeners } from '../../playout/listeners/count-listeners.ts'
 import { skipSong } from '../../playout/playouts/commands.ts'
@@ -70,7 +70,7 @@ const source = v.pipe(
     if (!isNamed) addIssue({ message: 'must have an id or a path.' })
   })
 )
-const sources = v.optional(v.pipe(v.unknown(), noLonger(1_000), v.array(source, 'must be a list.')), [])
+const sources = v.optional(v.pipe(v.unknown(), maxLength(1_000), v.array(source, 'must be a list.')), [])
 
 const report = v.pipe(
   v.object(

@@ -8,7 +8,7 @@ import { clearQueue } from '../../playout/queue/queue.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { refuse } from '../core/resource-store.ts'
+import { refuseProblems } from '../core/resource-store.ts'
 import { actionResult, type ApiRoute, json, stationOf } from '../core/route.ts'
 import { oneOf } from '../core/schemas.ts'
 import { type QueueRow, renderRow, selectRows } from './queue.ts'
@@ -99,7 +99,7 @@ const add: ApiRoute = {
     const wanted = several ?? [single ?? 0]
     const ids = await changeStation(services, station.id, async change => {
       const { tx } = change
-      refuse(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
+      refuseProblems(await unknownSongs(tx, station.id, wanted, several ? 'media_ids' : null))
       const added = await addToQueue(change, wanted, position ?? null)
       await Promise.all(
         added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))

@@ -56,7 +56,8 @@ const list: ApiRoute = {
     const { type = 'pending' } = filter.parse(request.query)
     const pattern = likePattern(query.search)
     const waits = sql`state in ('pending', 'queued')`
-    // Those that wait are few. Others in the order of an index: see "walks an index of all stations" in docs/gotchas.md.
+    // Those that wait are few. Others in the order of an index: see "walks an index of all stations" in
+    // docs/gotchas.md.
     const newest =
       type === 'pending'
         ? sql`select * from requests where station_id = ${station.id} and ${waits} order by id desc ${newestRows(sql)}`

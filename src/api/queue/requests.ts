@@ -9,7 +9,7 @@ import {
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
-import { visitedStation, visitOf } from '../auth/visit.ts'
+import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { listSchema } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { actionResult, type ApiRoute } from '../core/route.ts'
@@ -33,7 +33,7 @@ const list: ApiRoute = {
     errors: [429]
   },
   async handle(request, services) {
-    const { stationId, profile } = await visitedStation(visitOf(request), services)
+    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
     const { BASE_URL: baseUrl } = services.config
     return listSongs(
       request,
@@ -65,7 +65,7 @@ const submit: ApiRoute = {
     errors: [403, 409, 429]
   },
   async handle(request, services) {
-    const { stationId } = await visitedStation(visitOf(request), services)
+    const { stationId } = await findVisibleStation(publicRequestOf(request), services)
     const media = mediaNamed(request.params['media_id'] ?? '')
     const wait = submissions.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)

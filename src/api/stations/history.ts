@@ -16,7 +16,7 @@ import {
   parseListQuery,
   readList
 } from '../core/list.ts'
-import { instant, localTime, momentOf, momentSchema } from '../core/moments.ts'
+import { instant, localTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { filtersOf } from '../core/parse.ts'
 import { type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
 
@@ -57,11 +57,12 @@ const list: ApiRoute = {
     const { detailed = '0', format = 'json' } = shape.parse(request.query)
     const isDetailed = ['1', 'true'].includes(detailed)
     const pattern = likePattern(query.search)
-    const start = momentOf(request.query, 'start')
-    const end = momentOf(request.query, 'end')
+    const start = parseMoment(request.query, 'start')
+    const end = parseMoment(request.query, 'end')
     const startMs = start ? instant(sql, station, start, 0) : sql`0::bigint`
     const endMs = end ? instant(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
-    // Bounds and order of an index that begins with the station: see "walks an index of all stations" in docs/gotchas.md.
+    // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
+    // docs/gotchas.md.
     const newest = sql`
       select * from song_history
       where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
@@ -176,7 +177,10 @@ const playedSeconds = (sql: Sql): Fragment => sql`
   (case when h.duration_ms = 0 and h.ended_at_ms is not null then h.ended_at_ms - h.started_at_ms
     else h.duration_ms end) / 1000`
 
-/** Plays, newest first, as on now playing: the text is that of the play, what else is known of the song is that of its media. */
+/**
+ * Plays, newest first, as on now playing: the text is that of the play, what else is known of the song is
+ * that of its media.
+ */
 const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as "shId", h.started_at_ms / 1000 as "playedAt", ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request as "isRequest",

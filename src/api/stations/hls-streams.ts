@@ -5,7 +5,7 @@ import {
   choice,
   custom,
   flag,
-  given,
+  readOnly,
   integer,
   namedValues,
   privateAddress,
@@ -16,7 +16,7 @@ import {
 import type { FieldError } from '../../runtime/errors.ts'
 import { mountName } from '../../station/now-playing.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type Rules, type Stored, resource, type Write } from '../core/resource.ts'
+import { type ResourceRules, type StoredRecord, resource, type Write } from '../core/resource.ts'
 import { targetProblems } from '../core/target-problems.ts'
 
 /** A mount's path as people type it: exactly one slash at its beginning is enforced. */
@@ -92,12 +92,12 @@ export const hlsStreams = resource({
     autodj_bitrate: integer({ min: 0, max: 10_000, fallback: 128, about: 'kbit/s; ignored for flac.' }),
     custom_listen_url: webAddress({ max: 255, about: 'Where listeners find it, if not at its path.' }),
     frontend_config: namedValues({ max: 50, about: 'Settings for the streaming server; kept as they are.' }),
-    listeners_unique: given<number>({
+    listeners_unique: readOnly<number>({
       isStored: true,
       schema: { type: 'integer' },
       about: 'Distinct listeners as last counted.'
     }),
-    listeners_total: given<number>({
+    listeners_total: readOnly<number>({
       isStored: true,
       schema: { type: 'integer' },
       about: 'Listeners as last counted.'
@@ -112,7 +112,7 @@ export const hlsStreams = resource({
 
 type HlsFields = typeof hlsStreams.fields
 type StreamName = Pick<
-  Stored<HlsFields>,
+  StoredRecord<HlsFields>,
   'name' | 'display_name' | 'enable_autodj' | 'autodj_bitrate' | 'autodj_format'
 >
 
@@ -125,7 +125,7 @@ const shownName = (stream: StreamName) =>
     format: stream.autodj_format
   })
 
-const rules: Rules<HlsFields> = {
+const rules: ResourceRules<HlsFields> = {
   async ahead({ services, station, id, values: { relay_url: url } }) {
     if (!url) return []
     const [same] = await services.reads`
@@ -171,7 +171,10 @@ async function limitProblems({ tx, station, before, values, sent }: Write<HlsFie
   ]
 }
 
-/** Exactly one default per station: whoever takes the flag takes it from the other, whoever drops it hands it on. */
+/**
+ * Exactly one default per station: whoever takes the flag takes it from the other, whoever drops it hands it
+ * on.
+ */
 async function settleDefault({ tx, station, before, values }: Write<HlsFields>): Promise<void> {
   if (!station) return
   const [current] = await tx<{ id: number }[]>`

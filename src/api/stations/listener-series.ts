@@ -5,7 +5,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { instant, localTime, momentOf, momentSchema } from '../core/moments.ts'
+import { instant, localTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { filtersOf } from '../core/parse.ts'
 import { type ApiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 
@@ -37,8 +37,8 @@ const dayMinutes = 1_440
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, dayMinutes]
 
 /**
- * The span between two instants (Unix milliseconds), both included. `stepSeconds` null: the shortest handsome step that
- * needs no more points than there may be. Throws a 400 for a step that needs more.
+ * The span between two instants (Unix milliseconds), both included. `stepSeconds` null: the shortest handsome
+ * step that needs no more points than there may be. Throws a 400 for a step that needs more.
  */
 export function spanOf(startMs: number, endMs: number, stepSeconds: number | null): Span {
   const firstMinute = Math.floor(startMs / 60_000)
@@ -54,8 +54,8 @@ export function spanOf(startMs: number, endMs: number, stepSeconds: number | nul
 }
 
 /**
- * The points of a span. In a step without changes the count is what it was before. `before`: the count that the first
- * step finds; `changes` are in order.
+ * The points of a span. In a step without changes the count is what it was before. `before`: the count that
+ * the first step finds; `changes` are in order.
  */
 export function pointsOf(
   { firstMinute, lastMinute, stepMinutes }: Span,
@@ -138,8 +138,8 @@ const series: ApiRoute = {
 
 /** What is asked for; nobody knows of later than now. */
 async function boundsOf(sql: Sql, station: StationRow, query: URLSearchParams) {
-  const start = momentOf(query, 'start')
-  const end = momentOf(query, 'end')
+  const start = parseMoment(query, 'start')
+  const end = parseMoment(query, 'end')
   const [asked] = await sql<
     { startMs: number | null; endMs: number | null; timezone: string; knownMs: number }[]
   >`

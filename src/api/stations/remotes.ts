@@ -5,7 +5,7 @@ import {
   choice,
   custom,
   flag,
-  given,
+  readOnly,
   integer,
   problem,
   secret,
@@ -14,7 +14,7 @@ import {
 } from '../../fields/field.ts'
 import type { LockedStation } from '../../playout/rows.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type Rules, resource, type Stored } from '../core/resource.ts'
+import { type ResourceRules, resource, type StoredRecord } from '../core/resource.ts'
 import { targetProblems } from '../core/target-problems.ts'
 
 const address = webAddress({ max: 255, about: '' })
@@ -62,12 +62,12 @@ export const remotes = resource({
       fallback: '',
       about: 'The format of the sound; empty: as its server says.'
     }),
-    listeners_unique: given<number>({
+    listeners_unique: readOnly<number>({
       isStored: true,
       schema: { type: 'integer' },
       about: 'Distinct listeners as last counted.'
     }),
-    listeners_total: given<number>({
+    listeners_total: readOnly<number>({
       isStored: true,
       schema: { type: 'integer' },
       about: 'Listeners as last counted.'
@@ -82,7 +82,7 @@ export const remotes = resource({
 /** What its server is asked by. */
 const asked = ['url', 'type', 'admin_password'] as const
 
-const rules: Rules<typeof remotes.fields> = {
+const rules: ResourceRules<typeof remotes.fields> = {
   async ahead({ services, station, id, values }) {
     const [before] = await services.reads<{ url: string; type: string }[]>`
       select url, type from remotes where id = ${id} and station_id = ${station?.id ?? null}`
@@ -102,7 +102,7 @@ const rules: Rules<typeof remotes.fields> = {
 /** The totals of a station without a remote. */
 const withoutListeners = (
   { listenersTotal, listenersUnique }: LockedStation,
-  remote: Pick<Stored<typeof remotes.fields>, 'listeners_total' | 'listeners_unique'>
+  remote: Pick<StoredRecord<typeof remotes.fields>, 'listeners_total' | 'listeners_unique'>
 ) => ({
   listeners_total: Math.max(0, listenersTotal - (remote.listeners_total ?? 0)),
   listeners_unique: Math.max(0, listenersUnique - (remote.listeners_unique ?? 0))

@@ -25,10 +25,13 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { shortNameOf, shortNamePattern } from '../../station/short-name.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type Rules, type Stored, type Write } from '../core/resource.ts'
+import { resource, type ResourceRules, type StoredRecord, type Write } from '../core/resource.ts'
 import type { ApiServices } from '../core/services.ts'
 
-/** A name of the IANA time zone database in its own spelling; null for any other text. Offsets (`+01:00`) are none. */
+/**
+ * A name of the IANA time zone database in its own spelling; null for any other text. Offsets (`+01:00`) are
+ * none.
+ */
 function timezoneOf(name: string): string | null {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return null
   try {
@@ -206,10 +209,10 @@ const queueSettings = [
 /** What its streaming server is asked by. */
 const askedBy = ['frontend', 'frontend_url', 'frontend_admin_password', 'backend', 'is_enabled'] as const
 
-const isClocked = ({ is_enabled, backend }: Pick<Stored<StationFields>, 'is_enabled' | 'backend'>) =>
+const isClocked = ({ is_enabled, backend }: Pick<StoredRecord<StationFields>, 'is_enabled' | 'backend'>) =>
   is_enabled && backend === 'clock'
 
-const rules: Rules<StationFields> = {
+const rules: ResourceRules<StationFields> = {
   async prepare(write) {
     const { tx, before, values } = write
     const problems = await storageProblems(write)
@@ -269,15 +272,17 @@ async function freeShortName(tx: Tx, name: string, ownId: number): Promise<strin
   return names.find(each => !taken.has(each)) ?? shortNameOf(name)
 }
 
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
-/** Starts it where it was switched on, and shows what was written: on this server before the answer is sent. */
+/**
+ * Starts it where it was switched on, and shows what was written: on this server before the answer is sent.
+ */
 async function show(services: ApiServices, stationId: number): Promise<void> {
   const { live, log } = services
   try {
     const { outcome } = await advance(services, { stationId, endedShId: 0, cause: 'wake' })
     if (outcome === 'deleted') await publishEventually(services, stationId)
-    await withDeadline(patienceMs, 'showing the station', () => live.catchUp(stationId))
+    await withDeadline(timeoutMs, 'showing the station', () => live.catchUp(stationId))
   } catch (error) {
     log.warn({ err: error, station: stationId }, 'a change of the station does not show yet')
   }

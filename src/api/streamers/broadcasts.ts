@@ -51,7 +51,8 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const { id: stationId } = stationOf(request)
-    // In the order of an index that begins with the station: see "walks an index of all stations" in docs/gotchas.md.
+    // In the order of an index that begins with the station: see "walks an index of all stations" in
+    // docs/gotchas.md.
     const newest = sql`
       select * from broadcasts where station_id between ${stationId} and ${stationId}
       order by station_id, id desc ${newestRows(sql)}`

@@ -7,8 +7,8 @@ import { shownName, sourceUser } from '../../db/stations.ts'
 import { sealingPurpose } from '../../fields/column.ts'
 import { ownerOf } from '../../outbound/networks.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { verifyNothing, verifyPassword } from '../../security/passwords.ts'
-import type { Secrets } from '../core/services.ts'
+import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
+import type { Secrets } from '../../security/secrets.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
 
 /** What a streaming client sent, and the address it came from (empty: not known). */
@@ -46,9 +46,10 @@ export interface StreamerRow {
 }
 
 /**
- * Whether somebody may go live on a station now; null: no. A user who is not known and one without a password cost as
- * much time as a wrong password. Who has guessed too often is not looked at for a while. Throws an `ApiError`: 404
- * without the station, 400 where it lets nobody go live, 429 where too many passwords wait to be checked.
+ * Whether somebody may go live on a station now; null: no. A user who is not known and one without a password
+ * cost as much time as a wrong password. Who has guessed too often is not looked at for a while. Throws an
+ * `ApiError`: 404 without the station, 400 where it lets nobody go live, 429 where too many passwords wait to
+ * be checked.
  */
 export async function loginStreamer(
   { sql, secrets }: { readonly sql: Sql; readonly secrets: Secrets },
@@ -58,7 +59,7 @@ export async function loginStreamer(
 ): Promise<AllowedStreamer | null> {
   const station = await findStation(sql, stationId)
   if (!station) throw new ApiError('not-found')
-  if (!station.isOpen) throw new ApiError('invalid', 'Streamers may not go live on this station.')
+  if (!station.isOpen) throw new ApiError('invalid', 'This station does not accept streamers.')
   const guesser = `${stationId} ${ownerOf(login.address).slice(0, addressAtMost)}`
   if (guesses.peek(guesser) > 0) return null
   const proven = await firstProven({ sql, secrets }, stationId, station, claimsOf(login))
@@ -110,7 +111,7 @@ async function firstProven(
     const streamer = await findAccount(sql, stationId, user)
     const isRight =
       streamer === undefined || streamer.password === ''
-        ? await verifyNothing(password)
+        ? await verifyNoPassword(password)
         : await verifyPassword(streamer.password, password)
     if (isRight && streamer) return streamer
   }
@@ -143,9 +144,9 @@ export interface Claim {
 }
 
 /**
- * Whom a streaming client may mean, in the order in which it is to be believed. Programs that know no users send none,
- * or `source`, and leave one field for the password: it holds the station's, or `user,password` or `user:password`.
- * Never empty; at most one claim is of another user than `source`.
+ * Whom a streaming client may mean, in the order in which it is to be believed. Programs that know no users
+ * send none, or `source`, and leave one field for the password: it holds the station's, or `user,password` or
+ * `user:password`. Never empty; at most one claim is of another user than `source`.
  */
 export function claimsOf({ user, password }: Claim): Claim[] {
   const name = nameOf(user)

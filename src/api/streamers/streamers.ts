@@ -2,7 +2,7 @@ import type { ScheduleItem } from '../../autodj/schedule.ts'
 import { flag, listOf, secret, text } from '../../fields/field.ts'
 import { hashPassword } from '../../security/passwords.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type Rules, resource } from '../core/resource.ts'
+import { type ResourceRules, resource } from '../core/resource.ts'
 import { scheduleItem, scheduleItemSchema, withIds } from '../playlists/schedule-items.ts'
 
 /** Who may go live on a station with a streaming program of their own. */
@@ -55,7 +55,7 @@ export const streamers = resource({
   unique: { streamers_username: 'streamer_username' }
 })
 
-const rules: Rules<typeof streamers.fields> = {
+const rules: ResourceRules<typeof streamers.fields> = {
   async prepare({ tx, before, values }) {
     values.schedule_items = await withIds(tx, values.schedule_items, before?.schedule_items ?? [])
     return []

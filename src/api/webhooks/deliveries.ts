@@ -115,7 +115,8 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const { status } = filter.parse(request.query)
     const hook = await readHook(sql, request)
-    // Bounds and order of an index that begins with the hook: see "walks an index of all stations" in docs/gotchas.md.
+    // Bounds and order of an index that begins with the hook: see "walks an index of all stations" in
+    // docs/gotchas.md.
     const [key, values] =
       status === undefined
         ? [sql`webhook_id`, sql`${hook.id}::bigint`]

@@ -36,7 +36,7 @@ const redeliver: ApiRoute = {
         select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
       if (!found) throw new ApiError('not-found')
       if (found.state === 'pending')
-        throw new ApiError('conflict', 'The delivery is pending: it is sent anyway.')
+        throw new ApiError('conflict', 'The delivery is pending and will be sent.')
       await sendAgain(tx, [id], engineTimeMs())
       await recordAudit(tx, request, { record: 'WebhookDelivery', id })
       return locked

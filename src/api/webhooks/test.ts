@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
-import type { Attempted } from '../../webhooks/deliveries/outcome.ts'
+import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
 import { prepare } from '../../webhooks/deliveries/prepare.ts'
-import { send, type SendParts, sendPartsOf } from '../../webhooks/deliveries/send.ts'
+import { sendRequest, type SendParts, sendPartsOf } from '../../webhooks/deliveries/send.ts'
 import type { HookRequest, Sending } from '../../webhooks/deliveries/sending.ts'
 import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
@@ -131,7 +131,7 @@ async function trySending({ id, sending, secrets }: Message, parts: SendParts) {
     return resultOf([], { ...unanswered, fault: 'nothing', response: sending.reason })
   const made: HookRequest[] = []
   const startedAt = performance.now()
-  const outcome = await send(sending, id, secrets, {
+  const outcome = await sendRequest(sending, id, secrets, {
     ...parts,
     onRequest: request => made.push(request)
   }).catch((error: unknown) => {
@@ -159,7 +159,7 @@ function resultOf(
     fault,
     durationMs,
     response
-  }: Pick<Attempted, 'status' | 'durationMs' | 'response'> & { fault: string | null }
+  }: Pick<AttemptResult, 'status' | 'durationMs' | 'response'> & { fault: string | null }
 ) {
   const message = fault === null ? 'The message has arrived.' : `The message has not arrived: ${fault}.`
   return {

@@ -6,7 +6,7 @@ import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { keepFormerSecret } from '../../webhooks/former-secret.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { recordAudit } from '../core/audit.ts'
-import { openStore, refuse } from '../core/resource-store.ts'
+import { openStore, refuseProblems } from '../core/resource-store.ts'
 import { actionResult, type ApiRoute, json, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { forgetFailures, lockHook, readHook } from './webhook-row.ts'
@@ -26,7 +26,7 @@ const toggle: ApiRoute = {
   async handle(request, { sql }) {
     const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
-      if (!isEnabled) refuse(incompleteConfig(hookTypeOf(type), config))
+      if (!isEnabled) refuseProblems(incompleteConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await forgetFailures(tx, id)

@@ -10,8 +10,8 @@ export interface HookState {
 }
 
 /**
- * The metadata of hooks by id: their state and how their deliveries went. `last_message_sent` is in Unix seconds,
- * `last_status` the HTTP status of the last attempt; 0 where there was none.
+ * The metadata of hooks by id: their state and how their deliveries went. `last_message_sent` is in Unix
+ * seconds, `last_status` the HTTP status of the last attempt; 0 where there was none.
  */
 export async function readMetadata(
   sql: Sql | Tx,

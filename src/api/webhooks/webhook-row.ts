@@ -1,4 +1,4 @@
-import { settleNotification } from '../../db/notifications.ts'
+import { resolveAlert } from '../../db/notifications.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Trigger } from '../../station/triggers.ts'
@@ -49,5 +49,5 @@ export async function forgetFailures(tx: Tx, webhookId: number): Promise<void> {
     update webhooks set is_auto_disabled = false, consecutive_failures = 0, failing_since_ms = null, pauses = 0,
       paused_until_ms = 0
     where id = ${webhookId}`
-  await settleNotification(tx, disabledFact(webhookId))
+  await resolveAlert(tx, disabledFact(webhookId))
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 
-import { settleNotification } from '../../db/notifications.ts'
+import { resolveAlert } from '../../db/notifications.ts'
 import {
   choice,
   fixed,
   flag,
-  given,
+  readOnly,
   listOf,
   namedChanges,
   type NamedValue,
@@ -17,7 +17,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { type Trigger, triggers } from '../../station/triggers.ts'
 import {
-  type Config,
+  type HookConfig,
   incompleteConfig,
   isDraft,
   isRedacted,
@@ -32,7 +32,7 @@ import type { HookType } from '../../webhooks/types/hook-type.ts'
 import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type Plan, resource, type Rules, type Stored } from '../core/resource.ts'
+import { type WriteRequest, resource, type ResourceRules, type StoredRecord } from '../core/resource.ts'
 import { targetProblems } from '../core/target-problems.ts'
 import { readMetadata } from './webhook-metadata.ts'
 import { forgetFailures } from './webhook-row.ts'
@@ -65,7 +65,7 @@ export const webhooks = resource({
       about: `Settings of its type; without any it is a draft. ${describeSettings()}`,
       example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
     }),
-    metadata: given<NamedValue[]>({
+    metadata: readOnly<NamedValue[]>({
       schema: { type: 'array', items: namedValueSchema },
       about: 'state (active, draft, retired or auto_disabled), and how its deliveries went.'
     })
@@ -78,7 +78,7 @@ export const webhooks = resource({
 type HookFields = typeof webhooks.fields
 
 /** What is special about web hooks. */
-export const webhookRules: Rules<HookFields> = {
+export const webhookRules: ResourceRules<HookFields> = {
   ahead: urlProblems,
   prepare({ services, before, values, sent, reveal }) {
     const type = hookTypeOf(before?.type ?? values.type)
@@ -110,7 +110,7 @@ export const webhookRules: Rules<HookFields> = {
     await keepFormerSecret(tx, services.secrets, { id, type }, change)
   },
   async deleted({ tx, before }) {
-    await settleNotification(tx, disabledFact(before.id))
+    await resolveAlert(tx, disabledFact(before.id))
   },
   async shown(rows, { sql, caller, station }) {
     const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
@@ -127,7 +127,7 @@ export const webhookRules: Rules<HookFields> = {
 }
 
 /** What is stored holds no null: that only ever comes in. */
-function storedConfig({ config }: Pick<Stored<HookFields>, 'config'>): Config {
+function storedConfig({ config }: Pick<StoredRecord<HookFields>, 'config'>): HookConfig {
   return config.flatMap(({ key, value }) => (value === null ? [] : [{ key, value }]))
 }
 
@@ -141,9 +141,14 @@ function triggerProblems(type: HookType, asked: readonly Trigger[]): FieldError[
 }
 
 /** Judges where the URLs of a config lead, those that were there already left out. */
-async function urlProblems({ services, station, id, values }: Plan<HookFields>): Promise<FieldError[]> {
+async function urlProblems({
+  services,
+  station,
+  id,
+  values
+}: WriteRequest<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
-  const [stored] = await services.reads<{ type: string; config: Config }[]>`
+  const [stored] = await services.reads<{ type: string; config: HookConfig }[]>`
     select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`
   const typeName = stored?.type ?? values.type
   if (typeName === undefined) return []

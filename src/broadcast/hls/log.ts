@@ -15,13 +15,17 @@ const otherTimeMs = 5 * 60_000
 
 /** How many stations are counted at once. */
 const lanes = 8
-/** How often stations are looked for whose listeners nobody sees any more: after a restart, or under another name. */
+/**
+ * How often stations are looked for whose listeners nobody sees any more: after a restart, or under another
+ * name.
+ */
 const strayMs = 60_000
 
 /**
- * Counts the listeners of HLS streams by the access log of the web server that sends them. `look` reads what was added
- * and records what has changed; call it every second or two. Counts stay what they were until the log was followed for
- * as long as a listener may take to fetch again, so that neither a restart nor a fault brings any of them down.
+ * Counts the listeners of HLS streams by the access log of the web server that sends them. `look` reads what
+ * was added and records what has changed; call it every second or two. Counts stay what they were until the
+ * log was followed for as long as a listener may take to fetch again, so that neither a restart nor a fault
+ * brings any of them down.
  */
 export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLogOptions) {
   const windowMs = 2 * segmentMs
@@ -90,7 +94,10 @@ async function countedStations(sql: Sql): Promise<string[]> {
   return rows.map(({ shortName }) => shortName)
 }
 
-/** Records who listens to the streams of a station, and that nobody listens any more to others that were counted. */
+/**
+ * Records who listens to the streams of a station, and that nobody listens any more to others that were
+ * counted.
+ */
 async function countStation(services: PlayoutServices, shortName: string, variants: Variants): Promise<void> {
   const { sql } = services
   const [station] = await sql<{ id: number }[]>`select id from stations where short_name = ${shortName}`
@@ -114,8 +121,9 @@ interface HlsStream {
 }
 
 /**
- * Who listens to each stream, by its id. A variant belongs to the stream of its name, without the slash in front and with or
- * without its extension: `radio` is `/radio.mp3`, unless there is `/radio`. Variants of no stream are passed over.
+ * Who listens to each stream, by its id. A variant belongs to the stream of its name, without the slash in
+ * front and with or without its extension: `radio` is `/radio.mp3`, unless there is `/radio`. Variants of no
+ * stream are passed over.
  */
 export function listenersOfStreams(
   streams: readonly HlsStream[],
@@ -148,14 +156,17 @@ export interface AccessEntry {
   readonly agent: string
 }
 
-/** The time and the quote after it: no quote comes before them, since web servers escape those of a user's name. */
+/**
+ * The time and the quote after it: no quote comes before them, since web servers escape those of a user's
+ * name.
+ */
 const time = /\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d [+-]\d{4})\] "/
 const request = /^([A-Z]{1,20}) (\S+)(?: HTTP\/[\d.]+)?$/
 const result = /^ (\d{3}) (?:\d+|-)(?= |$)/
 
 /**
- * Reads a line of the common or the combined format, as Apache, nginx and others write them; what comes after is left
- * alone. Null for any other line.
+ * Reads a line of the common or the combined format, as Apache, nginx and others write them; what comes after
+ * is left alone. Null for any other line.
  */
 export function parseAccessLine(line: string): AccessEntry | null {
   const address = line.slice(0, Math.max(0, line.indexOf(' ')))
@@ -190,7 +201,10 @@ type Variants = ReadonlyMap<string, readonly string[]>
 /** Who listens to HLS, by what was fetched lately. Instants are Unix milliseconds and never go back. */
 interface HlsListeners {
   readonly see: (fetch: HlsFetch, atMs: number) => void
-  /** Forgets who has left. Gives the short names of stations where anybody came or left and nobody has taken it over. */
+  /**
+   * Forgets who has left. Gives the short names of stations where anybody came or left and nobody has taken
+   * it over.
+   */
   readonly changedAt: (atMs: number) => string[]
   readonly variantsOf: (shortName: string) => Variants
   /** The changes of a station are taken over. */
@@ -198,8 +212,8 @@ interface HlsListeners {
 }
 
 /**
- * Who has fetched within `windowMs` listens. Only so many listeners are known at once; who comes beyond them is not
- * seen.
+ * Who has fetched within `windowMs` listens. Only so many listeners are known at once; who comes beyond them
+ * is not seen.
  */
 export function openHlsListeners(windowMs: number, listenersAtMost = 200_000): HlsListeners {
   /** By station and variant: when each listener fetched last, the longest ago first. */
@@ -266,7 +280,10 @@ const master = 'live'
 const gotten: ReadonlySet<number> = new Set([200, 206, 304])
 const place = /^\/hls\/([^/]{1,100})\/(.{1,255})\.m3u8$/
 
-/** Reads `/hls/{short name}/{variant}.m3u8` out of a request; null if it is for anything else, or was not answered. */
+/**
+ * Reads `/hls/{short name}/{variant}.m3u8` out of a request; null if it is for anything else, or was not
+ * answered.
+ */
 export function hlsFetchOf({ address, method, target, status, agent }: AccessEntry): HlsFetch | null {
   if (method !== 'GET' || !gotten.has(status)) return null
   const [, shortName, variant] = place.exec(pathOf(target)) ?? []

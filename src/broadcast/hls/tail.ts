@@ -6,8 +6,8 @@ import { openInside } from '../../runtime/contained-files.ts'
 /** Follows a file that grows. */
 export interface Tail {
   /**
-   * Gives the lines that were added since the last look, without their ends, and whether there is a file. Throws if it
-   * cannot be read; the next look goes on.
+   * Gives the lines that were added since the last look, without their ends, and whether there is a file.
+   * Throws if it cannot be read; the next look goes on.
    */
   readonly look: (onLine: (line: string) => void) => Promise<boolean>
   readonly close: () => Promise<void>
@@ -26,14 +26,16 @@ const newline = 0x0a
 interface Followed {
   readonly handle: FileHandle
   position: number
-  /** The beginning of a line whose end is not written yet; null while a line that is too long is passed over. */
+  /**
+   * The beginning of a line whose end is not written yet; null while a line that is too long is passed over.
+   */
   rest: Buffer | null
 }
 
 /**
- * Opens nothing yet. A file that is there at the first look is followed from its end, one that appears later from its
- * beginning. One that is renamed away is followed until another with its name has something in it; one that was cut, and
- * so is shorter than what was read of it, is read from its beginning.
+ * Opens nothing yet. A file that is there at the first look is followed from its end, one that appears later
+ * from its beginning. One that is renamed away is followed until another with its name has something in it;
+ * one that was cut, and so is shorter than what was read of it, is read from its beginning.
  */
 export function openTail(
   path: string,
@@ -77,7 +79,10 @@ async function follow(path: string, from: 'beginning' | 'end'): Promise<Followed
   }
 }
 
-/** A link in the folder of the log may lead to another file of it, and nowhere else: the web server's user may write there. */
+/**
+ * A link in the folder of the log may lead to another file of it, and nowhere else: the web server's user may
+ * write there.
+ */
 async function openBeside(path: string): Promise<FileHandle> {
   return openInside(path, [await realpath(dirname(path))])
 }

@@ -58,8 +58,8 @@ function countedIn(source: XmlElement) {
 }
 
 /**
- * Asks Icecast for all its streams: as its admin where there is a password that it accepts, else as anybody may. Throws
- * an `AnswerFault` or a `FetchFault`.
+ * Asks Icecast for all its streams: as its admin where there is a password that it accepts, else as anybody
+ * may. Throws an `AnswerFault` or a `FetchFault`.
  */
 export async function askIcecast(server: StreamingServer, signal: AbortSignal): Promise<ServerAnswer> {
   if (server.password === '') return askAsAnybody(server, signal, '')
@@ -110,7 +110,8 @@ const status = v.object({
 })
 
 /**
- * Reads `/status-json.xsl` of Icecast, which anybody may ask for. Who listens is not in it. Throws an `AnswerFault`.
+ * Reads `/status-json.xsl` of Icecast, which anybody may ask for. Who listens is not in it. Throws an
+ * `AnswerFault`.
  */
 export function parseIcecastStatus(bytes: Uint8Array): Stream[] {
   const parsed = v.safeParse(status, parseLooseJson(bytes))
@@ -148,7 +149,10 @@ export function pathOf(address: string): string | null {
   }
 }
 
-/** An element of XML. Names of elements and attributes are in lower case; `text` is without that of its children. */
+/**
+ * An element of XML. Names of elements and attributes are in lower case; `text` is without that of its
+ * children.
+ */
 interface XmlElement {
   readonly name: string
   readonly attributes: ReadonlyMap<string, string>
@@ -166,9 +170,10 @@ const elementsAtMost = 80_000
 const depthAtMost = 16
 
 /**
- * Reads XML in UTF-8 and gives its root. What streaming servers write of foreign titles is mended: bare `&`, entities
- * that XML does not know (they stay as they are written), control characters. Everything else that is not well formed,
- * document types (which could define entities) and what is too much throws an `AnswerFault`.
+ * Reads XML in UTF-8 and gives its root. What streaming servers write of foreign titles is mended: bare `&`,
+ * entities that XML does not know (they stay as they are written), control characters. Everything else that
+ * is not well formed, document types (which could define entities) and what is too much throws an
+ * `AnswerFault`.
  */
 function parseXml(bytes: Uint8Array): XmlElement {
   const top = elementOf('', [])

@@ -13,8 +13,8 @@ export interface AnnotatedSong {
 }
 
 /**
- * A song as Liquidsoap takes it: `annotate:title="...",...:media:path`, or with the address of a song that is behind one.
- * Values are text in quotes without line breaks, whatever a tag holds.
+ * A song as Liquidsoap takes it: `annotate:title="...",...:media:path`, or with the address of a song that is
+ * behind one. Values are text in quotes without line breaks, whatever a tag holds.
  */
 export function annotatedUri(song: AnnotatedSong): string {
   const annotations = {

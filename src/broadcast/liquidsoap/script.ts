@@ -20,8 +20,8 @@ export interface ScriptStation {
 const template = readFileSync(programFile('assets/radio/station.liq'), 'utf8')
 
 /**
- * The Liquidsoap script that plays a station, which calls Cuewire at `baseUrl` unless its environment names another
- * address.
+ * The Liquidsoap script that plays a station, which calls Cuewire at `baseUrl` unless its environment names
+ * another address.
  */
 export function renderScript(station: ScriptStation, baseUrl: string): string {
   const icecast = icecastOf(station.frontendUrl)
@@ -102,8 +102,8 @@ function nearest(choices: readonly number[], wanted: number): number {
 }
 
 /**
- * A text as Liquidsoap reads it, on one line: what it holds never becomes code. Liquidsoap 2.1 puts values in place of `#{...}`
- * even where the `#` is written as an escape, so the two are kept apart.
+ * A text as Liquidsoap reads it, on one line: what it holds never becomes code. Liquidsoap 2.1 puts values in
+ * place of `#{...}` even where the `#` is written as an escape, so the two are kept apart.
  */
 export function liquidsoapText(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' ')

@@ -27,7 +27,10 @@ export function meantStreams(poll: ClaimedPoll, streams: readonly Stream[]): Str
   return streamsOf(poll, streams).filter(stream => stream !== null)
 }
 
-/** The stream behind the address that listeners use. Shoutcast's may be named by number: `/stream/2/`, `/?sid=2`. */
+/**
+ * The stream behind the address that listeners use. Shoutcast's may be named by number: `/stream/2/`,
+ * `/?sid=2`.
+ */
 function remoteStream(
   kind: ClaimedPoll['kind'],
   url: string,
@@ -43,7 +46,9 @@ function remoteStream(
 const silent = { isConnected: false, artist: '', title: '' }
 const nobody = { total: 0, unique: 0, identities: [] }
 
-/** What these streams say. A stream that the server does not have is not connected, and nobody listens to it. */
+/**
+ * What these streams say. A stream that the server does not have is not connected, and nobody listens to it.
+ */
 export function findingsOf(poll: ClaimedPoll, streams: readonly Stream[]): Findings {
   const found = streamsOf(poll, streams)
   const total = found.reduce((sum, stream) => sum + (stream?.total ?? 0), 0)

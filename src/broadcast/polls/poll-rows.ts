@@ -13,8 +13,8 @@ export const remoteKind = (sql: Sql | Tx): Fragment => sql`case when s.is_enable
 export const pollFact = (id: number): string => `poll:${id}`
 
 /**
- * Adds polls that are missing, of all stations or of one. One that is not wanted any more stays until its turn comes:
- * then nobody listens there, and it goes. Gives how many were added.
+ * Adds polls that are missing, of all stations or of one. One that is not wanted any more stays until its
+ * turn comes: then nobody listens there, and it goes. Gives how many were added.
  */
 export async function addPolls(sql: Sql | Tx, stationId: number | null = null): Promise<number> {
   const { count } = await sql`
@@ -33,8 +33,8 @@ export async function addPolls(sql: Sql | Tx, stationId: number | null = null): 
 }
 
 /**
- * Has the servers of a station asked anew, or that of one of its remotes alone, because what they are asked by has
- * changed: at once, and as if they had never been asked.
+ * Has the servers of a station asked anew, or that of one of its remotes alone, because what they are asked
+ * by has changed: at once, and as if they had never been asked.
  */
 export async function renewPolls(tx: Tx, stationId: number, remoteId: number | null = null): Promise<void> {
   await tx`
@@ -129,8 +129,11 @@ export interface PollResult {
   readonly problem: string
 }
 
-/** Keeps how polls went, of those that are still claimed: not of one that is to be asked anew since, or by others. */
-export async function keepResults(sql: Sql, results: readonly PollResult[]): Promise<void> {
+/**
+ * Keeps how polls went, of those that are still claimed: not of one that is to be asked anew since, or by
+ * others.
+ */
+export async function storeResults(sql: Sql, results: readonly PollResult[]): Promise<void> {
   if (results.length === 0) return
   const all = <Value>(pick: (result: PollResult) => Value) => results.map(pick)
   await sql`

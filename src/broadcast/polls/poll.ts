@@ -1,6 +1,6 @@
 import type { LimitFunction } from 'p-limit'
 
-import { type Raised, raiseNotification, settleNotification } from '../../db/notifications.ts'
+import { type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import { sealingPurpose } from '../../fields/column.ts'
 import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { changeStation } from '../../playout/change-station.ts'
@@ -28,9 +28,9 @@ export interface PollParts extends PlayoutServices {
 const deadlineMs = 5_000
 
 /**
- * Asks a server and writes down what it says. Gives when it is asked again and how it went; null where it is asked no
- * more. Rejects once `signal` is aborted, or where a store is away: then the claim runs out. `clock` gives Unix
- * milliseconds.
+ * Asks a server and writes down what it says. Gives when it is asked again and how it went; null where it is
+ * asked no more. Rejects once `signal` is aborted, or where a store is away: then the claim runs out. `clock`
+ * gives Unix milliseconds.
  */
 export async function runPoll(
   parts: PollParts,
@@ -47,7 +47,7 @@ export async function runPoll(
   const nowMs = clock()
   await parts.writing(() => tell(parts, poll, found, nowMs))
   if (poll.failingSinceMs !== null) {
-    await settleNotification(parts.sql, pollFact(poll.id))
+    await resolveAlert(parts.sql, pollFact(poll.id))
     parts.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server answers again')
   }
   const isBusy = found.total > 0 || (poll.isHeard && (poll.isReported || poll.isLive))
@@ -132,7 +132,7 @@ async function noteFailure(
       { station: poll.stationId, remote: poll.remoteId, problem },
       'streaming server does not answer'
     )
-  if (nowMs - sinceMs >= patienceMs) await raiseNotification(parts.sql, notificationOf(poll, problem))
+  if (nowMs - sinceMs >= alertAfterMs) await raiseAlert(parts.sql, notificationOf(poll, problem))
   if (nowMs - sinceMs >= trustMs) await parts.writing(() => tell(parts, poll, lost(poll), nowMs))
   return {
     poll,
@@ -151,7 +151,7 @@ function lost(poll: ClaimedPoll): Findings {
   return poll.isReported ? found : { ...found, seen: null }
 }
 
-const notificationOf = ({ id, station, name }: ClaimedPoll, problem: string): Raised => ({
+const notificationOf = ({ id, station, name }: ClaimedPoll, problem: string): NewAlert => ({
   fact: pollFact(id),
   title: `A streaming server does not answer: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
@@ -166,7 +166,7 @@ async function endPoll(parts: PollParts, poll: ClaimedPoll, nowMs: number): Prom
   await parts.writing(() => tell(parts, poll, lost(poll), nowMs))
   const { count } = await parts.sql`
     delete from polls where id = ${poll.id} and due_at_ms = ${poll.claimedUntilMs}`
-  if (count > 0) await settleNotification(parts.sql, pollFact(poll.id))
+  if (count > 0) await resolveAlert(parts.sql, pollFact(poll.id))
   return null
 }
 
@@ -188,7 +188,10 @@ async function learnSound(
 const second = 1_000
 const minute = 60 * second
 
-/** How often a server is asked while something goes on there; while nothing does; and after minutes of nothing. */
+/**
+ * How often a server is asked while something goes on there; while nothing does; and after minutes of
+ * nothing.
+ */
 const busyPeriodMs = 5 * second
 const idlePeriodMs = 15 * second
 const restPeriodMs = 30 * second
@@ -197,11 +200,13 @@ const restAfterMs = 5 * minute
 const longestPauseMs = minute
 
 /** From then on operators are told that a server does not answer. */
-const patienceMs = 5 * minute
+const alertAfterMs = 5 * minute
 /** For so long the last good answer is taken to be true still. */
 const trustMs = 10 * minute
 
-/** When a server is asked again that answered, and since when nobody listens there; `chance` is from 0 to 1. */
+/**
+ * When a server is asked again that answered, and since when nobody listens there; `chance` is from 0 to 1.
+ */
 export function afterAnswer(
   startedAtMs: number,
   { isBusy, idleSinceMs }: { readonly isBusy: boolean; readonly idleSinceMs: number | null },

@@ -6,7 +6,7 @@ import { networkList } from '../../outbound/networks.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openAnswers } from '../server-answers.ts'
-import { type ClaimedPoll, claimPolls, keepResults, type PollResult } from './poll-rows.ts'
+import { type ClaimedPoll, claimPolls, storeResults, type PollResult } from './poll-rows.ts'
 import { type PollParts, runPoll } from './poll.ts'
 
 export interface PollServices extends PlayoutServices {
@@ -17,8 +17,9 @@ export interface PollServices extends PlayoutServices {
 /** Asking, as one process does it. */
 export interface Polls {
   /**
-   * Keeps how the polls went that have ended, takes servers that are due at this time (Unix milliseconds), as many as
-   * there is room for, and begins to ask them. Gives how many, and whether there was room for no more.
+   * Keeps how the polls went that have ended, takes servers that are due at this time (Unix milliseconds), as
+   * many as there is room for, and begins to ask them. Gives how many, and whether there was room for no
+   * more.
    */
   readonly look: (nowMs: number) => Promise<{ begun: number; isFull: boolean }>
   /** Waits for all that were begun, and keeps how they went. */
@@ -33,12 +34,16 @@ const atOnceWithSlow = 200
 const writtenAtOnce = 4
 
 /**
- * Where the servers of stations may be beside the public internet: administrators choose them. Those of remotes may
- * not, and nobody's in link-local, shared and private IPv6 networks, where clouds tell secrets to their machines.
+ * Where the servers of stations may be beside the public internet: administrators choose them. Those of
+ * remotes may not, and nobody's in link-local, shared and private IPv6 networks, where clouds tell secrets to
+ * their machines.
  */
 const privateNetworks = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 
-/** Opens the asking of streaming servers; any number of processes may do it. Aborting `signal` gives up all questions. */
+/**
+ * Opens the asking of streaming servers; any number of processes may do it. Aborting `signal` gives up all
+ * questions.
+ */
 export function openPolls(services: PollServices, signal: AbortSignal): Polls {
   const { WEBHOOK_ALLOWED_NETWORKS: alsoAllowed } = services.config
   const parts: PollParts = {
@@ -66,7 +71,7 @@ export function openPolls(services: PollServices, signal: AbortSignal): Polls {
       if (result) results.push(result)
     } catch (error) {
       if (!signal.aborted)
-        services.log.error({ err: error, station: poll.stationId }, 'poll not kept; trying again')
+        services.log.error({ err: error, station: poll.stationId }, 'poll not kept; retrying')
     } finally {
       clearTimeout(timer)
       giveWay()
@@ -76,7 +81,7 @@ export function openPolls(services: PollServices, signal: AbortSignal): Polls {
   return {
     async look(nowMs) {
       signal.throwIfAborted()
-      await keepResults(services.sql, results.splice(0))
+      await storeResults(services.sql, results.splice(0))
       const room = Math.min(atOnce - soon, atOnceWithSlow - underWay.size)
       if (room <= 0) return { begun: 0, isFull: true }
       const polls = await claimPolls(services.sql, nowMs, room)
@@ -90,7 +95,7 @@ export function openPolls(services: PollServices, signal: AbortSignal): Polls {
     },
     async settled() {
       await Promise.all(underWay)
-      await keepResults(services.sql, results.splice(0))
+      await storeResults(services.sql, results.splice(0))
     }
   }
 }

@@ -50,7 +50,10 @@ function streamOf(fields: v.InferOutput<typeof stream>): Stream {
   }
 }
 
-/** Shoutcast writes three spaces where a source sent ` - `, and sources are careless with the spaces around it. */
+/**
+ * Shoutcast writes three spaces where a source sent ` - `, and sources are careless with the spaces around
+ * it.
+ */
 function separated(songTitle: string): string {
   const title = songTitle.replaceAll('   ', ' - ')
   const separator = [' - ', ' -', '- ', '-'].find(each => title.includes(each)) ?? ' - '

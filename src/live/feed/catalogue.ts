@@ -1,10 +1,11 @@
+import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
-import { type HeldDocument, tagOf } from '../cached-response.ts'
+import { tagOf } from '../entity-tags.ts'
 import { type LiveStation, openLiveStation } from './live-station.ts'
 
 /**
- * All stations a server knows, by id and by short name. Within an epoch a station never goes back; another epoch
- * replaces it, whatever its offset.
+ * All stations a server knows, by id and by short name. Within an epoch a station never goes back; another
+ * epoch replaces it, whatever its offset.
  */
 export interface Catalogue {
   readonly get: (stationId: number) => LiveStation | undefined
@@ -16,9 +17,9 @@ export interface Catalogue {
   readonly put: (state: StationState) => boolean
   readonly remove: (stationId: number) => void
   /** The array of `GET /api/nowplaying` with the public stations, true at `nowSeconds`. */
-  readonly publicList: (nowSeconds: number) => HeldDocument
+  readonly publicList: (nowSeconds: number) => CachedResponse
   /** The same with these stations, in this order. */
-  readonly list: (stations: readonly LiveStation[], nowSeconds: number) => HeldDocument
+  readonly list: (stations: readonly LiveStation[], nowSeconds: number) => CachedResponse
 }
 
 /** `onGone` is told every id and short name under which a station is not to be found any more. */
@@ -28,9 +29,9 @@ export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => voi
   let sorted: LiveStation[] | null = null
   let shown: readonly LiveStation[] | null = null
   let publicSecond = -1
-  let publicList: HeldDocument | null = null
+  let publicList: CachedResponse | null = null
   /** The newest list of each choice of stations, by their ids. */
-  const lists = new Map<string, HeldDocument>()
+  const lists = new Map<string, CachedResponse>()
 
   /** Gives a name up, to another station where one has it: the two changes may come in any order. */
   function releaseName({ stationId, profile: { shortName } }: StationState): void {
@@ -100,8 +101,8 @@ const maxLists = 16
 function joinList(
   stations: readonly LiveStation[],
   nowSeconds: number,
-  before: HeldDocument | null
-): HeldDocument {
+  before: CachedResponse | null
+): CachedResponse {
   const documents = stations.map(station => station.rest(nowSeconds))
   const etag = tagOf(...documents.map(document => document.etag))
   if (before?.etag === etag) return before

@@ -1,6 +1,6 @@
 import type { RedisClient } from '../../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../../redis/keys.ts'
-import { type Change, parseChange, probeWrites } from '../../redis/station-store.ts'
+import { type StateMessage, parseChange, probeWrites } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { StationState } from '../../station/state.ts'
@@ -11,11 +11,12 @@ import { followShard, type ReadIdentities } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 /** Told an id or a short name under which no station is any more, or another one. */
-export type GoneListener = (idOrName: string) => void
+export type RemovalListener = (idOrName: string) => void
 
 /**
- * `lastCheckMs`: when a part of Redis was last compared with what is in memory, by `performance.now()`. `checkedAtMs`: when the newest
- * comparison of everything began, or Redis was asked last before it refused writes, in Unix milliseconds.
+ * `lastCheckMs`: when a part of Redis was last compared with what is in memory, by `performance.now()`.
+ * `checkedAtMs`: when the newest comparison of everything began, or Redis was asked last before it refused
+ * writes, in Unix milliseconds.
  */
 export interface FeedHealth {
   readonly connected: boolean
@@ -25,10 +26,10 @@ export interface FeedHealth {
 }
 
 /**
- * Every station's newest state, in memory. It follows Redis by the changes channels, and because a message can be
- * lost it also asks what has changed: every shard within 2 seconds, and after a reconnect it compares everything. While Redis is
- * away or empty the newest known states stay. A new station or epoch counts once Postgres agrees with its epoch, name and
- * privacy: a restored backup of Redis may hold what has ended.
+ * Every station's newest state, in memory. It follows Redis by the changes channels, and because a message
+ * can be lost it also asks what has changed: every shard within 2 seconds, and after a reconnect it compares
+ * everything. While Redis is away or empty the newest known states stay. A new station or epoch counts once
+ * Postgres agrees with its epoch, name and privacy: a restored backup of Redis may hold what has ended.
  *
  * A station whose position is the empty text has been deleted, and is forgotten.
  */
@@ -36,7 +37,7 @@ export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicLi
   /** Calls `listener` after every change of a station; gives the function that ends this. */
   readonly onChange: (listener: ChangeListener) => () => void
   /** Calls `listener` when a station is deleted or renamed; gives the function that ends this. */
-  readonly onGone: (listener: GoneListener) => () => void
+  readonly onGone: (listener: RemovalListener) => () => void
   /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
@@ -53,19 +54,23 @@ export interface FeedOptions {
   readonly baseUrl: string
   readonly log: Logger
   /**
-   * Stores a station's live state again under a higher offset, because Redis has lost changes that were shown: a replica that was
-   * behind took over, or a backup was restored. Nobody may be shown a lower offset of the same epoch.
+   * Stores a station's live state again under a higher offset, because Redis has lost changes that were
+   * shown: a replica that was behind took over, or a backup was restored. Nobody may be shown a lower offset
+   * of the same epoch.
    */
-  readonly renew: (shown: Shown) => Promise<void>
+  readonly renew: (shown: ShownPosition) => Promise<void>
   readonly readIdentities: ReadIdentities
   /** How often a part of the shards is compared; four times make a whole round. */
   readonly checkIntervalMs?: number
 }
 
 /** What was shown of a station, by this server or by another. */
-export type Shown = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
+export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
-/** What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were lost. */
+/**
+ * What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were
+ * lost.
+ */
 const backEvents = ['ready', 'subscribersReady'] as const
 
 /** How often the connection for messages is probed. */
@@ -81,7 +86,7 @@ const currentForMs = 5_000
 export async function openFeed(options: FeedOptions): Promise<Feed> {
   const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
   const listeners = new Set<ChangeListener>()
-  const goneListeners = new Set<GoneListener>()
+  const goneListeners = new Set<RemovalListener>()
   const catalogue = openCatalogue(baseUrl, tellGone)
   const renewing = new Set<number>()
   const followers = shards.map(shard =>
@@ -101,8 +106,8 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     if (error === null) lastCheckMs = performance.now()
     if (isPartAway() === isAway) return
     isAway = !isAway
-    if (isAway) log.warn({ reason: String(error) }, 'redis is away, the newest known states are served')
-    else log.info('redis is back')
+    if (isAway) log.warn({ reason: String(error) }, 'redis connection lost; serving the newest known states')
+    else log.info('redis connection restored')
   }
 
   function onUnknownIdentities(error: unknown): void {
@@ -122,7 +127,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     else log.info('the live states can be read again')
   }
 
-  /** A full Redis answers reads, but nobody can store what changes. One line when it begins to refuse writes, and one when that is over. */
+  /**
+   * A full Redis answers reads, but nobody can store what changes. One line when it begins to refuse writes,
+   * and one when that is over.
+   */
   async function checkWrites(): Promise<void> {
     const startedMs = engineTimeMs()
     const fault = await probeWrites(redis).then(
@@ -139,7 +147,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     else log.info('redis takes writes again')
   }
 
-  function onSetBack(shown: Shown): void {
+  function onSetBack(shown: ShownPosition): void {
     const { stationId } = shown
     if (renewing.has(stationId)) return
     renewing.add(stationId)
@@ -264,7 +272,7 @@ const nothing = () => {}
 const triggerNames: ReadonlySet<string> = new Set(knownTriggers)
 
 /** A message that makes sense; null for anything else that may be published on the channel. */
-function changeOf(message: string): Change | null {
+function changeOf(message: string): StateMessage | null {
   try {
     const { stationId, position, triggers, state } = parseChange(message)
     if (!Number.isSafeInteger(stationId) || typeof position !== 'string') return null

@@ -1,3 +1,4 @@
+import type { CachedResponse } from '../../station/document.ts'
 import {
   elapsedAt,
   type NowPlayingDocument,
@@ -7,20 +8,20 @@ import {
   type Rendering
 } from '../../station/now-playing.ts'
 import type { StationState } from '../../station/state.ts'
-import { hashOf, type HeldDocument, tagOf } from '../cached-response.ts'
+import { hashOf, tagOf } from '../entity-tags.ts'
 
 /**
- * One state of one station, with its bytes. Each rendering is made when first asked for, its moving numbers once
- * per second; after that an answer is memory that is already there.
+ * One state of one station, with its bytes. Each rendering is made when first asked for, its moving numbers
+ * once per second; after that an answer is memory that is already there.
  */
 export interface LiveStation {
   readonly state: StationState
   /** The document of `GET /api/nowplaying/{id}`, true at `nowSeconds`. */
-  readonly rest: (nowSeconds: number) => HeldDocument
+  readonly rest: (nowSeconds: number) => CachedResponse
   /** The document of `GET /api/nowplaying_static/{id}.json`, true at `nowSeconds`. */
-  readonly event: (nowSeconds: number) => HeldDocument
+  readonly event: (nowSeconds: number) => CachedResponse
   /** The document of `GET /api/nowplaying_static/{id}.txt`. */
-  readonly line: () => HeldDocument
+  readonly line: () => CachedResponse
   /** The event rendering as text, for frames, true at `nowSeconds`. */
   readonly eventText: (nowSeconds: number) => string
 }
@@ -28,7 +29,7 @@ export interface LiveStation {
 export function openLiveStation(state: StationState, baseUrl: string): LiveStation {
   const rest = openRendering(state, 'rest', baseUrl)
   const event = openRendering(state, 'event', baseUrl)
-  let line: HeldDocument | null = null
+  let line: CachedResponse | null = null
   return {
     state,
     rest: rest.document,
@@ -38,7 +39,7 @@ export function openLiveStation(state: StationState, baseUrl: string): LiveStati
   }
 }
 
-function holdLine(state: StationState): HeldDocument {
+function holdLine(state: StationState): CachedResponse {
   const text = renderLine(state)
   return { body: Buffer.from(text), etag: tagOf(text), position: positionOf(state) }
 }
@@ -51,7 +52,7 @@ function openRendering(state: StationState, rendering: Rendering, baseUrl: strin
   let second = -1
   let elapsed = -1
   let cachedText: string | null = null
-  let held: HeldDocument | null = null
+  let held: CachedResponse | null = null
 
   /** Goes to this second. What was made stays where nothing moved. */
   const turnTo = (nowSeconds: number): NowPlayingDocument => {
@@ -69,7 +70,7 @@ function openRendering(state: StationState, rendering: Rendering, baseUrl: strin
     const document = turnTo(nowSeconds)
     return (cachedText ??= document.head + renderMoving(document, nowSeconds) + document.tail)
   }
-  const document = (nowSeconds: number): HeldDocument => {
+  const document = (nowSeconds: number): CachedResponse => {
     const { head, tail } = turnTo(nowSeconds)
     if (held !== null) return held
     hash ??= hashOf(head, tail)

@@ -1,16 +1,16 @@
 import type { RedisClient } from '../../redis/connection.ts'
 import {
-  type Change,
-  isBeyondUs,
+  type StateMessage,
+  isOfNewerRelease,
   parsePosition,
-  type Position,
+  type StoredPosition,
   readChangedSince,
   readPositions,
   readSequence,
   readStates
 } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { isOutlived, type StationIdentity } from '../../station/identity.ts'
+import { isStaleIdentity, type StationIdentity } from '../../station/identity.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -35,12 +35,12 @@ export interface ShardFollowerOptions {
 }
 
 /**
- * Keeps the stations of one shard as Redis has them. On a cluster each shard may be on another node: one that is
- * away holds up no other.
+ * Keeps the stations of one shard as Redis has them. On a cluster each shard may be on another node: one that
+ * is away holds up no other.
  */
 export interface ShardFollower {
   /** Takes in what a message tells. */
-  readonly hear: (change: Change) => void
+  readonly hear: (change: StateMessage) => void
   /** Compares all that is in memory with Redis, and reads what differs. Rejects if Redis does not answer. */
   readonly compareAll: () => Promise<void>
   /** Reads what has changed since the comparison before; never rejects and never runs twice at once. */
@@ -105,7 +105,10 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.state.epoch === epoch
 
-  /** The identities of the stations whose states have another epoch than what is shown. Null: Postgres does not answer. */
+  /**
+   * The identities of the stations whose states have another epoch than what is shown. Null: Postgres does
+   * not answer.
+   */
   async function identitiesOf(
     states: readonly (StationState | null)[]
   ): Promise<ReadonlyMap<number, StationIdentity> | null> {
@@ -146,7 +149,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
             continue
           }
           // An old dump of Redis may bring it back. The engine stores the state anew.
-          if (state !== null && isOutlived(state, identities?.get(stationId))) continue
+          if (state !== null && isStaleIdentity(state, identities?.get(stationId))) continue
           // What was read after it was shown cannot be older, unless Redis is.
           if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
           else take(stationId, state, triggers)
@@ -199,7 +202,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     if (text === '') return forget(stationId)
     const position = parsePosition(text)
     const known = catalogue.get(stationId)
-    if (isBeyondUs(position)) {
+    if (isOfNewerRelease(position)) {
       beyondUs.add(stationId)
       return
     }
@@ -218,7 +221,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     hear: ({ stationId, position: text, triggers, state }) => {
       if (text === '') return forget(stationId)
       const position = parsePosition(text)
-      if (isBeyondUs(position)) {
+      if (isOfNewerRelease(position)) {
         beyondUs.add(stationId)
         return
       }
@@ -263,6 +266,6 @@ function isBehind(state: StationState, shown: StationState): boolean {
   return state.epoch === shown.epoch && state.offset < shown.offset
 }
 
-function isReached(state: StationState, { epoch, offset }: Position): boolean {
+function isReached(state: StationState, { epoch, offset }: StoredPosition): boolean {
   return state.epoch === epoch && state.offset >= offset
 }

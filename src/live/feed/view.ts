@@ -1,6 +1,6 @@
 import { engineTimeMs } from '../../runtime/engine-time.ts'
+import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
-import type { HeldDocument } from '../cached-response.ts'
 import type { Feed } from './feed.ts'
 
 /** The feed as the REST handlers see it: states, and documents that are true at this second. */
@@ -8,12 +8,12 @@ export interface FeedView {
   readonly get: (idOrName: string) => StationState | undefined
   readonly all: () => StationState[]
   /** Of the newest state; undefined once the station is gone. */
-  readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined
+  readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => CachedResponse | undefined
   /** The same of a public station by its id or short name; undefined for all others. */
-  readonly publicDocument: (idOrName: string, kind: 'rest' | 'event' | 'line') => HeldDocument | undefined
-  readonly publicList: () => HeldDocument
+  readonly publicDocument: (idOrName: string, kind: 'rest' | 'event' | 'line') => CachedResponse | undefined
+  readonly publicList: () => CachedResponse
   /** The REST renderings of these stations as one array, without those that are gone. */
-  readonly list: (stationIds: readonly number[]) => HeldDocument
+  readonly list: (stationIds: readonly number[]) => CachedResponse
   readonly onChange: (listener: (state: StationState) => void) => () => void
   readonly catchUp: (stationId: number) => Promise<void>
   /** `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds; `checkedAtMs`: wholly. */

@@ -5,12 +5,12 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { forwardedFor } from '../../http/client-address.ts'
 import { commonLines, type Headers, jsonType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderError } from '../../runtime/errors.ts'
-import type { Admission, Refusal } from '../admission.ts'
+import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
 import type { Visitor } from '../session.ts'
 
 /** What every transport needs to let clients in. */
-export interface DoorOptions {
+export interface HandshakeOptions {
   readonly admission: Admission
   /** The client's address, from the connection's and the header `X-Forwarded-For`. */
   readonly addressOf: (connection: string, forwarded: string) => string
@@ -19,7 +19,7 @@ export interface DoorOptions {
 }
 
 /** What a request says before anything is decided. */
-export interface Knock {
+export interface ConnectRequest {
   readonly key: string
   readonly address: string
   readonly origin: string
@@ -32,7 +32,11 @@ export interface Knock {
  * Reads a request for a live connection. Throws `ApiError`: 403 for an origin that is not welcome, 400 for a
  * `cf_connect` or `delay` that cannot be read.
  */
-export function readKnock(res: HttpResponse, req: HttpRequest, { addressOf, origins }: DoorOptions): Knock {
+export function readConnectRequest(
+  res: HttpResponse,
+  req: HttpRequest,
+  { addressOf, origins }: HandshakeOptions
+): ConnectRequest {
   const origin = req.getHeader('origin')
   if (origin !== '' && !origins.includes('*') && !origins.includes(origin))
     throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
@@ -52,8 +56,8 @@ export function readKnock(res: HttpResponse, req: HttpRequest, { addressOf, orig
 }
 
 /**
- * Throws a 400 or 413 for a subscribe message that is not one; `field` is empty for a body. What only ends a session is
- * no fault here.
+ * Throws a 400 or 413 for a subscribe message that is not one; `field` is empty for a body. What only ends a
+ * session is no fault here.
  */
 export function assertReadable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
@@ -68,16 +72,22 @@ function invalid(field: string, message: string): ApiError {
 }
 
 /** Lets a client in, or says why not. */
-export function enter({ key, address, delayMs }: Knock, admission: Admission): Visitor | Refusal {
+export function acceptConnection(
+  { key, address, delayMs }: ConnectRequest,
+  admission: Admission
+): Visitor | ConnectionRefusal {
   const owner = admission.enter(address)
   return typeof owner === 'string' ? owner : { key, delayMs, owner }
 }
 
-/** How long somebody who was refused for want of a place should stay away, in seconds: not all come back at once. */
-export const secondsAway = () => 5 + Math.floor(Math.random() * 11)
+/**
+ * How long somebody who was refused for want of a place should stay away, in seconds: not all come back at
+ * once.
+ */
+export const retrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
 /** The error of a client for whom there is no place. */
-export function fullError(refusal: Refusal): ApiError {
+export function fullError(refusal: ConnectionRefusal): ApiError {
   return refusal === 'total'
     ? new ApiError('unavailable')
     : new ApiError('too-many', 'Too many connections from this address: try again later.')
@@ -94,12 +104,12 @@ export function corsOf(origin: string): Headers {
 }
 
 /** Answers a request that does not become a connection. Must be called inside the handler or a cork. */
-export function refuse(res: HttpResponse, error: ApiError, origin: string, close = false): void {
+export function refuseConnection(res: HttpResponse, error: ApiError, origin: string, close = false): void {
   const isTemporary = error.status === 429 || error.status === 503
   res.writeStatus(`${error.status} ${STATUS_CODES[error.status] ?? 'Unknown'}`)
   const headers: Headers = [
     ['Cache-Control', 'no-store'],
-    ...(isTemporary ? [['Retry-After', String(secondsAway())] as const] : []),
+    ...(isTemporary ? [['Retry-After', String(retrySeconds())] as const] : []),
     ...corsOf(origin)
   ]
   res.writeHeader('Content-Type', jsonType + commonLines + renderLines(headers))

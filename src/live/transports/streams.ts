@@ -5,20 +5,20 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { collectBody, cutAmbiguous, decodeText, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { Audience } from '../audience.ts'
 import type { Frame } from '../frames.ts'
+import type { Hub } from '../hub.ts'
 import { maxMessageBytes } from '../protocol.ts'
 import type { Session, Transport, Visitor } from '../session.ts'
 import {
   assertReadable,
   corsOf,
-  type DoorOptions,
-  enter,
+  type HandshakeOptions,
+  acceptConnection,
   fullError,
-  type Knock,
-  readKnock,
-  refuse,
-  secondsAway
+  type ConnectRequest,
+  readConnectRequest,
+  refuseConnection,
+  retrySeconds
 } from './handshake.ts'
 
 export const eventsPath = '/api/live/nowplaying/sse'
@@ -26,38 +26,43 @@ export const streamPath = '/api/live/nowplaying/http_stream'
 
 type Kind = 'sse' | 'http_stream'
 
-/** A subscribe message in a body has to be there by then: before uWebSockets.js gives up, which does so without a word. */
+/**
+ * A subscribe message in a body has to be there by then: before uWebSockets.js gives up, which does so
+ * without a word.
+ */
 const bodyTimeoutMs = 6_000
 
 /** Up to this much is written into a connection that has not taken everything yet. */
 const comfortableBytes = 64 * 1024
 
-/** Serves the live protocol as server-sent events and as lines. Must be called before the other HTTP routes. */
-export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOptions): void {
+/**
+ * Serves the live protocol as server-sent events and as lines. Must be called before the other HTTP routes.
+ */
+export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOptions): void {
   app.get(eventsPath, (res, req) => answer(res, req, 'sse', begin))
   app.post(eventsPath, (res, req) => answer(res, req, 'sse', beginWithBody))
   app.post(streamPath, (res, req) => answer(res, req, 'http_stream', beginWithBody))
 
-  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, knock: Knock) => void
+  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, knock: ConnectRequest) => void
 
   /** An exception that leaves a handler ends the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
     if (cutAmbiguous(res, req)) return
     const origin = req.getHeader('origin')
     try {
-      next(res, req, kind, readKnock(res, req, door))
+      next(res, req, kind, readConnectRequest(res, req, door))
     } catch (error) {
       const told = error instanceof ApiError ? error : new ApiError('internal')
       if (isChunked(req)) refuseLater(res, told, origin)
-      else refuse(res, told, origin)
+      else refuseConnection(res, told, origin)
     }
   }
 
-  function begin(res: HttpResponse, _req: HttpRequest, kind: Kind, knock: Knock): void {
+  function begin(res: HttpResponse, _req: HttpRequest, kind: Kind, knock: ConnectRequest): void {
     open(res, kind, knock, knock.message ?? '')
   }
 
-  function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, knock: Knock): void {
+  function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, knock: ConnectRequest): void {
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     const mustClose = isChunked(req)
     const body = collectBody(res, declaredBytes, { maxBytes: maxMessageBytes, timeoutMs: bodyTimeoutMs })
@@ -77,19 +82,31 @@ export function serveStreams(app: TemplatedApp, audience: Audience, door: DoorOp
         await nextImmediate()
         if (!isOpen) return
         const told = error instanceof ApiError ? error : new ApiError('internal')
-        res.cork(() => refuse(res, told, knock.origin, mustClose || body.mustClose()))
+        res.cork(() => refuseConnection(res, told, knock.origin, mustClose || body.mustClose()))
       })
   }
 
   /** Must be called inside the handler or a cork. */
-  function open(res: HttpResponse, kind: Kind, knock: Knock, message: string, mustClose = false): void {
-    const visitor = enter(knock, door.admission)
+  function open(
+    res: HttpResponse,
+    kind: Kind,
+    knock: ConnectRequest,
+    message: string,
+    mustClose = false
+  ): void {
+    const visitor = acceptConnection(knock, door.admission)
     if (typeof visitor !== 'string') return start(res, kind, knock, visitor, message)
     if (kind === 'sse') turnAway(res, knock.origin, mustClose)
-    else refuse(res, fullError(visitor), knock.origin, mustClose)
+    else refuseConnection(res, fullError(visitor), knock.origin, mustClose)
   }
 
-  function start(res: HttpResponse, kind: Kind, knock: Knock, visitor: Visitor, message: string): void {
+  function start(
+    res: HttpResponse,
+    kind: Kind,
+    knock: ConnectRequest,
+    visitor: Visitor,
+    message: string
+  ): void {
     let session: Session | null = null
     const leave = () => {
       if (session !== null) audience.leave(session)
@@ -138,18 +155,19 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
 function refuseLater(res: HttpResponse, error: ApiError, origin: string): void {
   let isOpen = true
   res.onAborted(() => (isOpen = false))
-  setImmediate(() => isOpen && res.cork(() => refuse(res, error, origin, true)))
+  setImmediate(() => isOpen && res.cork(() => refuseConnection(res, error, origin, true)))
 }
 
 /** An `EventSource` gives up for good on any status but 200, and comes back after `retry` milliseconds. */
 function turnAway(res: HttpResponse, origin: string, close: boolean): void {
   writeHead(res, 'sse', origin)
-  res.end(`retry: ${secondsAway() * 1000}\n\n`, close)
+  res.end(`retry: ${retrySeconds() * 1000}\n\n`, close)
 }
 
 /**
- * A streamed response as a session sees it. What waits for the client is not told by uWebSockets.js, only whether
- * anything does: it is counted from the first write that had to wait, and too high rather than too low.
+ * A streamed response as a session sees it. What waits for the client is not told by uWebSockets.js, only
+ * whether anything does: it is counted from the first write that had to wait, and too high rather than too
+ * low.
  */
 class StreamTransport implements Transport {
   isOpen = true
@@ -177,14 +195,17 @@ class StreamTransport implements Transport {
     if (this.isOpen) this.#res.cork(action)
   }
 
-  /** The client is reading: there is room for one frame at least, and that one tells whether there is for more. */
+  /**
+   * The client is reading: there is room for one frame at least, and that one tells whether there is for
+   * more.
+   */
   noteWritable(): void {
     this.#waitingBytes = Math.min(this.#waitingBytes, comfortableBytes)
   }
 
   /**
-   * Sends on what waits. uWebSockets.js leaves that to whoever listens for `onWritable`, and does it before every write,
-   * also before the one of nothing that ends a cork.
+   * Sends on what waits. uWebSockets.js leaves that to whoever listens for `onWritable`, and does it before
+   * every write, also before the one of nothing that ends a cork.
    */
   flush(): void {
     if (this.isOpen) this.#res.cork(() => {})

@@ -2,13 +2,21 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 
 import { cutAmbiguous } from '../../http/body.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { Audience } from '../audience.ts'
 import type { Frame } from '../frames.ts'
+import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessages } from '../protocol.ts'
 import type { Session, Transport, Visitor } from '../session.ts'
-import { type DoorOptions, enter, fullError, readKnock, refuse } from './handshake.ts'
+import {
+  type HandshakeOptions,
+  acceptConnection,
+  fullError,
+  readConnectRequest,
+  refuseConnection
+} from './handshake.ts'
 
-/** What a socket carries from its upgrade on. uWebSockets.js copies it member by member, so it has only one. */
+/**
+ * What a socket carries from its upgrade on. uWebSockets.js copies it member by member, so it has only one.
+ */
 interface SocketData {
   readonly connection: Connection
 }
@@ -33,8 +41,10 @@ export const socketPath = '/api/live/nowplaying/websocket'
 /** More than a session may have waiting, so that the last frames still go in. */
 const maxBackpressure = 2 * 1024 * 1024
 
-/** Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app` are registered. */
-export function serveSockets(app: TemplatedApp, audience: Audience, door: DoorOptions): void {
+/**
+ * Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app` are registered.
+ */
+export function serveSockets(app: TemplatedApp, audience: Hub, door: HandshakeOptions): void {
   app.ws<SocketData>(socketPath, {
     // Longer frames are cut off without a close code, so the limit of the protocol is checked below this one.
     maxPayloadLength: 4 * maxMessageBytes,
@@ -72,7 +82,12 @@ export function serveSockets(app: TemplatedApp, audience: Audience, door: DoorOp
   })
 }
 
-function upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t, door: DoorOptions): void {
+function upgrade(
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+  door: HandshakeOptions
+): void {
   if (cutAmbiguous(res, req)) return
   const arrival = letIn(res, req, door)
   if (arrival === null) return
@@ -87,14 +102,18 @@ function upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context
 }
 
 /** Null: somebody who may not come in has been told so. */
-function letIn(res: HttpResponse, req: HttpRequest, door: DoorOptions): Arrival | null {
+function letIn(res: HttpResponse, req: HttpRequest, door: HandshakeOptions): Arrival | null {
   try {
-    const knock = readKnock(res, req, door)
-    const visitor = enter(knock, door.admission)
+    const knock = readConnectRequest(res, req, door)
+    const visitor = acceptConnection(knock, door.admission)
     if (typeof visitor === 'string') throw fullError(visitor)
     return { visitor, message: knock.message }
   } catch (error) {
-    refuse(res, error instanceof ApiError ? error : new ApiError('internal'), req.getHeader('origin'))
+    refuseConnection(
+      res,
+      error instanceof ApiError ? error : new ApiError('internal'),
+      req.getHeader('origin')
+    )
     return null
   }
 }
@@ -107,8 +126,8 @@ function isFlood(connection: Connection): boolean {
 }
 
 /**
- * A WebSocket as a session sees it. Any use of a closed one throws; uWebSockets.js tells of every close at once. It is a
- * class because there are very many of them: its functions exist once.
+ * A WebSocket as a session sees it. Any use of a closed one throws; uWebSockets.js tells of every close at
+ * once. It is a class because there are very many of them: its functions exist once.
  */
 class SocketTransport implements Transport {
   isOpen = true

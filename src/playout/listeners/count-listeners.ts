@@ -14,9 +14,9 @@ export interface ListenerReport extends SourceReport {
 }
 
 /**
- * Records the report of a broadcaster: the counts of the station and its sources, and the statistics of the play on air.
- * A report that changes nothing writes nothing. Throws 404 for an unknown station and 400 naming every source that is
- * not one of the station's, or is there twice; then nothing is recorded.
+ * Records the report of a broadcaster: the counts of the station and its sources, and the statistics of the
+ * play on air. A report that changes nothing writes nothing. Throws 404 for an unknown station and 400 naming
+ * every source that is not one of the station's, or is there twice; then nothing is recorded.
  */
 export async function countListeners(
   services: PlayoutServices,
@@ -31,9 +31,9 @@ function refuse([problem, ...problems]: readonly FieldError[]): void {
 }
 
 /**
- * Records what was counted at some of a station's sources, in the same way; the others keep their counts, and the totals
- * of the station are the sums over all its sources, invisible ones too. Sources that the station does not have are
- * passed over, as is a station that is gone; of counts of the same source the first holds.
+ * Records what was counted at some of a station's sources, in the same way; the others keep their counts, and
+ * the totals of the station are the sums over all its sources, invisible ones too. Sources that the station
+ * does not have are passed over, as is a station that is gone; of counts of the same source the first holds.
  */
 export async function countAtSources(
   services: PlayoutServices,
@@ -106,8 +106,9 @@ async function recordIn(
 }
 
 /**
- * Keeps a change of a station's count in the series of its minutes: the last one of the minute, and the most and the
- * fewest, to which the count that the change found belongs. Part of the transaction that holds the station.
+ * Keeps a change of a station's count in the series of its minutes: the last one of the minute, and the most
+ * and the fewest, to which the count that the change found belongs. Part of the transaction that holds the
+ * station.
  */
 async function noteMinute(tx: Tx, stationId: number, was: Count, now: Count, atMs: number): Promise<void> {
   const most = Math.max(was.total, now.total)

@@ -52,8 +52,8 @@ export interface Movement {
 }
 
 /**
- * Who came and who left, by who was connected before and who was found connected at the sources that were counted. Of a
- * source that tells nobody apart, all have left.
+ * Who came and who left, by who was connected before and who was found connected at the sources that were
+ * counted. Of a source that tells nobody apart, all have left.
  */
 export function movementOf(connected: readonly Listener[], matched: readonly Counted[]): Movement {
   const before = new Map<string, Set<string>>()
@@ -100,7 +100,10 @@ interface Known {
 
 const known = new WeakMap<Sql, Known>()
 
-/** The salts of the day of `nowMs` (Unix milliseconds) and of the days before, the newest first. Creates the salt of that day if there is none. */
+/**
+ * The salts of the day of `nowMs` (Unix milliseconds) and of the days before, the newest first. Creates the
+ * salt of that day if there is none.
+ */
 export async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
   const day = Math.floor(nowMs / dayMs)
   const before = known.get(sql)
@@ -122,7 +125,10 @@ export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
   return count
 }
 
-/** The counts with the identities as they are stored: under the salt with which a listener is known as connected, else under the newest. */
+/**
+ * The counts with the identities as they are stored: under the salt with which a listener is known as
+ * connected, else under the newest.
+ */
 export function salted(matched: readonly Counted[], connected: readonly Listener[], salts: Salts): Counted[] {
   const stored = new Map<string, Set<string>>()
   for (const { source, identity } of connected) {

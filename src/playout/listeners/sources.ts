@@ -6,8 +6,9 @@ import type { Count } from '../../station/state.ts'
 export type SourceKind = 'mounts' | 'remotes' | 'hls'
 
 /**
- * What was counted at a source. It is named by its id or by its path (a mount's path, a remote's URL, an HLS stream's
- * name). `identities`: who is connected now, where the source tells: a hash of address and agent for each.
+ * What was counted at a source. It is named by its id or by its path (a mount's path, a remote's URL, an HLS
+ * stream's name). `identities`: who is connected now, where the source tells: a hash of address and agent for
+ * each.
  */
 export type SourceCount = Count &
   ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }

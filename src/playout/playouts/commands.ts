@@ -3,7 +3,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { advancePlay } from '../advance.ts'
 import type { StationChange } from '../change-station.ts'
-import { dropLive } from '../plays/broadcasts.ts'
+import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
 
 /** What a playout can be told to do; a song is the row of the queue that is to cut in. `atMs`: when. */
@@ -50,22 +50,25 @@ async function shownPlay(tx: Tx, stationId: number): Promise<number | null> {
 }
 
 /**
- * Ends the current song: the clock starts the next one at once, a playout gets a command. With `meantShId` only that play, or the jingle
- * during which it is shown. Throws 409 if nothing plays, another play is current, a streamer is live, or a streaming server controls
- * playback.
+ * Ends the current song: the clock starts the next one at once, a playout gets a command. With `meantShId`
+ * only that play, or the jingle during which it is shown. Throws 409 if nothing plays, another play is
+ * current, a streamer is live, or a streaming server controls playback.
  */
 export async function skipSong(change: StationChange, meantShId: number | null): Promise<void> {
   const { tx, station, play } = change
   if (!play) throw new ApiError('conflict', 'Nothing is playing.')
   if (meantShId !== null && play.id !== meantShId && (await shownPlay(tx, station.id)) !== meantShId)
-    throw new ApiError('conflict', 'Another song is playing by now.')
+    throw new ApiError('conflict', 'Another song is playing now.')
   if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
   if (station.isClocked) await advancePlay(change, { endedShId: play.id, cause: 'skip' })
   else if (station.driver === 'liquidsoap') await addCommand(change, { type: 'skip' })
   else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
 }
 
-/** Notes that a playout has called. `takesCommands`: it waits for commands, so that its silence means something. */
+/**
+ * Notes that a playout has called. `takesCommands`: it waits for commands, so that its silence means
+ * something.
+ */
 export async function notePlayout(
   sql: Sql | Tx,
   stationId: number,
@@ -85,7 +88,10 @@ export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number
     where station_id = ${stationId} and seen_at_ms <= ${nowMs}`
 }
 
-/** A playout has just started: what it played when it was seen to go has ended then. Nobody else is told before the next song. */
+/**
+ * A playout has just started: what it played when it was seen to go has ended then. Nobody else is told
+ * before the next song.
+ */
 export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
   await tx`
     update song_history h set stopped_at_ms = o.left_last_ms from playouts o
@@ -96,14 +102,17 @@ export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
 /** Ends the current play because the station is disabled. */
 export async function switchOff(change: StationChange): Promise<void> {
   const { station, play } = change
-  await dropLive(change, station.readAtMs)
+  await endCurrentBroadcast(change, station.readAtMs)
   if (!play) return
   const endMs = Math.min(station.readAtMs, play.dueAtMs ?? Infinity)
   await endPlay(change, play, Math.max(endMs, play.startedAtMs))
   goSilent(change, null)
 }
 
-/** Gives what a broadcaster reported last an end, because the clock takes the station over and no report will end it. */
+/**
+ * Gives what a broadcaster reported last an end, because the clock takes the station over and no report will
+ * end it.
+ */
 export async function giveToClock({ tx, station, mark }: StationChange): Promise<void> {
   const { count } = await tx`
     update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${station.readAtMs}::bigint)

@@ -4,13 +4,15 @@ import type { PlayoutServices } from '../services.ts'
 import { addCommand } from './commands.ts'
 import { markSent } from './send-next-song.ts'
 
-/** A playout is told so long before: it waits for the exact moment. Longer than the time between two looks. */
+/**
+ * A playout is told so long before: it waits for the exact moment. Longer than the time between two looks.
+ */
 const aheadMs = 2_500
 const stationsAtOnce = 200
 
 /**
- * Tells playouts of what cuts in now. A streamer is not interrupted; a playout that takes no commands goes on. Call it every
- * second.
+ * Tells playouts of what cuts in now. A streamer is not interrupted; a playout that takes no commands goes
+ * on. Call it every second.
  */
 export async function sendInterrupts(services: PlayoutServices, nowMs: number): Promise<void> {
   const rows = await services.sql<{ stationId: number }[]>`

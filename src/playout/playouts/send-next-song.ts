@@ -25,10 +25,10 @@ export interface SentSong {
 }
 
 /**
- * Hands the next song to a playout, which then cannot be kept from playing it. `lastId`: see `nextToSend`. Null where there is
- * none. Throws 404 for an unknown station, 409 for one that no playout drives.
+ * Hands the next song to a playout, which then cannot be kept from playing it. `lastId`: see `nextToSend`.
+ * Null where there is none. Throws 404 for an unknown station, 409 for one that no playout drives.
  */
-export async function handOut(
+export async function sendNextSong(
   services: PlayoutServices,
   stationId: number,
   lastId: number | null
@@ -36,9 +36,9 @@ export async function handOut(
   const nowMs = engineTimeMs()
   const take = async (change: StationChange) => {
     const { tx, station } = change
-    if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
+    if (station.driver === null) throw new ApiError('conflict', 'This station is disabled.')
     if (station.driver !== 'liquidsoap')
-      throw new ApiError('conflict', 'No playout drives this station: its backend is another one.')
+      throw new ApiError('conflict', 'The backend of this station is not liquidsoap.')
     await notePlayout(tx, stationId, nowMs)
     if (lastId === 0) await noteRestart(tx, stationId)
     // What stands there may no longer be what should be played.
@@ -89,9 +89,10 @@ const aheadAtMost = 2
 const againMs = 5_000
 
 /**
- * The row that a playout gets which asks for its next song; null where there is none. `queue`: in playing order, what was sent
- * first. `lastId` is the last row it got; 0: it has just started, null: it does not tell. The same question gets the same answer, so a
- * lost one costs no song. What cuts in is not asked for: the playout is told of it.
+ * The row that a playout gets which asks for its next song; null where there is none. `queue`: in playing
+ * order, what was sent first. `lastId` is the last row it got; 0: it has just started, null: it does not
+ * tell. The same question gets the same answer, so a lost one costs no song. What cuts in is not asked for:
+ * the playout is told of it.
  */
 export function nextToSend<Row extends SendableRow>(
   queue: readonly Row[],

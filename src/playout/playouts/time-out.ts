@@ -1,5 +1,5 @@
 import { changeStation, type StationChange } from '../change-station.ts'
-import { dropLive } from '../plays/broadcasts.ts'
+import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
 import { skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
@@ -12,10 +12,10 @@ const silentAfterMs = 60_000
 const settledAfterMs = 90_000
 
 /**
- * Ends what plays where the playout has gone: it plays no longer, and who was live is so no longer. Call it every second.
- * `upForMs`: how long this process runs.
+ * Ends what plays where the playout has gone: it plays no longer, and who was live is so no longer. Call it
+ * every second. `upForMs`: how long this process runs.
  */
-export async function endAbandoned(
+export async function endTimedOutPlays(
   services: PlayoutServices,
   { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }
 ): Promise<void> {
@@ -41,7 +41,7 @@ async function endPlayOf(change: StationChange, seenAtMs: number): Promise<boole
   if (!play || !playout || playout.seenAtMs > seenAtMs) return false
   const endMs = Math.max(seenAtMs, play.startedAtMs)
   change.happenedAt(endMs)
-  await dropLive(change, endMs)
+  await endCurrentBroadcast(change, endMs)
   await endPlay(change, play, endMs)
   goSilent(change, null)
   return true

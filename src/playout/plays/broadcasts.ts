@@ -3,8 +3,8 @@ import { ApiError } from '../../runtime/errors.ts'
 import { advance } from '../advance.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
-import { endPlay, startTold } from './plays.ts'
-import { bridgeAfterMs, postpone } from './provisional-plays.ts'
+import { endPlay, startUnscheduled } from './plays.ts'
+import { reportTimeoutMs, moveEnd } from './provisional-plays.ts'
 
 /** Somebody who goes live. `streamerId` null: the user `source`. */
 export interface Broadcaster {
@@ -24,11 +24,11 @@ interface Broadcast {
 const sameMs = 1_000
 
 /**
- * Begins a broadcast, and ends the one before it: a hand-over is both. What the AutoDJ played ends; its queue is kept. The
- * same told twice is one; one that began before the broadcast that is on is over already. Throws 404 for an unknown station, 409
- * for one that is switched off.
+ * Begins a broadcast, and ends the one before it: a hand-over is both. What the AutoDJ played ends; its queue
+ * is kept. The same told twice is one; one that began before the broadcast that is on is over already. Throws
+ * 404 for an unknown station, 409 for one that is switched off.
  */
-export async function goLive(
+export async function connectStreamer(
   services: PlayoutServices,
   stationId: number,
   who: Broadcaster,
@@ -36,7 +36,7 @@ export async function goLive(
 ): Promise<void> {
   await changeStation(services, stationId, async change => {
     const { tx, station, play } = change
-    if (station.driver === null) throw new ApiError('conflict', 'This station is switched off.')
+    if (station.driver === null) throw new ApiError('conflict', 'This station is disabled.')
     const atMs = change.momentOf(saidMs)
     const current = await readBroadcast(tx, stationId)
     if (current?.username === who.username && Math.abs(current.startedAtMs - atMs) < sameMs) return
@@ -50,15 +50,16 @@ export async function goLive(
     if (current) await endBroadcast(tx, current, startMs)
     const name = await insertBroadcast(tx, stationId, who, { atMs: startMs, endedAtMs: null })
     if (play) await endPlay(change, play, startMs)
-    await startTold(change, await untitled(tx, stationId, name), { atMs: startMs, dueAtMs: null })
+    await startUnscheduled(change, await untitled(tx, stationId, name), { atMs: startMs, dueAtMs: null })
   })
 }
 
 /**
- * Ends the broadcast of a user, where it is the one that is on and began before: a late word of the streamer before changes nothing. The
- * clock goes on at once; from a playout the next song is expected within seconds. Throws 404 for an unknown station.
+ * Ends the broadcast of a user, where it is the one that is on and began before: a late word of the streamer
+ * before changes nothing. The clock goes on at once; from a playout the next song is expected within seconds.
+ * Throws 404 for an unknown station.
  */
-export async function endLive(
+export async function disconnectStreamer(
   services: PlayoutServices,
   stationId: number,
   { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }
@@ -74,14 +75,18 @@ export async function endLive(
     await endBroadcast(tx, current, atMs)
     // What the streamer played last is shown until the next song begins, for a moment at most.
     if (play?.streamer)
-      await postpone(change, play, Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : bridgeAfterMs))
+      await moveEnd(
+        change,
+        play,
+        Math.max(atMs, play.startedAtMs) + (station.isClocked ? 0 : reportTimeoutMs)
+      )
     return station.isClocked ? (play?.id ?? 0) : null
   })
   if (endedShId !== null) await advance(services, { stationId, endedShId, cause: 'due' })
 }
 
 /** Ends the current broadcast, if there is one, as part of a change that ends the play as well. */
-export async function dropLive({ tx, station, mark }: StationChange, atMs: number): Promise<void> {
+export async function endCurrentBroadcast({ tx, station, mark }: StationChange, atMs: number): Promise<void> {
   const current = await readBroadcast(tx, station.id)
   if (!current) return
   mark(['live'])

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
-import { endLive } from './broadcasts.ts'
+import { disconnectStreamer } from './broadcasts.ts'
 import { endPlay, goSilent } from './plays.ts'
 import { reportTrack } from './report-track.ts'
 
@@ -16,11 +16,11 @@ export interface Observation {
 }
 
 /** A stream that nobody sends for so long has ended. It may be an encoder that reconnects. */
-const patienceMs = 30_000
+const reconnectWithinMs = 30_000
 
 /**
- * Takes what a streaming server shows of a station: without a playout of ours that is what plays, and where nobody sends any more, nobody is
- * live. Most calls change nothing and write nothing.
+ * Takes what a streaming server shows of a station: without a playout of ours that is what plays, and where
+ * nobody sends any more, nobody is live. Most calls change nothing and write nothing.
  */
 export async function observeStream(
   services: PlayoutServices,
@@ -34,9 +34,9 @@ export async function observeStream(
     await services.sql`
       update broadcasts set unheard_since_ms = ${seen.isConnected ? null : seen.atMs}
       where station_id = ${stationId} and ended_at_ms is null`
-  const isOver = unheardSinceMs !== null && seen.atMs - unheardSinceMs >= patienceMs
+  const isOver = unheardSinceMs !== null && seen.atMs - unheardSinceMs >= reconnectWithinMs
   if (isLive && !seen.isConnected && isOver)
-    await endLive(services, stationId, { username: null, atMs: seen.atMs })
+    await disconnectStreamer(services, stationId, { username: null, atMs: seen.atMs })
   if (!isReported) return
   if (!seen.isConnected) {
     if (playing !== null && !isLive) await fallSilent(services, stationId, seen.atMs)

@@ -1,11 +1,11 @@
 import { airtimeMs } from '../../autodj/estimate.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { countLibraryChange } from '../queue/libraries.ts'
-import { bridgeDueMs, markHeard } from './provisional-plays.ts'
+import { raiseLibraryVersion } from '../queue/libraries.ts'
+import { provisionalDueMs, confirmPlay } from './provisional-plays.ts'
 
 /** One of the newest plays of a station. */
-export interface NearPlay extends TimedPlay {
+export interface RecentPlay extends TimedPlay {
   /** The place in the queue that it had; null where it had none. */
   readonly position: number | null
   readonly isInterrupt: boolean
@@ -14,8 +14,8 @@ export interface NearPlay extends TimedPlay {
 const nearAtMost = 50
 
 /** The newest plays, in time, the newest last. */
-export async function readNear(tx: Tx, stationId: number): Promise<NearPlay[]> {
-  const plays = await tx<NearPlay[]>`
+export async function readRecentPlays(tx: Tx, stationId: number): Promise<RecentPlay[]> {
+  const plays = await tx<RecentPlay[]>`
     select h.id, h.started_at_ms as "startedAtMs", h.ended_at_ms as "endedAtMs", h.duration_ms as "durationMs",
       h.is_bridged as "isBridged", q.position, coalesce(q.is_interrupt, false) as "isInterrupt"
     from (
@@ -26,21 +26,21 @@ export async function readNear(tx: Tx, stationId: number): Promise<NearPlay[]> {
 }
 
 /** From when on a play can be placed among these: what lies further back than all of them was not read. */
-export function earliestMs(near: readonly NearPlay[]): number {
+export function earliestMs(near: readonly RecentPlay[]): number {
   return near.length < nearAtMost ? -Infinity : (near[0]?.startedAtMs ?? -Infinity)
 }
 
 /** Makes room for a play: ends the one before it, and takes back what was only thought to have begun. */
-export async function settle({ tx, station }: StationChange, { cut, removed }: Placement): Promise<void> {
+export async function makeRoom({ tx, station }: StationChange, { cut, removed }: Placement): Promise<void> {
   if (removed) {
     await tx`update queue set played_at_ms = null, history_id = null
       where station_id = ${station.id} and history_id = ${removed.id}`
     await tx`delete from song_history where id = ${removed.id}`
     // Copies of what was played know of it.
-    await countLibraryChange(tx, station.id)
+    await raiseLibraryVersion(tx, station.id)
   }
   if (!cut) return
-  await markHeard(tx, cut.play)
+  await confirmPlay(tx, cut.play)
   await tx`
     update song_history set ended_at_ms = least(${cut.atMs}::bigint, stopped_at_ms),
       listeners_end = case when ended_at_ms is null then ${station.listenersTotal} else listeners_end end
@@ -48,9 +48,9 @@ export async function settle({ tx, station }: StationChange, { cut, removed }: P
 }
 
 interface Neighbours {
-  readonly play: NearPlay
-  readonly before: NearPlay | undefined
-  readonly after: NearPlay | undefined
+  readonly play: RecentPlay
+  readonly before: RecentPlay | undefined
+  readonly after: RecentPlay | undefined
 }
 
 /** Moves the beginning of a play to when it really began, as far as its neighbours let it. */
@@ -62,7 +62,7 @@ export async function moveStart(
   mark(['playback'])
   const latestMs = play.endedAtMs ?? after?.startedAtMs ?? Infinity
   const startMs = Math.max(Math.min(atMs, latestMs), before?.startedAtMs ?? 0)
-  const dueAtMs = play.endedAtMs === null ? bridgeDueMs(startMs, play.durationMs) : null
+  const dueAtMs = play.endedAtMs === null ? provisionalDueMs(startMs, play.durationMs) : null
   if (before && before.endedAtMs === play.startedAtMs)
     await tx`update song_history set ended_at_ms = ${startMs} where id = ${before.id}`
   await tx`update song_history set started_at_ms = ${startMs}, due_at_ms = ${dueAtMs} where id = ${play.id}`
@@ -92,9 +92,9 @@ export interface Placement {
 }
 
 /**
- * Where a play that began at `atMs` has its place among the others (`plays`: the newest ones, in time, the newest last).
- * Plays never overlap. One that the clock began in place of a report stays where the report comes so late that it has been heard; its
- * own report, which may come later, says that it was there.
+ * Where a play that began at `atMs` has its place among the others (`plays`: the newest ones, in time, the
+ * newest last). Plays never overlap. One that the clock began in place of a report stays where the report
+ * comes so late that it has been heard; its own report, which may come later, says that it was there.
  */
 export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placement {
   const next = plays.find(play => play.startedAtMs > atMs && !isGuess(play, atMs))

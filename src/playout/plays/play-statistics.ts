@@ -14,8 +14,8 @@ export const startColumns = (tx: Tx): Fragment =>
   tx`listeners_start, listeners_end, listeners_peak, delta_positive, unique_listeners`
 
 /**
- * The statistics with which a play begins: the counts as last known. Nobody knows who listened before a station's first
- * play, so whoever is there has come with it.
+ * The statistics with which a play begins: the counts as last known. Nobody knows who listened before a
+ * station's first play, so whoever is there has come with it.
  */
 export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: LockedStation): Fragment {
   const start = tx`case when exists (select from song_history first where first.station_id = ${id})
@@ -25,7 +25,7 @@ export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: Loc
 }
 
 /** The count of a station and those of its sources, before a report and after it. */
-export interface Change {
+export interface CountChange {
   readonly was: Count
   readonly now: Count
   readonly before: readonly Source[]
@@ -33,7 +33,7 @@ export interface Change {
 }
 
 /** Keeps a change with the play on air, once it is written who listens. */
-export async function keepStatistics(tx: Tx, play: OpenPlay, change: Change): Promise<void> {
+export async function keepStatistics(tx: Tx, play: OpenPlay, change: CountChange): Promise<void> {
   const { was, now, before, after } = change
   const [[row], seen] = await Promise.all([
     tx<{ peaks: Peaks }[]>`select unique_peaks as peaks from song_history where id = ${play.id}`,
@@ -71,8 +71,8 @@ export function peaksAfter(peaks: Peaks, before: readonly Source[], after: reado
 }
 
 /**
- * How many different listeners a play had: of each source those that were seen connected while it ran, or its largest
- * count where that is more, because the source tells nobody apart or too many.
+ * How many different listeners a play had: of each source those that were seen connected while it ran, or its
+ * largest count where that is more, because the source tells nobody apart or too many.
  */
 export function uniqueOf(
   peaks: Peaks,

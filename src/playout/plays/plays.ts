@@ -19,7 +19,10 @@ export interface RowRef {
   readonly requestId: number | null
 }
 
-/** When a play began, when the clock has to end it (null: only a report can), and when it ended, if it is over. */
+/**
+ * When a play began, when the clock has to end it (null: only a report can), and when it ended, if it is
+ * over.
+ */
 export interface Airtime {
   readonly atMs: number
   readonly dueAtMs: number | null
@@ -29,10 +32,10 @@ export interface Airtime {
 }
 
 /**
- * Opens the history row of a queue row and updates its track and request; the new row's id is `sh_id`. `inserted`: the
- * number of rows that a plan has just put into the queue; null if none was carried out.
+ * Opens the history row of a queue row and updates its track and request; the new row's id is `sh_id`.
+ * `inserted`: the number of rows that a plan has just put into the queue; null if none was carried out.
  */
-export function startQueued(
+export function startFromQueue(
   { tx, station, mark }: StationChange,
   row: RowRef,
   airtime: Airtime,
@@ -77,7 +80,7 @@ export function goSilent({ station, mark }: StationChange, wakeAtMs: number | nu
 }
 
 /** A song of which a playout, a streamer or a streaming server has told. */
-interface ToldSong {
+interface UnscheduledSong {
   readonly artist: string
   readonly title: string
   /** A media of the station; null: whichever is called so, if any. */
@@ -88,10 +91,14 @@ interface ToldSong {
 }
 
 /**
- * Opens the history row of a song that was not in the queue. What is known of it is its media's, the text that was told
- * stays; its length is known where no streamer plays it, who may stop at any time.
+ * Opens the history row of a song that was not in the queue. What is known of it is its media's, the text
+ * that was told stays; its length is known where no streamer plays it, who may stop at any time.
  */
-export function startTold({ tx, station, mark }: StationChange, song: ToldSong, airtime: Airtime) {
+export function startUnscheduled(
+  { tx, station, mark }: StationChange,
+  song: UnscheduledSong,
+  airtime: Airtime
+) {
   const { artist, title, mediaId, playlistId, streamer } = song
   const { atMs, dueAtMs, endedAtMs = null } = airtime
   const id = songId(songText(artist, title))

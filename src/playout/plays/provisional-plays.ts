@@ -2,10 +2,10 @@ import { airtimeMs } from '../../autodj/estimate.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 import { type LiveRow, followedAtMs, type OpenPlay } from '../rows.ts'
-import { endPlay, goSilent, startQueued } from './plays.ts'
+import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
 /** A report may be late by this much before the clock goes on without it. Milliseconds. */
-export const bridgeAfterMs = 5_000
+export const reportTimeoutMs = 5_000
 
 /** A playout that says nothing for so long after the end of a song plays nothing. */
 const silentAfterMs = 20_000
@@ -14,16 +14,17 @@ const silentAfterMs = 20_000
 const heardBeforeMs = 20_000
 
 /** When the clock has to look after a play that somebody reports: null where its length is not known. */
-export function bridgeDueMs(startedAtMs: number, durationMs: number): number | null {
-  return durationMs === 0 ? null : startedAtMs + durationMs + bridgeAfterMs
+export function provisionalDueMs(startedAtMs: number, durationMs: number): number | null {
+  return durationMs === 0 ? null : startedAtMs + durationMs + reportTimeoutMs
 }
 
 /**
- * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there and has the next
- * song, the song is taken as begun until a report says otherwise, unless it would be over by now, since nobody heard of it for so long or the time
- * went on at once. Else the station falls silent, after a while: until then the end is postponed.
+ * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there
+ * and has the next song, the song is taken as begun until a report says otherwise, unless it would be over by
+ * now, since nobody heard of it for so long or the time went on at once. Else the station falls silent, after
+ * a while: until then the end is postponed.
  */
-export async function bridge(
+export async function endUnreported(
   change: StationChange,
   play: OpenPlay,
   queue: readonly LiveRow[]
@@ -34,17 +35,17 @@ export async function bridge(
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.driver === 'liquidsoap') {
     if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isThere(tx, station.id, endMs))) {
-      await markHeard(tx, play)
+      await confirmPlay(tx, play)
       await endPlay(change, play, endMs)
-      await startQueued(change, row, bridged(row, endMs), null)
+      await startFromQueue(change, row, bridged(row, endMs), null)
       return 'ended'
     }
     if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
-      await postpone(change, play, endMs + silentAfterMs)
+      await moveEnd(change, play, endMs + silentAfterMs)
       return 'postponed'
     }
   }
-  await markHeard(tx, play)
+  await confirmPlay(tx, play)
   await endPlay(change, play, endMs)
   goSilent(change, null)
   return 'ended'
@@ -53,13 +54,13 @@ export async function bridge(
 /** The end of a song, or the time when a play of unknown length should have been followed by another. */
 function endOf(play: OpenPlay, overlapMs: number): number {
   const endMs =
-    play.durationMs > 0 ? followedAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - bridgeAfterMs
+    play.durationMs > 0 ? followedAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - reportTimeoutMs
   return Math.max(endMs, play.startedAtMs)
 }
 
 const bridged = ({ durationMs }: LiveRow, atMs: number) => ({
   atMs,
-  dueAtMs: bridgeDueMs(atMs, durationMs),
+  dueAtMs: provisionalDueMs(atMs, durationMs),
   isBridged: true
 })
 
@@ -70,13 +71,13 @@ async function isThere(tx: Tx, stationId: number, endMs: number): Promise<boolea
 }
 
 /** Moves the time at which a play has to end. */
-export async function postpone({ tx, mark }: StationChange, play: OpenPlay, dueAtMs: number): Promise<void> {
+export async function moveEnd({ tx, mark }: StationChange, play: OpenPlay, dueAtMs: number): Promise<void> {
   mark(['playback'])
   await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
 }
 
 /** What follows from a play that nobody reported, once it counts as heard. */
-export async function markHeard(
+export async function confirmPlay(
   tx: Tx,
   { id, isBridged }: Pick<OpenPlay, 'id' | 'isBridged'>
 ): Promise<void> {

@@ -3,24 +3,24 @@ import type { Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { countLibraryChange } from '../queue/libraries.ts'
+import { raiseLibraryVersion } from '../queue/libraries.ts'
 import { endPass } from '../queue/passes.ts'
 import { refillQueue } from '../queue/queue.ts'
 import type { LockedStation } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { readSituation } from '../situation.ts'
-import { dropLive } from './broadcasts.ts'
+import { endCurrentBroadcast } from './broadcasts.ts'
 import {
   earliestMs,
   moveStart,
-  type NearPlay,
+  type RecentPlay,
   placeInTime,
   type Placement,
-  readNear,
-  settle
+  readRecentPlays,
+  makeRoom
 } from './place-report.ts'
-import { startQueued, startTold } from './plays.ts'
-import { bridgeDueMs, markHeard } from './provisional-plays.ts'
+import { startFromQueue, startUnscheduled } from './plays.ts'
+import { provisionalDueMs, confirmPlay } from './provisional-plays.ts'
 
 /** A track that has really begun. */
 export interface TrackReport {
@@ -36,9 +36,10 @@ export interface TrackReport {
 }
 
 /**
- * Records what a playout, a streamer or a streaming server says has begun: history, queue and now playing follow it. A report may come
- * twice, late, or behind that of the next track; what the clock began in its place is corrected. Throws 404 for an unknown
- * station, 400 for a media that is none of its own, and 409 where the station does not go by reports.
+ * Records what a playout, a streamer or a streaming server says has begun: history, queue and now playing
+ * follow it. A report may come twice, late, or behind that of the next track; what the clock began in its
+ * place is corrected. Throws 404 for an unknown station, 400 for a media that is none of its own, and 409
+ * where the station does not go by reports.
  */
 export async function reportTrack(
   services: PlayoutServices,
@@ -55,15 +56,15 @@ export async function reportTrack(
 }
 
 function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
-  if (driver === null) throw new ApiError('conflict', 'This station is switched off.')
+  if (driver === null) throw new ApiError('conflict', 'This station is disabled.')
   if (driver === 'clock' && liveSinceMs === null)
-    throw new ApiError('conflict', 'What plays is said by the clock of Cuewire: its backend is clock.')
+    throw new ApiError('conflict', 'The backend of this station is clock, so reports are not accepted.')
 }
 
 /** Returns whether the report changed anything. */
 async function record(change: StationChange, given: TrackReport): Promise<boolean> {
   const { tx, station } = change
-  const near = await readNear(tx, station.id)
+  const near = await readRecentPlays(tx, station.id)
   const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestMs(near)) }
   const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
   if (row?.historyId) return confirm(change, near, row.historyId, report)
@@ -72,15 +73,19 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
   const place = placeInTime(near, row && !report.isTimed ? untimed(near, row, report) : report.startedAtMs)
   // Before the change: libraries in memory must not learn of what may be rolled back.
   const library = row && (await readSituation(change)).library
-  await settle(change, place)
-  if (row && place.endedAtMs === null && isLiveOver(station, place)) await dropLive(change, place.startedAtMs)
+  await makeRoom(change, place)
+  if (row && place.endedAtMs === null && isLiveOver(station, place))
+    await endCurrentBroadcast(change, place.startedAtMs)
   if (row && library) await startRow(change, library, row, place)
-  else await startTold(change, await toldSong(tx, station, report, place), airtimeOf(place, 0))
+  else await startUnscheduled(change, await toldSong(tx, station, report, place), airtimeOf(place, 0))
   if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(change, row)
   return true
 }
 
-/** What the queue plays is not heard while a streamer is: the word that he has left was lost. It may only be late at first. */
+/**
+ * What the queue plays is not heard while a streamer is: the word that he has left was lost. It may only be
+ * late at first.
+ */
 const liveAtLeastMs = 10_000
 
 function isLiveOver({ liveSinceMs }: LockedStation, { startedAtMs }: Placement): boolean {
@@ -111,7 +116,7 @@ async function readRow(tx: Tx, stationId: number, id: number): Promise<ReportedR
 /** A row that has its play already: a repeat, or what the clock had begun really has. */
 async function confirm(
   change: StationChange,
-  near: readonly NearPlay[],
+  near: readonly RecentPlay[],
   historyId: number,
   { startedAtMs }: TrackReport
 ): Promise<boolean> {
@@ -119,7 +124,7 @@ async function confirm(
   const play = near[at]
   if (!play?.isBridged) return false
   await moveStart(change, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
-  await markHeard(change.tx, play)
+  await confirmPlay(change.tx, play)
   return true
 }
 
@@ -142,7 +147,7 @@ async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }:
 }
 
 /** When a row began of which nobody said it: in its order, where a later one was reported before it. */
-function untimed(near: readonly NearPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
+function untimed(near: readonly RecentPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
   const current = near.at(-1)
   if (!current || current.endedAtMs !== null || row.isInterrupt || current.isInterrupt) return startedAtMs
   if (current.position === null || current.position < row.position) return startedAtMs
@@ -153,7 +158,7 @@ function untimed(near: readonly NearPlay[], row: ReportedRow, { startedAtMs }: T
 
 const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) => ({
   atMs: startedAtMs,
-  dueAtMs: endedAtMs === null ? bridgeDueMs(startedAtMs, durationMs) : null,
+  dueAtMs: endedAtMs === null ? provisionalDueMs(startedAtMs, durationMs) : null,
   ...(endedAtMs === null ? {} : { endedAtMs })
 })
 
@@ -163,10 +168,10 @@ async function startRow(
   row: ReportedRow,
   place: Placement
 ): Promise<void> {
-  await startQueued(change, row, airtimeOf(place, row.durationMs), null)
+  await startFromQueue(change, row, airtimeOf(place, row.durationMs), null)
   await Promise.all(endPass(change.tx, library, row))
   // Copies of what was played know only what came behind.
-  if (place.endedAtMs !== null) await countLibraryChange(change.tx, change.station.id)
+  if (place.endedAtMs !== null) await raiseLibraryVersion(change.tx, change.station.id)
 }
 
 /** Who was live then is who plays it. */
@@ -193,5 +198,5 @@ async function passOver({ tx, station, mark }: StationChange, row: ReportedRow):
     select from passed`
   if (count === 0) return
   mark(['queue'])
-  await countLibraryChange(tx, station.id)
+  await raiseLibraryVersion(tx, station.id)
 }

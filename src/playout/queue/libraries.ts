@@ -1,5 +1,5 @@
-import type { Past, Play, Playlist, Refused } from '../../autodj/library.ts'
-import { handOn } from '../../autodj/recent.ts'
+import type { Past, HeardPlay, Playlist, Refused } from '../../autodj/library.ts'
+import { transferIndex } from '../../autodj/recent.ts'
 import { indexOf, markAired } from '../../autodj/tracks.ts'
 import { type PastPlay, readOlder, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
@@ -8,7 +8,7 @@ import type { Tx } from '../../db/sql.ts'
 export interface StationLibrary {
   readonly version: number
   readonly playlists: readonly Playlist[]
-  readonly past: KeptPast
+  readonly past: CachedPast
 }
 
 /** A station whose row is held, with the version of its library. */
@@ -43,9 +43,9 @@ export function seenUpTo(libraries: Libraries, stationId: number): number | null
 }
 
 /**
- * The libraries of stations that the transaction holds. A copy in memory serves as long as its version stands; `plays` are
- * those that were read since, by this transaction. Without `libraries` all is read and nothing kept: for transactions that have changed
- * a library themselves.
+ * The libraries of stations that the transaction holds. A copy in memory serves as long as its version
+ * stands; `plays` are those that were read since, by this transaction. Without `libraries` all is read and
+ * nothing kept: for transactions that have changed a library themselves.
  */
 export async function readLibraries(
   tx: Tx,
@@ -70,8 +70,8 @@ export async function readLibraries(
   if (missing.length > 0) for (const [id, library] of await load(tx, missing, nowMs)) found.set(id, library)
   for (const station of stations) {
     const library = found.get(station.id)
-    if (library) cutPast(library.past, nowMs - reachMs(station, library.playlists))
-    if (library && copies) keep(copies.libraries, station.id, library)
+    if (library) trimPast(library.past, nowMs - reachMs(station, library.playlists))
+    if (library && copies) cacheLibrary(copies.libraries, station.id, library)
   }
   return found
 }
@@ -111,8 +111,11 @@ async function load(
   return libraries
 }
 
-/** Keeps a copy, and forgets those that were used longest ago where all together are too large; the newest stays, however large it is. */
-export function keep(
+/**
+ * Keeps a copy, and forgets those that were used longest ago where all together are too large; the newest
+ * stays, however large it is.
+ */
+export function cacheLibrary(
   libraries: Libraries,
   stationId: number,
   library: StationLibrary,
@@ -137,7 +140,7 @@ const weightOf = ({ playlists, past }: StationLibrary) =>
   playlists.reduce((sum, { tracks }) => sum + tracks.ids.length, past.plays.length)
 
 /** Raises the version of a station's library, where no trigger of the database does. */
-export async function countLibraryChange(tx: Tx, stationId: number): Promise<void> {
+export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<void> {
   await tx`select count_library_change(${stationId})`
 }
 
@@ -169,14 +172,21 @@ export function reachMs(
   return Math.max(leastMs, duplicateRangeMs, requestThresholdMs, looksAtWindows || hasOverruns ? windowMs : 0)
 }
 
-/** The past of a station in memory, which grows by what is played and is cut where its rules do not look any more. */
-export interface KeptPast {
+/**
+ * The past of a station in memory, which grows by what is played and is cut where its rules do not look any
+ * more.
+ */
+export interface CachedPast {
   plays: PastPlay[]
   readonly older: Map<number, { startsAtMs: number; visibleAfter: number }>
 }
 
 /** Adds plays that are not there yet, and marks their tracks as aired. */
-export function extendPast(past: KeptPast, playlists: readonly Playlist[], plays: readonly PastPlay[]): void {
+export function extendPast(
+  past: CachedPast,
+  playlists: readonly Playlist[],
+  plays: readonly PastPlay[]
+): void {
   const newestId = past.plays.at(-1)?.id ?? 0
   const fresh = plays.filter(({ id }) => id > newestId)
   if (fresh.length === 0) return
@@ -189,7 +199,7 @@ export function extendPast(past: KeptPast, playlists: readonly Playlist[], plays
 }
 
 /** Lets go of plays that began before a time; of each playlist the last one is remembered. */
-export function cutPast(past: KeptPast, beforeMs: number): void {
+export function trimPast(past: CachedPast, beforeMs: number): void {
   const cut = past.plays.findIndex(play => play.startsAtMs >= beforeMs)
   const count = Math.min(cut === -1 ? past.plays.length : cut, past.plays.length - playsAtLeast)
   if (count <= 0) return
@@ -198,11 +208,11 @@ export function cutPast(past: KeptPast, beforeMs: number): void {
     if (playlistId !== null) past.older.set(playlistId, { startsAtMs, visibleAfter: 0 })
   }
   const rest = past.plays.slice(count)
-  handOn(past.plays, rest)
+  transferIndex(past.plays, rest)
   past.plays = rest
 }
 
 /** The past as the AutoDJ sees it. */
-export function pastOf({ plays, older }: KeptPast, refused: readonly Refused[]): Past {
-  return { plays: plays satisfies readonly Play[], older, refused }
+export function pastOf({ plays, older }: CachedPast, refused: readonly Refused[]): Past {
+  return { plays: plays satisfies readonly HeardPlay[], older, refused }
 }

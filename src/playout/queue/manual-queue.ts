@@ -10,10 +10,10 @@ import { refillQueue } from './queue.ts'
 const rowsAtMost = 500
 
 /**
- * Puts songs of the station into its queue, in the order given, a song twice where it is given twice: at a place (1 is the
- * first that is not on its way to the air), else behind what was put there by hand before. They belong to no
- * playlist, so nothing withdraws them but a person. Gives the ids of the rows. Throws 404 for an unknown station, 400
- * for a queue that would become too long.
+ * Puts songs of the station into its queue, in the order given, a song twice where it is given twice: at a
+ * place (1 is the first that is not on its way to the air), else behind what was put there by hand before.
+ * They belong to no playlist, so nothing withdraws them but a person. Gives the ids of the rows. Throws 404
+ * for an unknown station, 400 for a queue that would become too long.
  */
 export async function addToQueue(
   change: StationChange,
@@ -62,16 +62,16 @@ export async function addToQueue(
 }
 
 /**
- * Moves a row of the queue to a place (1 is the first that is not on its way to the air); beyond the end is the end. From
- * then on it stays where a person wants it, as if it had been put there by hand. Throws 404 for a row that is not in the queue, 409
- * for one that is on its way.
+ * Moves a row of the queue to a place (1 is the first that is not on its way to the air); beyond the end is
+ * the end. From then on it stays where a person wants it, as if it had been put there by hand. Throws 404 for
+ * a row that is not in the queue, 409 for one that is on its way.
  */
 export async function moveInQueue(change: StationChange, queueId: number, place: number): Promise<void> {
   const { tx, station } = change
   const queue = await readQueues(tx, [station.id])
   const row = queue.find(({ id }) => id === queueId)
   if (!row) throw new ApiError('not-found')
-  if (row.isSent) throw new ApiError('conflict', 'The song is already on its way to the air.')
+  if (row.isSent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
   const sent = queue.filter(each => each.isSent).length
   const others = queue.filter(each => each !== row).map(({ id }) => id)
   const order = others.toSpliced(Math.min(sent + place - 1, others.length), 0, row.id)

@@ -32,7 +32,9 @@ export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number)
     where h.station_id = ${stationId} and h.ended_at_ms is null and h.media_id = m.id and m.id = ${mediaId}`
 }
 
-/** Makes the rows that wait in the queue as long as their media; one that is on its way stays as it was sent. */
+/**
+ * Makes the rows that wait in the queue as long as their media; one that is on its way stays as it was sent.
+ */
 export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): Promise<void> {
   await tx`
     update queue q set duration_ms = m.duration_ms from media m

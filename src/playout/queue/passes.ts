@@ -1,10 +1,10 @@
 import { isCounted, type Library } from '../../autodj/library.ts'
 import type { Tx } from '../../db/sql.ts'
-import { countLibraryChange } from './libraries.ts'
+import { raiseLibraryVersion } from './libraries.ts'
 
 /**
- * Begins a new run through all tracks of a playlist, in another order where it is a shuffled one. What it has in the queue leaves,
- * all but what is on its way to the air.
+ * Begins a new run through all tracks of a playlist, in another order where it is a shuffled one. What it has
+ * in the queue leaves, all but what is on its way to the air.
  */
 export async function startNewPass(tx: Tx, stationId: number, playlistId: number): Promise<void> {
   await tx`
@@ -16,7 +16,7 @@ export async function startNewPass(tx: Tx, stationId: number, playlistId: number
   await tx`
     delete from queue where playlist_id = ${playlistId} and played_at_ms is null and skipped_at_ms is null
       and not is_sent and not is_manual`
-  await countLibraryChange(tx, stationId)
+  await raiseLibraryVersion(tx, stationId)
 }
 
 /** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */

@@ -16,11 +16,12 @@ export interface PreviewLimits {
 /** How long the event loop may be held in one go. */
 const sliceMs = 4
 /** How long it may take altogether. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /**
- * What a station will play if nothing is changed, the rows of its queue first. Computed on copies, so that it touches nothing,
- * and in slices, so that it holds nobody up. Null for an unknown station. Ends early after ten seconds.
+ * What a station will play if nothing is changed, the rows of its queue first. Computed on copies, so that it
+ * touches nothing, and in slices, so that it holds nobody up. Null for an unknown station. Ends early after
+ * ten seconds.
  */
 export async function previewStation(
   sql: Sql,
@@ -57,7 +58,7 @@ async function collect(
     if (each.startsAtMs >= untilMs || plays.length >= playsAtMost) break
     plays.push(each)
     const now = performance.now()
-    if (now - beganMs > patienceMs || !isWanted()) break
+    if (now - beganMs > timeoutMs || !isWanted()) break
     if (now - sliceBeganMs > sliceMs) {
       await nextTurn()
       sliceBeganMs = performance.now()

@@ -8,13 +8,14 @@ import { changeStation, type StationChange } from '../change-station.ts'
 import { followedAtMs, type LiveRow, naturalEndMs, type OpenPlay } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { readSituationAnew, type Situation } from '../situation.ts'
-import { countLibraryChange } from './libraries.ts'
+import { raiseLibraryVersion } from './libraries.ts'
 import { isEmptyPlan, planStatements } from './plan-statements.ts'
 
 /**
- * Removes an unplayed row from the queue, returns its track to the playlist (but not to the same slot) and fills the queue. The rules of its
- * playlist count it as played; a sequential playlist continues behind it; a request is cancelled. Throws 404 for a row that is not in
- * the station's queue, 409 for one that has been sent to the playout.
+ * Removes an unplayed row from the queue, returns its track to the playlist (but not to the same slot) and
+ * fills the queue. The rules of its playlist count it as played; a sequential playlist continues behind it; a
+ * request is cancelled. Throws 404 for a row that is not in the station's queue, 409 for one that has been
+ * sent to the playout.
  */
 export async function removeFromQueue(change: StationChange, queueId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
@@ -41,7 +42,7 @@ export async function removeFromQueue(change: StationChange, queueId: number, no
   await fill(change, left, nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
 }
 
-const onItsWay = 'The song is already on its way to the air.'
+const onItsWay = 'The song has already been sent to the playout.'
 
 async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<ApiError> {
   const [row] = await tx`
@@ -58,12 +59,12 @@ async function passOver(
 ): Promise<void> {
   markAired(tracks, indexOf(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
-  await countLibraryChange(tx, stationId)
+  await raiseLibraryVersion(tx, stationId)
 }
 
 /**
- * Removes every row from the queue except those that have been sent to the playout, and fills it with other tracks if there are any. Tracks
- * return to their playlists, requests wait again.
+ * Removes every row from the queue except those that have been sent to the playout, and fills it with other
+ * tracks if there are any. Tracks return to their playlists, requests wait again.
  */
 export async function clearQueue(change: StationChange): Promise<void> {
   const { tx } = change
@@ -158,7 +159,10 @@ function planOf(
   })
 }
 
-/** When the clock has to end the current play because something cuts it or no longer does; null if that has not changed. */
+/**
+ * When the clock has to end the current play because something cuts it or no longer does; null if that has
+ * not changed.
+ */
 function movedEnd({ station, play }: Situation, plan: Plan): number | null {
   if (play === null || !station.isClocked || play.dueAtMs === null) return null
   const endMs = endOf(play, plan)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/clash-keys.ts'
-import { addressSongId, type Song } from '../../songs/song.ts'
+import { addressSongId, type ImportedSong } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
 
 /*
@@ -18,7 +18,7 @@ export interface RemotePlaylist {
 }
 
 /** What is known of an entry: its address is the path of the song. */
-export type EntrySong = Pick<Song, 'path' | 'artist' | 'title' | 'durationMs'>
+export type EntrySong = Pick<ImportedSong, 'path' | 'artist' | 'title' | 'durationMs'>
 
 export interface Entry extends EntrySong {
   readonly trackId: number
@@ -45,10 +45,10 @@ export interface EntryChanges {
 }
 
 /**
- * Compares entries with songs of distinct addresses. What is named again keeps its track. A length that is not told
- * contradicts none: the entry's own may have been measured.
+ * Compares entries with songs of distinct addresses. What is named again keeps its track. A length that is
+ * not told contradicts none: the entry's own may have been measured.
  */
-export function changesOf(entries: readonly Entry[], songs: readonly EntrySong[]): EntryChanges {
+export function entryChanges(entries: readonly Entry[], songs: readonly EntrySong[]): EntryChanges {
   const known = new Map(entries.map(entry => [entry.path, entry]))
   const added = []
   const moved = []
@@ -74,8 +74,8 @@ export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boole
 const insertAtOnce = 1_000
 
 /**
- * Writes the media of entries that are new or told otherwise. It precedes `placeEntries` and needs no lock on the station,
- * so a long list holds nobody up; media without a track are nobody's.
+ * Writes the media of entries that are new or told otherwise. It precedes `placeEntries` and needs no lock on
+ * the station, so a long list holds nobody up; media without a track are nobody's.
  */
 export async function writeEntries(
   tx: Tx,
@@ -110,9 +110,9 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
 }
 
 /**
- * Puts the tracks of a playlist in the order of its entries; the caller holds the station's row, and has written the
- * media. Waiting rows of the queue go with an entry that is gone; what is on its way to the air stays, and so does its
- * media. The caller fills the queue up again.
+ * Puts the tracks of a playlist in the order of its entries; the caller holds the station's row, and has
+ * written the media. Waiting rows of the queue go with an entry that is gone; what is on its way to the air
+ * stays, and so does its media. The caller fills the queue up again.
  */
 export async function placeEntries(
   { tx, mark }: StationChange,
@@ -151,21 +151,27 @@ export async function placeEntries(
   if (withdrawn.count + resized.count > 0) mark(['queue'])
 }
 
-/** Makes these songs, of distinct addresses, the entries of a playlist, under the same terms. Gives whether they were others. */
+/**
+ * Makes these songs, of distinct addresses, the entries of a playlist, under the same terms. Gives whether
+ * they were others.
+ */
 export async function keepEntries(
   change: StationChange,
   playlist: RemotePlaylist,
   songs: readonly EntrySong[]
 ): Promise<boolean> {
   const { tx } = change
-  const changes = changesOf(await readEntries(tx, playlist.id), songs)
+  const changes = entryChanges(await readEntries(tx, playlist.id), songs)
   if (isUnchanged(changes)) return false
   await writeEntries(tx, playlist, changes)
   await placeEntries(change, playlist, changes)
   return true
 }
 
-/** Removes media that were entries and waited for a row of the queue, or for the end of their play. Gives how many. */
+/**
+ * Removes media that were entries and waited for a row of the queue, or for the end of their play. Gives how
+ * many.
+ */
 export async function removeLeftEntries(sql: Sql): Promise<number> {
   const { count } = await removeUnused(sql, sql`m.remote_playlist_id is not null`)
   return count
@@ -189,7 +195,9 @@ interface Source {
   readonly remote_type: string
 }
 
-/** Songs of the library; a list, which the workers fetch; or one thing that goes on for as long as it is let. */
+/**
+ * Songs of the library; a list, which the workers fetch; or one thing that goes on for as long as it is let.
+ */
 type Kind = 'songs' | 'list' | 'single'
 
 function kindOf({ source, remote_type: type }: Source): Kind {
@@ -198,9 +206,9 @@ function kindOf({ source, remote_type: type }: Source): Kind {
 }
 
 /**
- * Makes the entries of a playlist follow its settings, in the transaction that saves them and holds the station's row. A
- * stream has one entry, named after the playlist. A list has none until it was fetched from this address, which is
- * done as soon as a worker looks. Gives whether the entries are other ones.
+ * Makes the entries of a playlist follow its settings, in the transaction that saves them and holds the
+ * station's row. A stream has one entry, named after the playlist. A list has none until it was fetched from
+ * this address, which is done as soon as a worker looks. Gives whether the entries are other ones.
  */
 export async function followSource(
   change: StationChange,

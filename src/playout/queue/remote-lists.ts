@@ -1,16 +1,16 @@
 import type { BlockList } from 'node:net'
 
-import { raiseNotification, settleNotification } from '../../db/notifications.ts'
+import { raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { networkList } from '../../outbound/networks.ts'
 import { readRemoteList, type RemoteList } from '../../songs/remote-list.ts'
-import type { Song } from '../../songs/song.ts'
+import type { ImportedSong } from '../../songs/song.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
 import { refillQueueLater } from './queue.ts'
 import {
-  changesOf,
+  entryChanges,
   isUnchanged,
   placeEntries,
   readEntries,
@@ -28,7 +28,7 @@ const soonestMs = 30_000
 /** Longer than a fetch and the keeping of it may take. */
 const claimMs = 60_000
 /** From then on operators are told. */
-const patienceMs = 60 * 60_000
+const alertAfterMs = 60 * 60_000
 /** A list that takes its 10 seconds must not hold all others up. */
 const lanes = 4
 
@@ -48,10 +48,10 @@ interface ClaimedList {
 }
 
 /**
- * Fetches the lists of remote playlists whose time has come, a few at a time and the longest due first, and keeps what
- * they name as entries. It may run in any number of processes: a list is claimed before it is fetched, and a claim that
- * was left behind runs out. `nowMs` is the time of the call. Gives how many lists were fetched, in vain or not; rejects once
- * `signal` is aborted.
+ * Fetches the lists of remote playlists whose time has come, a few at a time and the longest due first, and
+ * keeps what they name as entries. It may run in any number of processes: a list is claimed before it is
+ * fetched, and a claim that was left behind runs out. `nowMs` is the time of the call. Gives how many lists
+ * were fetched, in vain or not; rejects once `signal` is aborted.
  */
 export async function refreshRemoteLists(
   services: RemoteListServices,
@@ -71,7 +71,7 @@ export async function refreshRemoteLists(
         await refresh(services, list, await fetchList(list.url, allowed, signal), clock())
       } catch (error) {
         signal.throwIfAborted()
-        services.log.error({ err: error, playlist: list.id }, 'remote list not kept; trying again')
+        services.log.error({ err: error, playlist: list.id }, 'remote list not kept; retrying')
       }
       fetched++
     }
@@ -114,7 +114,7 @@ async function refresh(
 ): Promise<void> {
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
   const isChanged = await keep(services, list, fetched.songs, nowMs)
-  if (list.isNew || list.failingSinceMs !== null) await settleNotification(services.sql, factOf(list.id))
+  if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, factOf(list.id))
   if (isChanged) await refillQueueLater(services, list.stationId)
 }
 
@@ -122,11 +122,11 @@ async function refresh(
 async function keep(
   services: RemoteListServices,
   list: ClaimedList,
-  songs: readonly Song[],
+  songs: readonly ImportedSong[],
   nowMs: number
 ): Promise<boolean> {
   const { sql } = services
-  const changes = changesOf(await readEntries(sql, list.id), songs)
+  const changes = entryChanges(await readEntries(sql, list.id), songs)
   if (isUnchanged(changes)) {
     await noteSuccess(sql, list, nowMs)
     return false
@@ -142,8 +142,8 @@ async function keep(
 }
 
 /**
- * Whether the list is still ours and at the address we asked. While it is, nobody else changes its entries: a new address
- * makes it due at once, which takes the claim away.
+ * Whether the list is still ours and at the address we asked. While it is, nobody else changes its entries: a
+ * new address makes it due at once, which takes the claim away.
  */
 const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
   sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
@@ -174,8 +174,8 @@ async function noteFailure(
     where ${stillClaimed(sql, list)}`
   if (count === 0) return
   if (problem !== list.problem) log.warn({ playlist: list.id, problem }, 'remote list not fetched')
-  if (failingMs < patienceMs) return
-  await raiseNotification(sql, {
+  if (failingMs < alertAfterMs) return
+  await raiseAlert(sql, {
     fact: factOf(list.id),
     title: `A remote playlist cannot be fetched: ${list.name}`,
     body: `For an hour no attempt of ${list.station} has succeeded. ${problem} What was fetched before stays in use.`,
@@ -185,8 +185,9 @@ async function noteFailure(
 }
 
 /**
- * Removes what remote playlists left behind: media whose last row of the queue is gone, and what operators were told of
- * lists that are fetched no more. Call it now and then; it may run in any number of processes. Gives how many media.
+ * Removes what remote playlists left behind: media whose last row of the queue is gone, and what operators
+ * were told of lists that are fetched no more. Call it now and then; it may run in any number of processes.
+ * Gives how many media.
  */
 export async function tidyRemoteLists(sql: Sql): Promise<number> {
   await sql`

@@ -1,4 +1,4 @@
-import { patienceMs } from '../../autodj/estimate.ts'
+import { requestTtlMs } from '../../autodj/estimate.ts'
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
@@ -20,7 +20,10 @@ export interface NewRequest {
   readonly chance: number
 }
 
-/** The condition that the media `m` may be requested of a station: it is in an enabled playlist that takes part. */
+/**
+ * The condition that the media `m` may be requested of a station: it is in an enabled playlist that takes
+ * part.
+ */
 export const isRequestable = (sql: Sql | Tx, stationId: number): Fragment => sql`
   m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
     select from playlist_tracks t join playlists p on p.id = t.playlist_id
@@ -38,9 +41,9 @@ interface RequestRules {
 }
 
 /**
- * Takes a listener's request and plans the queue with it; gives its id. When it is due is decided here, once. Throws
- * 404 for an unknown station and for a media that nobody may request, 403 where the station accepts no requests, 429
- * for a listener whose last request is not long enough ago, 409 for a song that waits already.
+ * Takes a listener's request and plans the queue with it; gives its id. When it is due is decided here, once.
+ * Throws 404 for an unknown station and for a media that nobody may request, 403 where the station accepts no
+ * requests, 429 for a listener whose last request is not long enough ago, 409 for a song that waits already.
  */
 export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
   const { tx, station } = change
@@ -87,9 +90,9 @@ async function refuseHaste(
 }
 
 /**
- * Ends a request that was not played yet: its row leaves the queue, which is filled up. Throws 404 for a request that
- * the station does not have or that was cancelled before, 409 for one that is on its way to the air, was played or
- * has expired.
+ * Ends a request that was not played yet: its row leaves the queue, which is filled up. Throws 404 for a
+ * request that the station does not have or that was cancelled before, 409 for one that is on its way to the
+ * air, was played or has expired.
  */
 export async function cancelRequest(change: StationChange, requestId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
@@ -101,12 +104,15 @@ export async function cancelRequest(change: StationChange, requestId: number, no
   throw new ApiError(
     'conflict',
     kept.state === 'queued'
-      ? 'The song is already on its way to the air.'
+      ? 'The song has already been sent to the playout.'
       : 'The request was played or has expired.'
   )
 }
 
-/** Ends all requests of a station that were not played yet, but for what is on its way to the air. Gives how many. */
+/**
+ * Ends all requests of a station that were not played yet, but for what is on its way to the air. Gives how
+ * many.
+ */
 export async function cancelRequests(change: StationChange, nowMs: number): Promise<number> {
   const count = await cancel(change, change.tx`true`, nowMs)
   if (count > 0) await refillQueue(change)
@@ -129,11 +135,11 @@ async function cancel({ tx, station, mark }: StationChange, which: Fragment, now
 const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_at_ms is null`
 
 /**
- * Ends the requests that have been due for three hours and found no place; they stay to be seen as expired. Safe to
- * repeat, and to run anywhere. Gives how many.
+ * Ends the requests that have been due for three hours and found no place; they stay to be seen as expired.
+ * Safe to repeat, and to run anywhere. Gives how many.
  */
 export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
-  const latestMs = nowMs - patienceMs
+  const latestMs = nowMs - requestTtlMs
   const stations = await sql<{ id: number }[]>`
     select s.id from stations s
     where s.id in (select station_id from requests where state = 'pending' and due_at_ms <= ${latestMs})
@@ -155,8 +161,9 @@ export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
 const addressesAtOnce = 5_000
 
 /**
- * Forgets from which addresses songs were requested, once the cool-down of the station is over: they are kept for nothing else. What is too
- * much for one statement is left to the next call. Returns how many were forgotten.
+ * Forgets from which addresses songs were requested, once the cool-down of the station is over: they are kept
+ * for nothing else. What is too much for one statement is left to the next call. Returns how many were
+ * forgotten.
  */
 export async function forgetAddresses(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`

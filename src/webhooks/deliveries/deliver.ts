@@ -7,18 +7,18 @@ import type { Seals } from '../config.ts'
 import { nowPlayingAt } from '../format/now-playing-body.ts'
 import {
   cancelDeliveries,
-  giveUp,
-  holdHook,
-  passOver,
-  readHeldHook,
+  endDeliveries,
+  acquireHook,
+  cancelDelivery,
+  readLeasedHook,
   readPending,
-  readTold,
+  readDeliveryEvent,
   recordAttempt,
   releaseHook
 } from './deliveries.ts'
-import { nextDelivery, type Patience } from './next-delivery.ts'
+import { nextDelivery, type RetryPolicy } from './next-delivery.ts'
 import { prepare } from './prepare.ts'
-import { hostOf, send, type SendParts } from './send.ts'
+import { hostOfSending, sendRequest, type SendParts } from './send.ts'
 
 /** What a process delivers with. */
 export interface DeliveryParts extends SendParts {
@@ -38,8 +38,9 @@ const deliveriesAtOnce = 20
 const crowdedMs = 400
 
 /**
- * Delivers to a hook what is due, one after the other. Gives when it should be looked at again (Unix milliseconds); null:
- * nothing is pending, or somebody else is at it. Stops between two deliveries once `stopping` says so.
+ * Delivers to a hook what is due, one after the other. Gives when it should be looked at again (Unix
+ * milliseconds); null: nothing is pending, or somebody else is at it. Stops between two deliveries once
+ * `stopping` says so.
  */
 export async function deliver(
   parts: DeliveryParts,
@@ -47,7 +48,7 @@ export async function deliver(
   stopping: () => boolean = () => false
 ): Promise<number | null> {
   const { sql, holder, held } = parts
-  if (!(await holdHook(sql, webhookId, holder, engineTimeMs()))) return null
+  if (!(await acquireHook(sql, webhookId, holder, engineTimeMs()))) return null
   held.add(webhookId)
   try {
     for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
@@ -68,7 +69,7 @@ async function deliverNext(
   const { sql } = parts
   const nowMs = engineTimeMs()
   const [hook, pending] = await Promise.all([
-    readHeldHook(sql, webhookId, parts.holder),
+    readLeasedHook(sql, webhookId, parts.holder),
     readPending(sql, webhookId)
   ])
   if (!hook) return { lookAtMs: null }
@@ -76,11 +77,11 @@ async function deliverNext(
     await cancelDeliveries(sql, hook.id, nowMs)
     return { lookAtMs: null }
   }
-  const next = nextDelivery(pending, { ...hook, patience: patienceOf(hook.type) }, nowMs)
-  await giveUp(sql, next, nowMs)
+  const next = nextDelivery(pending, { ...hook, patience: retryPolicyOf(hook.type) }, nowMs)
+  await endDeliveries(sql, next, nowMs)
   if (!next.send) return { lookAtMs: next.lookAtMs }
   const { id, triggers } = next.send
-  const told = await readTold(sql, id)
+  const told = await readDeliveryEvent(sql, id)
   if (!told) return 'delivered'
   const { messageId, happenedAtMs } = told
   const event = {
@@ -91,15 +92,15 @@ async function deliverNext(
   }
   const { sending, secrets } = prepare(parts.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {
-    await passOver(sql, id, sending.reason, nowMs)
+    await cancelDelivery(sql, id, sending.reason, nowMs)
     return 'delivered'
   }
-  const host = hostOf(sending)
+  const host = hostOfSending(sending)
   if (parts.hosts.isCrowded(host)) return { lookAtMs: nowMs + crowdedMs }
-  const attempted = await parts.hosts.run(host, () => send(sending, messageId, secrets, parts))
+  const attempted = await parts.hosts.run(host, () => sendRequest(sending, messageId, secrets, parts))
   const delivery = { id, attempt: told.attempts + 1 }
   if (await recordAttempt(sql, hook, delivery, attempted, Math.random()))
-    parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook switched off')
+    parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
   return 'delivered'
 }
 
@@ -113,8 +114,10 @@ const newest = new Set([
 ])
 const every = new Set(['generic', 'email'])
 
-/** How long news is news to receivers of a type: directories want what plays now, people what is not long ago. */
-function patienceOf(type: string): Patience {
+/**
+ * How long news is news to receivers of a type: directories want what plays now, people what is not long ago.
+ */
+function retryPolicyOf(type: string): RetryPolicy {
   if (newest.has(type)) return 'newest'
   return every.has(type) ? 'every' : 'hour'
 }

@@ -1,12 +1,12 @@
-import { raiseNotification } from '../../db/notifications.ts'
+import { raiseAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Next, Pending } from './next-delivery.ts'
-import { type Attempted, type Health, outcomeOf } from './outcome.ts'
+import { type AttemptResult, type Health, outcomeOf } from './outcome.ts'
 import type { PreparedHook } from './prepare.ts'
 
 /** A hook that is held for delivering to it. */
-export interface HeldHook extends PreparedHook {
+export interface LeasedHook extends PreparedHook {
   readonly id: number
   readonly stationId: number
   readonly name: string
@@ -20,19 +20,31 @@ export interface HeldHook extends PreparedHook {
 const aheadAtMostMs = 1_000
 
 /** How long a hold lasts unless it is prolonged: then somebody else goes on where its holder was killed. */
-export const holdMs = 8_000
+export const leaseMs = 8_000
 
-/** Takes a hook, so that nobody else delivers to it. Gives whether it is ours: somebody else may be at it, or it is gone. */
-export async function holdHook(sql: Sql, webhookId: number, holder: string, nowMs: number): Promise<boolean> {
+/**
+ * Takes a hook, so that nobody else delivers to it. Gives whether it is ours: somebody else may be at it, or
+ * it is gone.
+ */
+export async function acquireHook(
+  sql: Sql,
+  webhookId: number,
+  holder: string,
+  nowMs: number
+): Promise<boolean> {
   const { count } = await sql`
-    update webhooks set holder = ${holder}, held_until_ms = ${nowMs + holdMs}
+    update webhooks set holder = ${holder}, held_until_ms = ${nowMs + leaseMs}
     where id = ${webhookId} and held_until_ms <= ${nowMs}`
   return count > 0
 }
 
 /** A hook that is held, as it is now; null if it is not held by us any more. */
-export async function readHeldHook(sql: Sql, webhookId: number, holder: string): Promise<HeldHook | null> {
-  const [hook] = await sql<HeldHook[]>`
+export async function readLeasedHook(
+  sql: Sql,
+  webhookId: number,
+  holder: string
+): Promise<LeasedHook | null> {
+  const [hook] = await sql<LeasedHook[]>`
     select id, station_id as "stationId", name, type, is_enabled as "isEnabled", config,
       former_secret as "formerSecret", former_secret_until_ms as "formerSecretUntilMs",
       paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs", rate_limit_ms as "rateLimitMs"
@@ -41,9 +53,9 @@ export async function readHeldHook(sql: Sql, webhookId: number, holder: string):
 }
 
 /** Keeps the hooks of a holder its own. */
-export async function prolongHolds(sql: Sql, holder: string, webhookIds: readonly number[], nowMs: number) {
+export async function extendLeases(sql: Sql, holder: string, webhookIds: readonly number[], nowMs: number) {
   await sql`
-    update webhooks set held_until_ms = ${nowMs + holdMs}
+    update webhooks set held_until_ms = ${nowMs + leaseMs}
     where id = any(${[...webhookIds]}::bigint[]) and holder = ${holder}`
 }
 
@@ -57,8 +69,8 @@ const freshAtMost = { alone: 500, together: 100_000 }
 const triedAtMost = 500
 
 /**
- * What a hook is still to be told, in the order in which the facts were written down; of very much the oldest facts, and the
- * tries that are due first.
+ * What a hook is still to be told, in the order in which the facts were written down; of very much the oldest
+ * facts, and the tries that are due first.
  */
 export async function readPending(sql: Sql, webhookId: number): Promise<Pending[]> {
   return sql<Pending[]>`
@@ -78,7 +90,7 @@ export async function readPending(sql: Sql, webhookId: number): Promise<Pending[
 }
 
 /** What an attempt tells of. */
-export interface Told {
+export interface DeliveryEvent {
   readonly messageId: string
   readonly happenedAtMs: number
   readonly attempts: number
@@ -86,15 +98,15 @@ export interface Told {
 }
 
 /** What a delivery tells of; null if it is gone. */
-export async function readTold(sql: Sql, deliveryId: number): Promise<Told | null> {
-  const [row] = await sql<Told[]>`
+export async function readDeliveryEvent(sql: Sql, deliveryId: number): Promise<DeliveryEvent | null> {
+  const [row] = await sql<DeliveryEvent[]>`
     select d.message_id as "messageId", e.happened_at_ms as "happenedAtMs", d.attempts, e.state
     from webhook_deliveries d join webhook_events e on e.id = d.event_id where d.id = ${deliveryId}`
   return row ?? null
 }
 
 /** Ends deliveries that will not be made, and gives the one that will be all triggers it stands for. */
-export async function giveUp(
+export async function endDeliveries(
   sql: Sql,
   { given, send }: Pick<Next, 'given' | 'send'>,
   nowMs: number
@@ -110,7 +122,12 @@ export async function giveUp(
 }
 
 /** Ends a delivery for which there is nothing to send, and says why. */
-export async function passOver(sql: Sql, deliveryId: number, reason: string, nowMs: number): Promise<void> {
+export async function cancelDelivery(
+  sql: Sql,
+  deliveryId: number,
+  reason: string,
+  nowMs: number
+): Promise<void> {
   await sql`
     with passed as (
       update webhook_deliveries set state = 'cancelled', attempts = attempts + 1, next_attempt_ms = null, ended_at_ms = ${nowMs}
@@ -131,14 +148,15 @@ export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: 
 export const disabledFact = (webhookId: number) => `webhook-disabled:${webhookId}`
 
 /**
- * Writes down an attempt and what follows from it, for the hook as it is by now: an operator may have switched it on or off
- * meanwhile, and what was ended meanwhile stays so. `random` is 0 to 1. Gives whether the hook was switched off by it.
+ * Writes down an attempt and what follows from it, for the hook as it is by now: an operator may have
+ * switched it on or off meanwhile, and what was ended meanwhile stays so. `random` is 0 to 1. Gives whether
+ * the hook was switched off by it.
  */
 export async function recordAttempt(
   sql: Sql,
-  hook: HeldHook,
+  hook: LeasedHook,
   delivery: { readonly id: number; readonly attempt: number },
-  attempted: Attempted,
+  attempted: AttemptResult,
   random: number
 ): Promise<boolean> {
   const { startedAtMs, durationMs, status, fault, url, response } = attempted
@@ -171,10 +189,10 @@ export async function recordAttempt(
     ])
     if (!isSwitchedOff) return false
     await cancelDeliveries(tx, hook.id, endedAtMs)
-    await raiseNotification(tx, {
+    await raiseAlert(tx, {
       fact: disabledFact(hook.id),
-      title: `Web hook "${hook.name}" was switched off`,
-      body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was switched off: ${disabled}. Switch it on again once its receiver is well.`,
+      title: `Web hook "${hook.name}" was disabled`,
+      body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was disabled: ${disabled}. Enable it again once its receiver is well.`,
       type: 'warning',
       source: 'webhooks'
     })
@@ -183,12 +201,13 @@ export async function recordAttempt(
 }
 
 /**
- * Where the last attempt of a hook was made after now, the time has gone back since: what waits from that attempt on waits from now on. Without
- * this a retry that is due in seconds would come hours late. A hold ends in time as well, unless its holder prolongs it.
+ * Where the last attempt of a hook was made after now, the time has gone back since: what waits from that
+ * attempt on waits from now on. Without this a retry that is due in seconds would come hours late. A hold
+ * ends in time as well, unless its holder prolongs it.
  */
 export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
   const sentAfterMs = nowMs + aheadAtMostMs
-  const heldAfterMs = nowMs + holdMs + aheadAtMostMs
+  const heldAfterMs = nowMs + leaseMs + aheadAtMostMs
   const rows = await sql<{ id: number }[]>`
     select id from webhooks where last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs}`
   if (rows.length === 0) return
@@ -200,7 +219,7 @@ export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
       order by id for no key update
     ), hooks as (
       update webhooks w set last_message_sent = least(last_message_sent, ${Math.floor(nowMs / 1000)}),
-        held_until_ms = least(held_until_ms, ${nowMs + holdMs}), last_sent_ms = least(last_sent_ms, ${nowMs}),
+        held_until_ms = least(held_until_ms, ${nowMs + leaseMs}), last_sent_ms = least(last_sent_ms, ${nowMs}),
         paused_until_ms = greatest(0, paused_until_ms - ms)
       from ahead where w.id = ahead.id
     )

@@ -2,7 +2,10 @@ import type { Mail } from './sending.ts'
 
 /** Sends mails through an SMTP server. */
 export interface Mailer {
-  /** `id` names the mail, so that one that comes twice can be told. Gives the server's answer; rejects within `timeoutMs`. */
+  /**
+   * `id` names the mail, so that one that comes twice can be told. Gives the server's answer; rejects within
+   * `timeoutMs`.
+   */
   send(mail: Mail, id: string, timeoutMs: number): Promise<string>
 }
 

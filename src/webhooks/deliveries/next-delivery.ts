@@ -12,8 +12,8 @@ export interface Pending {
 }
 
 /** What of a hook decides what it is sent next. */
-export interface Pace {
-  readonly patience: Patience
+export interface RetryState {
+  readonly patience: RetryPolicy
   readonly rateLimitMs: number
   /** When the last delivery began that did not fail; 0: none. */
   readonly lastSentMs: number
@@ -22,10 +22,10 @@ export interface Pace {
 }
 
 /**
- * How long news is news. `every`: each fact is tried to the end. `newest`: a retry gives way to a newer fact. `hour`: no
- * retry is made an hour after the fact.
+ * How long news is news. `every`: each fact is tried to the end. `newest`: a retry gives way to a newer fact.
+ * `hour`: no retry is made an hour after the fact.
  */
-export type Patience = 'every' | 'newest' | 'hour'
+export type RetryPolicy = 'every' | 'newest' | 'hour'
 
 const hourMs = 3_600_000
 
@@ -44,11 +44,12 @@ export interface Next {
 }
 
 /**
- * Chooses what a hook is sent next. One after the other in the order of the facts; a fact that failed holds back newer
- * ones until its first retry. Within `rateLimitMs` after a delivery everything waits, and goes out as one: the newest
- * state with all triggers. The first attempt is always made. `pending` is in the order in which the facts were written down.
+ * Chooses what a hook is sent next. One after the other in the order of the facts; a fact that failed holds
+ * back newer ones until its first retry. Within `rateLimitMs` after a delivery everything waits, and goes out
+ * as one: the newest state with all triggers. The first attempt is always made. `pending` is in the order in
+ * which the facts were written down.
  */
-export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: number): Next {
+export function nextDelivery(pending: readonly Pending[], pace: RetryState, nowMs: number): Next {
   const stale = staleOf(pending, pace.patience, nowMs)
   const left = pending.filter(({ id }) => !stale.some(each => each.id === id))
   if (left.length === 0) return { given: stale, send: null, lookAtMs: null }
@@ -68,7 +69,7 @@ export function nextDelivery(pending: readonly Pending[], pace: Pace, nowMs: num
 
 const isFresh = ({ attempts, isAgain }: Pending) => attempts === 0 && !isAgain
 
-function staleOf(pending: readonly Pending[], patience: Patience, nowMs: number): Given[] {
+function staleOf(pending: readonly Pending[], patience: RetryPolicy, nowMs: number): Given[] {
   return pending.flatMap((each, index): Given[] => {
     if (each.attempts === 0 || each.isAgain) return []
     const { id } = each
@@ -79,7 +80,7 @@ function staleOf(pending: readonly Pending[], patience: Patience, nowMs: number)
 }
 
 /** When a delivery may go out. */
-function dueOf(each: Pending, pending: readonly Pending[], { rateLimitMs, lastSentMs }: Pace): number {
+function dueOf(each: Pending, pending: readonly Pending[], { rateLimitMs, lastSentMs }: RetryState): number {
   if (each.isAgain) return each.nextAttemptMs
   const opensMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
   const ahead = pending

@@ -4,7 +4,7 @@ import type { FetchFaultWord } from '../../outbound/guarded-fetch.ts'
 export type Fault = FetchFaultWord | 'mail' | 'config'
 
 /** How one attempt went. */
-export interface Attempted {
+export interface AttemptResult {
   readonly startedAtMs: number
   readonly durationMs: number
   /** HTTP or SMTP status, 0 without an answer. */
@@ -30,7 +30,7 @@ export interface Health {
 }
 
 /** What follows from an attempt. */
-export interface Outcome {
+export interface DeliveryOutcome {
   readonly state: 'pending' | 'delivered' | 'failed'
   /** null: it is over. */
   readonly nextAttemptMs: number | null
@@ -69,11 +69,16 @@ const failingToDisableMs = 120 * hour
 const gone = 410
 
 /**
- * What follows from the `attempts`-th attempt of a delivery; `random` is 0 to 1. Five failures in a row pause the hook for a
- * minute; then one delivery tries, and each failure doubles the pause up to an hour. It is switched off by an answer 410,
- * 100 failures in a row, or five days without success.
+ * What follows from the `attempts`-th attempt of a delivery; `random` is 0 to 1. Five failures in a row pause
+ * the hook for a minute; then one delivery tries, and each failure doubles the pause up to an hour. It is
+ * switched off by an answer 410, 100 failures in a row, or five days without success.
  */
-export function outcomeOf(attempted: Attempted, attempts: number, before: Health, random: number): Outcome {
+export function outcomeOf(
+  attempted: AttemptResult,
+  attempts: number,
+  before: Health,
+  random: number
+): DeliveryOutcome {
   const { startedAtMs, durationMs, status, fault } = attempted
   if (fault === null) {
     const health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: startedAtMs }
@@ -108,7 +113,10 @@ function reasonToDisable(status: number, failures: number, failingMs: number): s
 
 const asked = new Set([429, 502, 503, 504])
 
-/** What `Retry-After` asks for where a status gives it a meaning: seconds or a date (RFC 9110, 10.2.3); else null. */
+/**
+ * What `Retry-After` asks for where a status gives it a meaning: seconds or a date (RFC 9110, 10.2.3); else
+ * null.
+ */
 export function retryAfterMs(status: number, header: string | undefined, nowMs: number): number | null {
   if (!asked.has(status) || header === undefined) return null
   const text = header.trim()

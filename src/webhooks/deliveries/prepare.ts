@@ -1,4 +1,4 @@
-import { type Config, openedConfig, type Seals, secretsIn } from '../config.ts'
+import { type HookConfig, openedConfig, type Seals, secretsIn } from '../config.ts'
 import type { HookEvent } from '../event.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
 import { nothing, type Sending } from './sending.ts'
@@ -6,7 +6,7 @@ import { nothing, type Sending } from './sending.ts'
 /** What of a hook decides what it sends. */
 export interface PreparedHook {
   readonly type: string
-  readonly config: Config
+  readonly config: HookConfig
   /** A signing secret that was replaced, sealed, and until when it signs too. */
   readonly formerSecret: string | null
   readonly formerSecretUntilMs: number

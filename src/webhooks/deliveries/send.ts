@@ -6,7 +6,7 @@ import { networkList } from '../../outbound/networks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { secretHeaders, withoutSecrets } from '../redact.ts'
 import { type Mailer, openMailer } from './mailer.ts'
-import { type Attempted, type Fault, retryAfterMs } from './outcome.ts'
+import { type AttemptResult, type Fault, retryAfterMs } from './outcome.ts'
 import type { HookRequest, Mail, Sending } from './sending.ts'
 
 /** What sending needs. */
@@ -21,7 +21,7 @@ export interface SendParts {
 }
 
 /** What of an attempt the answer tells. */
-type Answer = Pick<Attempted, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
+type Answer = Pick<AttemptResult, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
 
 const unsendable = 'The request cannot be made of this config.'
 const bytesRead = 65_536
@@ -29,15 +29,16 @@ const charactersKept = 1_024
 const mailMs = 10_000
 
 /**
- * Sends what is to be sent and tells how it went; whatever goes wrong at the receiver's end is part of that. `id` is
- * the event's, `secrets` are struck out of what is kept of the answer. Rejects with the signal's reason once that is aborted.
+ * Sends what is to be sent and tells how it went; whatever goes wrong at the receiver's end is part of that.
+ * `id` is the event's, `secrets` are struck out of what is kept of the answer. Rejects with the signal's
+ * reason once that is aborted.
  */
-export async function send(
+export async function sendRequest(
   sending: Exclude<Sending, { kind: 'nothing' }>,
   id: string,
   secrets: readonly string[],
   parts: SendParts
-): Promise<Attempted> {
+): Promise<AttemptResult> {
   const startedAtMs = engineTimeMs()
   const startedAt = performance.now()
   const answer =
@@ -139,7 +140,7 @@ function mailed(fault: Fault | null, reply: string): Answer {
 }
 
 /** Whom it goes to, as far as it matters how much goes there at once. */
-export function hostOf(sending: Exclude<Sending, { kind: 'nothing' }>): string {
+export function hostOfSending(sending: Exclude<Sending, { kind: 'nothing' }>): string {
   if (sending.kind === 'mail') return 'mail'
   const first = sending.kind === 'session' ? sending.open : sending.requests[0]
   return first ? new URL(first.url).host : ''

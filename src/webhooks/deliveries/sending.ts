@@ -11,7 +11,10 @@ export interface HookRequest {
   readonly timeoutMs?: number
 }
 
-/** A text mail, as one message to all. A sender that makes its message id of the event's id makes repetitions harmless. */
+/**
+ * A text mail, as one message to all. A sender that makes its message id of the event's id makes repetitions
+ * harmless.
+ */
 export interface Mail {
   readonly to: readonly string[]
   readonly subject: string
@@ -19,7 +22,7 @@ export interface Mail {
 }
 
 /** What is to be sent for an event. */
-export type Sending = Requests | InSession | MailSending | Nothing
+export type Sending = Requests | WithSession | MailSending | NothingToSend
 
 /** One after the other; each only once the one before it has arrived. */
 export interface Requests {
@@ -28,10 +31,10 @@ export interface Requests {
 }
 
 /**
- * Likewise, within a session that is opened first: `requestsIn` reads its answer's body and throws if it is none. That
- * answer is a key to the account, and nothing of it may be kept.
+ * Likewise, within a session that is opened first: `requestsIn` reads its answer's body and throws if it is
+ * none. That answer is a key to the account, and nothing of it may be kept.
  */
-export interface InSession {
+export interface WithSession {
   readonly kind: 'session'
   readonly open: HookRequest
   readonly requestsIn: (answer: string) => readonly HookRequest[]
@@ -43,13 +46,13 @@ export interface MailSending {
 }
 
 /** The event is none for this hook; the reason is a sentence for operators. */
-export interface Nothing {
+export interface NothingToSend {
   readonly kind: 'nothing'
   readonly reason: string
 }
 
 export const requests = (...list: readonly HookRequest[]): Requests => ({ kind: 'requests', requests: list })
-export const nothing = (reason: string): Nothing => ({ kind: 'nothing', reason })
+export const nothing = (reason: string): NothingToSend => ({ kind: 'nothing', reason })
 
 /** Why nothing is sent where a text shows nothing. */
 export const emptyMessage = 'The message is empty.'
@@ -86,6 +89,6 @@ export function bareUrl(url: string): string {
 }
 
 /** An address below one that an operator gave, with or without a slash at its end; its query stays. */
-export function below(address: string, path: string): string {
+export function addressBelow(address: string, path: string): string {
   return bareUrl(address).replace(/\/+$/, '') + path + new URL(address).search
 }

@@ -8,8 +8,8 @@ export interface Signed {
 }
 
 /**
- * The headers of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks). Each secret signs, so that
- * a receiver that knows any of them can verify; without any there is no signature.
+ * The headers of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks). Each secret
+ * signs, so that a receiver that knows any of them can verify; without any there is no signature.
  */
 export function signatureHeaders({ id, at, body }: Signed, secrets: readonly string[]) {
   const signatures = secrets.map(secret => {

@@ -4,8 +4,8 @@ import { inCode } from './plain-text.ts'
 import type { Format } from './template.ts'
 
 /**
- * Discord's Markdown. A backslash works everywhere but in code and in addresses. Who is mentioned is not said here:
- * messages have a field for it.
+ * Discord's Markdown. A backslash works everywhere but in code and in addresses. Who is mentioned is not said
+ * here: messages have a field for it.
  */
 export const discordMarkdown: Format = {
   write: (value, { path, before, outline, after }) => {
@@ -32,7 +32,10 @@ function addressBegunIn(text: string): string | null {
   return /https?:\/\//i.test(word) ? word : null
 }
 
-/** A colon as well: an address that came with a value would be a link with backslashes in it, and `:joy:` a picture. */
+/**
+ * A colon as well: an address that came with a value would be a link with backslashes in it, and `:joy:` a
+ * picture.
+ */
 function escaped(value: string, before: string): string {
   const line = before.slice(Math.max(before.lastIndexOf('\n') + 1, before.length - 100))
   const isLineBegun = /[\p{L}\p{N}]/u.test(line)

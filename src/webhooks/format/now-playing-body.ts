@@ -30,8 +30,8 @@ const reductions: readonly Reduction[] = [
 ]
 
 /**
- * A now-playing object as JSON of at most 20 KiB: history is left out from its end, then what else may grow without end,
- * beginning with what is missed least. All keys stay.
+ * A now-playing object as JSON of at most 20 KiB: history is left out from its end, then what else may grow
+ * without end, beginning with what is missed least. All keys stay.
  */
 export function boundedJson(nowPlaying: NowPlaying): string {
   let body = nowPlaying
@@ -60,7 +60,7 @@ function withSong<Item extends { readonly song: object }>(
 }
 
 /** Why directories and statistics are told nothing where `playedSong` is null. */
-export const silence = 'Nothing plays.'
+export const silentText = 'Nothing plays.'
 
 /** The song that plays; null where the text for silence stands in its place. */
 export function playedSong({ now_playing: { sh_id, song } }: NowPlaying) {

@@ -1,16 +1,17 @@
 import { addressPart, encodedIn } from '../redact.ts'
-import { inCode, joiner, unmentioning } from './plain-text.ts'
+import { inCode, joiner, withoutMentions } from './plain-text.ts'
 import type { Format } from './template.ts'
 
 /**
- * Telegram's first Markdown (https://core.telegram.org/bots/api#markdown-style). A backslash works outside of entities
- * only, and nothing in an entity but its end means anything; so what a value must be depends on where it stands.
+ * Telegram's first Markdown (https://core.telegram.org/bots/api#markdown-style). A backslash works outside of
+ * entities only, and nothing in an entity but its end means anything; so what a value must be depends on
+ * where it stands.
  */
 export const telegramMarkdown: Format = {
   write: (value, { before, outline }) => {
     const entity = entityOpenIn(outline)
     if (entity === '(') return encodedIn(addressPart(value, outline.endsWith('(')), /[()]/g)
-    return written(unmentioning(value), entity, before)
+    return written(withoutMentions(value), entity, before)
   },
   isMarkup: true
 }
@@ -37,7 +38,10 @@ function written(value: string, entity: Exclude<Entity, '('>, before: string): s
   }
 }
 
-/** Neither what stands before nor what follows makes markup of it, which `](` and a backslash at its end would. */
+/**
+ * Neither what stands before nor what follows makes markup of it, which `](` and a backslash at its end
+ * would.
+ */
 function escaped(value: string, before: string): string {
   const begin = before.endsWith(']') && value.startsWith('(') ? joiner : ''
   const end = value.endsWith('\\') ? joiner : ''
@@ -66,7 +70,7 @@ const entities: Readonly<Record<string, string>> = {
 export const telegramHtml: Format = {
   write: (value, { outline }) => {
     const [, begun] = /\shref\s*=\s*["']?([^"'<>\s]*)$/i.exec(outline) ?? []
-    const text = begun === undefined ? unmentioning(value) : addressPart(value, begun === '')
+    const text = begun === undefined ? withoutMentions(value) : addressPart(value, begun === '')
     return text.replace(/[&<>"']/g, character => entities[character] ?? character)
   },
   isMarkup: true

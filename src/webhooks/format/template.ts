@@ -1,5 +1,5 @@
-import { legible } from './plain-text.ts'
-import { characters, cut } from './truncate.ts'
+import { normalizeText } from './plain-text.ts'
+import { characters, truncate } from './truncate.ts'
 
 /** How values are written into a text of one kind. */
 export interface Format {
@@ -14,7 +14,10 @@ export interface Place {
   readonly path: string
   /** All that stands before it, values included. */
   readonly before: string
-  /** The same with a letter in place of each value that is not empty: values are so written that they change no markup. */
+  /**
+   * The same with a letter in place of each value that is not empty: values are so written that they change
+   * no markup.
+   */
   readonly outline: string
   /** The template behind it. */
   readonly after: string
@@ -33,17 +36,18 @@ interface Filled {
 }
 
 /**
- * A template in which `{{ path }}` stands for a value of the document, of at most so many characters (code points).
- * Names in a path are those of the document, else those that differ in case; numbers index lists. What is not there, and
- * what is no single value, is empty. Values are made legible, and are never read as templates.
+ * A template in which `{{ path }}` stands for a value of the document, of at most so many characters (code
+ * points). Names in a path are those of the document, else those that differ in case; numbers index lists.
+ * What is not there, and what is no single value, is empty. Values are made legible, and are never read as
+ * templates.
  *
- * What is too long is cut off with `…`. In markup it is the values that are cut, the longest first: the whole is cut only
- * where the template without them is too long already, which `lengthWithoutValues` tells.
+ * What is too long is cut off with `…`. In markup it is the values that are cut, the longest first: the whole
+ * is cut only where the template without them is too long already, which `lengthWithoutValues` tells.
  */
 export function fill(template: string, document: unknown, format: Format, most: number): string {
   const filled = read(template, document)
   const whole = write(filled, format, most)
-  if (!format.isMarkup || characters(whole) <= most) return cut(whole, most)
+  if (!format.isMarkup || characters(whole) <= most) return truncate(whole, most)
   const own = lengthWithoutValues(template)
   const lengthOf = remembering(characters)
   const lengths = filled.variables.map(({ value }) => lengthOf(value))
@@ -60,7 +64,7 @@ export function fill(template: string, document: unknown, format: Format, most: 
       best = text
     }
   }
-  return cut(best, most)
+  return truncate(best, most)
 }
 
 /** The characters of a template that are no variables. */
@@ -81,7 +85,10 @@ function read(template: string, document: unknown): Filled {
   return { variables, tail: template.slice(end) }
 }
 
-/** What is more than twice as long as it may be is not finished: it will be cut off, or is too long in any case. */
+/**
+ * What is more than twice as long as it may be is not finished: it will be cut off, or is too long in any
+ * case.
+ */
 function write({ variables, tail }: Filled, format: Format, most: number): string {
   let text = ''
   let outline = ''
@@ -96,7 +103,7 @@ function write({ variables, tail }: Filled, format: Format, most: number): strin
 }
 
 function shortened({ variables, tail }: Filled, length: number): Filled {
-  const shorter = remembering(value => (length === 0 ? '' : cut(value, length)))
+  const shorter = remembering(value => (length === 0 ? '' : truncate(value, length)))
   return { variables: variables.map(each => ({ ...each, value: shorter(each.value) })), tail }
 }
 
@@ -112,7 +119,7 @@ function remembering<Found>(find: (text: string) => Found): (text: string) => Fo
 
 function textAt(document: unknown, path: string): string {
   const value = valueAt(document, path)
-  return ['string', 'number', 'boolean'].includes(typeof value) ? legible(String(value)) : ''
+  return ['string', 'number', 'boolean'].includes(typeof value) ? normalizeText(String(value)) : ''
 }
 
 /** All of the path as one name first: the short name of a custom field may hold dots. */

@@ -6,13 +6,16 @@ export function characters(text: string): number {
   return text.length - (text.match(/[\u{10000}-\u{10FFFF}]/gu)?.length ?? 0)
 }
 
-/** A text of at most so many characters: whole, or cut off between two graphemes with `…` at its end, which counts. */
-export function cut(text: string, most: number): string {
+/**
+ * A text of at most so many characters: whole, or cut off between two graphemes with `…` at its end, which
+ * counts.
+ */
+export function truncate(text: string, most: number): string {
   return lengthOf(text, most) >= text.length ? text : text.slice(0, wholeLengthOf(text, most - 1)) + mark
 }
 
 /** The same within two limits at once, of graphemes and of bytes in UTF-8. */
-export function cutWithin(
+export function truncateWithin(
   text: string,
   most: { readonly graphemes: number; readonly bytes: number }
 ): string {

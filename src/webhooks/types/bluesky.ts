@@ -8,7 +8,7 @@ import type { HookEvent } from '../event.ts'
 import { type Link, linksIn, messageSet, noPost, postsOf } from '../format/message-set.ts'
 import { plainText } from '../format/plain-text.ts'
 import { fill } from '../format/template.ts'
-import { cutWithin } from '../format/truncate.ts'
+import { truncateWithin } from '../format/truncate.ts'
 import { credential, identifier } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -67,7 +67,7 @@ export const bluesky = hookType({
 })
 
 function textOf(words: string, { nowPlaying }: HookEvent): string {
-  return cutWithin(fill(words, nowPlaying, plainText, longest.bytes), longest)
+  return truncateWithin(fill(words, nowPlaying, plainText, longest.bytes), longest)
 }
 
 function facetOf({ address, from, to }: Link) {
@@ -79,8 +79,9 @@ const alphabet = '234567abcdefghijklmnopqrstuvwxyz'
 const length = 13
 
 /**
- * The key of a record of the AT protocol (https://atproto.com/specs/tid), always the same for a time and a name: a bit that
- * is 0, 53 bits of Unix microseconds, and 10 bits of a clock, which are chance elsewhere and a hash of the name here.
+ * The key of a record of the AT protocol (https://atproto.com/specs/tid), always the same for a time and a
+ * name: a bit that is 0, 53 bits of Unix microseconds, and 10 bits of a clock, which are chance elsewhere and
+ * a hash of the name here.
  */
 export function recordKey(seconds: number, name: string): string {
   const hash = createHash('sha256').update(name).digest()

@@ -1,6 +1,6 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { nothing, queryGet, requests } from '../deliveries/sending.ts'
-import { playedSong, silence } from '../format/now-playing-body.ts'
+import { playedSong, silentText } from '../format/now-playing-body.ts'
 import { credential, identifier } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -15,7 +15,7 @@ export const getmeradio = hookType({
   },
   send({ nowPlaying }, { token, station_id }) {
     const song = playedSong(nowPlaying)
-    if (song === null) return nothing(silence)
+    if (song === null) return nothing(silentText)
     const { title, artist } = song
     return requests(
       queryGet('https://services.getmeradio.com/api/song_update/', { token, station_id, title, artist })

@@ -1,7 +1,7 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { jsonPost, nothing, queryOf, requests } from '../deliveries/sending.ts'
-import { playedSong, silence } from '../format/now-playing-body.ts'
-import { cut } from '../format/truncate.ts'
+import { playedSong, silentText } from '../format/now-playing-body.ts'
+import { truncate } from '../format/truncate.ts'
 import { credential, identifier } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -19,15 +19,15 @@ export const googleAnalyticsV4 = hookType({
   },
   send({ happenedAt, nowPlaying }, { api_secret, measurement_id }) {
     const song = playedSong(nowPlaying)
-    if (song === null) return nothing(silence)
+    if (song === null) return nothing(silentText)
     const { station, listeners } = nowPlaying
     const event = {
       name: 'song_changed',
       params: {
-        song_title: cut(song.title, longest),
-        song_artist: cut(song.artist, longest),
-        song_album: cut(song.album, longest),
-        station_name: cut(station.name, longest),
+        song_title: truncate(song.title, longest),
+        song_artist: truncate(song.artist, longest),
+        song_album: truncate(song.album, longest),
+        station_name: truncate(station.name, longest),
         listeners: listeners.current,
         // Without these two the reports of the last half hour do not show it; one session is one day.
         session_id: String(happenedAt - (happenedAt % daySeconds)),

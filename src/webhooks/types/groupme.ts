@@ -1,5 +1,5 @@
 import { withoutListeners } from '../allowed-triggers.ts'
-import { below, emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { addressBelow, emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
 import { isBlank, plainText } from '../format/plain-text.ts'
 import { fill } from '../format/template.ts'
 import { split } from '../format/truncate.ts'
@@ -23,6 +23,6 @@ export const groupme = hookType({
     const text = fill(words, nowPlaying, plainText, longest.text)
     const parts = split(text, longest.part).filter(part => !isBlank(part))
     if (parts.length === 0) return nothing(emptyMessage)
-    return requests(...parts.map(part => jsonPost(below(api, '/bots/post'), { bot_id, text: part })))
+    return requests(...parts.map(part => jsonPost(addressBelow(api, '/bots/post'), { bot_id, text: part })))
   }
 })

@@ -63,8 +63,8 @@ function describeSetting([key, { fallback, kind }]: [string, Settings[string]]):
 }
 
 /**
- * Returns the triggers of an event that a web hook gets: those it subscribes to, or all that its type supports if it names none. A draft and
- * a web hook of a retired type get none.
+ * Returns the triggers of an event that a web hook gets: those it subscribes to, or all that its type
+ * supports if it names none. A draft and a web hook of a retired type get none.
  */
 export const triggersFor: TriggerFilter = (hook, fired) => {
   const type = hookTypeOf(hook.type)

@@ -1,6 +1,6 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
-import { below, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { addressBelow, jsonPost, nothing, requests } from '../deliveries/sending.ts'
 import { messageSet, noPost, postsOf } from '../format/message-set.ts'
 import { postText } from '../format/plain-text.ts'
 import { fill } from '../format/template.ts'
@@ -31,7 +31,7 @@ export const mastodon = hookType({
     const { instance_url: instance, access_token: token, visibility } = settings
     const posts = postsOf(event, settings, words => fill(words, event.nowPlaying, postText, longest))
     if (posts.length === 0) return nothing(noPost)
-    const url = below(instance, '/api/v1/statuses')
+    const url = addressBelow(instance, '/api/v1/statuses')
     return requests(
       ...posts.map(({ id, text }) =>
         jsonPost(

@@ -1,7 +1,7 @@
 import { hidden, integer, text } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
-import { below, jsonPost, nothing, queryOf, requests } from '../deliveries/sending.ts'
-import { playedSong, silence } from '../format/now-playing-body.ts'
+import { addressBelow, jsonPost, nothing, queryOf, requests } from '../deliveries/sending.ts'
+import { playedSong, silentText } from '../format/now-playing-body.ts'
 import { address } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -18,7 +18,7 @@ export const matomoAnalytics = hookType({
   urls: ['matomo_url'],
   send({ happenedAt, nowPlaying }, { matomo_url, site_id, token }) {
     const song = playedSong(nowPlaying)
-    if (song === null) return nothing(silence)
+    if (song === null) return nothing(silentText)
     const { station, listeners } = nowPlaying
     const event = queryOf({
       idsite: String(site_id),
@@ -32,6 +32,6 @@ export const matomoAnalytics = hookType({
       ...(token === '' ? {} : { cdt: String(happenedAt) })
     })
     const body = { requests: [`?${event}`], ...(token === '' ? {} : { token_auth: token }) }
-    return requests(jsonPost(below(matomo_url, '/matomo.php'), body))
+    return requests(jsonPost(addressBelow(matomo_url, '/matomo.php'), body))
   }
 })

@@ -1,6 +1,6 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { nothing, queryGet, requests } from '../deliveries/sending.ts'
-import { playedSong, silence } from '../format/now-playing-body.ts'
+import { playedSong, silentText } from '../format/now-playing-body.ts'
 import { credential, identifier } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -15,7 +15,7 @@ export const radiode = hookType({
   },
   send({ nowPlaying }, { broadcastsubdomain: broadcast, apikey }) {
     const song = playedSong(nowPlaying)
-    if (song === null) return nothing(silence)
+    if (song === null) return nothing(silentText)
     const { title, artist, album } = song
     return requests(
       queryGet('https://api.radio.de/info/v2/pushmetadata/playingsong', {

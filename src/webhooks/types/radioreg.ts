@@ -1,7 +1,7 @@
 import { flag } from '../../fields/field.ts'
 import { songChanges } from '../allowed-triggers.ts'
 import { jsonPost, nothing, requests } from '../deliveries/sending.ts'
-import { playedSong, silence } from '../format/now-playing-body.ts'
+import { playedSong, silentText } from '../format/now-playing-body.ts'
 import { address, headerCredential } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -18,7 +18,7 @@ export const radioreg = hookType({
   urls: ['webhookurl'],
   send({ nowPlaying }, { webhookurl, apikey, send_cover_art }) {
     const song = playedSong(nowPlaying)
-    if (song === null) return nothing(silence)
+    if (song === null) return nothing(silentText)
     const { now_playing: playing, playing_next } = nowPlaying
     const next = playing_next?.song
     const body = {

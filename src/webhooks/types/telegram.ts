@@ -1,6 +1,6 @@
 import { choice } from '../../fields/field.ts'
 import { withoutListeners } from '../allowed-triggers.ts'
-import { bareUrl, below, emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { bareUrl, addressBelow, emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
 import { isBlank, postText } from '../format/plain-text.ts'
 import { telegramHtml, telegramMarkdown } from '../format/telegram-markdown.ts'
 import { fill, lengthWithoutValues } from '../format/template.ts'
@@ -29,7 +29,7 @@ export const telegram = hookType({
     const text = fill(words, nowPlaying, isTorn ? postText : formats[parse_mode], longest)
     if (isBlank(text)) return nothing(emptyMessage)
     const message = { chat_id, text, ...(isTorn ? {} : { parse_mode }) }
-    const shownUrl = `${bareUrl(below(api, '/bot'))}…/sendMessage`
-    return requests({ ...jsonPost(below(api, `/bot${token}/sendMessage`), message), shownUrl })
+    const shownUrl = `${bareUrl(addressBelow(api, '/bot'))}…/sendMessage`
+    return requests({ ...jsonPost(addressBelow(api, `/bot${token}/sendMessage`), message), shownUrl })
   }
 })

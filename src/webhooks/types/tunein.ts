@@ -1,6 +1,6 @@
 import { songChanges } from '../allowed-triggers.ts'
 import { nothing, queryGet, requests } from '../deliveries/sending.ts'
-import { playedSong, silence } from '../format/now-playing-body.ts'
+import { playedSong, silentText } from '../format/now-playing-body.ts'
 import { credential, identifier } from '../settings.ts'
 import { hookType } from './hook-type.ts'
 
@@ -16,7 +16,7 @@ export const tunein = hookType({
   },
   send({ nowPlaying }, { station_id: id, partner_id: partnerId, partner_key: partnerKey }) {
     const song = playedSong(nowPlaying)
-    if (song === null) return nothing(silence)
+    if (song === null) return nothing(silentText)
     const { title, artist, album } = song
     return requests(
       queryGet('https://air.radiotime.com/Playing.ashx', { partnerId, partnerKey, id, title, artist, album })

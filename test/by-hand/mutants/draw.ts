@@ -16,8 +16,9 @@ export interface DrawOptions {
 }
 
 /**
- * Draws mutants of a tree of files, by their paths from `root`: at most one of a file, its operator first, so that frequent operators do
- * not crowd out the others. What the type checker rejects is no mutant: another one is drawn.
+ * Draws mutants of a tree of files, by their paths from `root`: at most one of a file, its operator first, so
+ * that frequent operators do not crowd out the others. What the type checker rejects is no mutant: another
+ * one is drawn.
  */
 export function drawMutants(
   root: string,
@@ -86,7 +87,10 @@ function mutantOf(file: string, text: string, change: Change): Omit<Mutant, 'id'
   }
 }
 
-/** The files of the program that unit tests load, themselves or through others; what is imported as a type is not loaded. */
+/**
+ * The files of the program that unit tests load, themselves or through others; what is imported as a type is
+ * not loaded.
+ */
 function loadedByUnitTests(tree: ReadonlyMap<string, string>): Set<string> {
   const found = new Set<string>()
   const left = [...tree.keys()].filter(file => file.startsWith('test/unit/'))

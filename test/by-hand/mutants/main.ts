@@ -4,9 +4,9 @@
  *     npm run mutants -- draw --seed 17 --unit 51 --integration-count 25 --at COMMIT
  *     npm run mutants -- run [--at COMMIT] [--only ID,ID] [--tests unit] [--integration]
  *
- * `draw` replaces the mutants of `mutants.json` but for those that have a name of their own. `run` tests the committed state
- * of a copy of the project, so it can go on while files are edited, and prints what became of each. `--integration` runs
- * the integration tests for what the unit tests leave alive.
+ * `draw` replaces the mutants of `mutants.json` but for those that have a name of their own. `run` tests the
+ * committed state of a copy of the project, so it can go on while files are edited, and prints what became of
+ * each. `--integration` runs the integration tests for what the unit tests leave alive.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -16,8 +16,8 @@ const mutantSchema = v.strictObject({
 })
 
 /**
- * One change of one line of the program that a test should notice. It is kept as text, not as a line number, so that it is
- * found again after lines have moved.
+ * One change of one line of the program that a test should notice. It is kept as text, not as a line number,
+ * so that it is found again after lines have moved.
  */
 export type Mutant = v.InferOutput<typeof mutantSchema>
 
@@ -35,8 +35,9 @@ export function occurrenceAt(lines: readonly string[], index: number): number {
 }
 
 /**
- * Applies a mutant to a tree. Looks for its line in its file first, then for a single equal line, indentation aside, in any
- * file, because code moves. Returns undefined if the line is gone or if more than one line could be meant.
+ * Applies a mutant to a tree. Looks for its line in its file first, then for a single equal line, indentation
+ * aside, in any file, because code moves. Returns undefined if the line is gone or if more than one line
+ * could be meant.
  */
 export function applyMutant(mutant: Mutant, tree: ReadonlyMap<string, string>): MutatedFile | undefined {
   const own = tree.get(mutant.file)?.split('\n') ?? []

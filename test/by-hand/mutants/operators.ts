@@ -1,6 +1,8 @@
 import { ts } from '@ts-morph/common'
 
-/** A possible change of a source file: the text from `start` to `end` is replaced. All of it is on one line. */
+/**
+ * A possible change of a source file: the text from `start` to `end` is replaced. All of it is on one line.
+ */
 export interface Change {
   readonly operator: string
   readonly start: number
@@ -58,7 +60,10 @@ const removableMethods = new Set([
   'normalize'
 ])
 
-/** Every change that can be made to a file. Leaves types, imports, comments, log lines and error messages alone. */
+/**
+ * Every change that can be made to a file. Leaves types, imports, comments, log lines and error messages
+ * alone.
+ */
 export function changesOf(file: string, text: string): Change[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const changes: Change[] = []

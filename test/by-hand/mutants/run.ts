@@ -24,8 +24,8 @@ export interface RunOptions {
 type Project = 'unit' | 'integration'
 
 /**
- * A run of tests that uses more CPU time than this counts as a kill. It is no limit of the clock, so that a busy machine
- * kills nothing.
+ * A run of tests that uses more CPU time than this counts as a kill. It is no limit of the clock, so that a
+ * busy machine kills nothing.
  */
 const maxCpuSeconds = { unit: 300, integration: 3_000 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 
 import type { Library, Option, Order, Playlist, PlaylistType } from '../../../src/autodj/library.ts'
-import type { Plan, Situation } from '../../../src/autodj/refill.ts'
+import type { Plan, PlannerInput } from '../../../src/autodj/refill.ts'
 import { sized } from '../tier.ts'
 import {
   aLibrary,
@@ -17,7 +17,10 @@ import {
 } from './library.ts'
 import { aStation, type Heard, type Observer, type TestStation } from './station.ts'
 
-/** A playlist in a few words, so that a station that fails can be read. What is left out is as an operator finds it. */
+/**
+ * A playlist in a few words, so that a station that fails can be read. What is left out is as an operator
+ * finds it.
+ */
 export interface PlaylistSpec {
   /** The lengths of its tracks in minutes. */
   minutes: number[]
@@ -128,7 +131,10 @@ export function stationSpecs(
   )
 }
 
-/** Of a playlist by its place, a row of the queue, or a song: what is beyond the last one begins from the first. */
+/**
+ * Of a playlist by its place, a row of the queue, or a song: what is beyond the last one begins from the
+ * first.
+ */
 const what = fc.nat(9)
 const after = fc.constantFrom(0, 1, 2, 7, 30)
 
@@ -296,10 +302,12 @@ export interface DayParts {
   readonly without?: readonly Doing[]
   readonly hours?: number
   readonly numRuns?: number
-  /** A day ends early after so many plays: lists of very short tracks take as long as all other days together. */
+  /**
+   * A day ends early after so many plays: lists of very short tracks take as long as all other days together.
+   */
   readonly maxPlays?: number
   /** What is wrong with a plan. */
-  readonly faultsOf?: (situation: Situation, plan: Plan) => readonly unknown[]
+  readonly faultsOf?: (situation: PlannerInput, plan: Plan) => readonly unknown[]
 }
 
 /** Looks at days to which all sorts of things happen. */

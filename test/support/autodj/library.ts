@@ -3,14 +3,14 @@ import type {
   Option,
   Past,
   PendingRequest,
-  Play,
+  HeardPlay,
   Playlist,
   Refused,
-  Rules,
+  AutodjRules,
   Slot
 } from '../../../src/autodj/library.ts'
 import type { SongKeys } from '../../../src/autodj/recent.ts'
-import type { QueuedRow, Running, Situation } from '../../../src/autodj/refill.ts'
+import type { QueuedRow, Running, PlannerInput } from '../../../src/autodj/refill.ts'
 import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
 import { type TrackRow, tracksOf } from '../../../src/autodj/tracks.ts'
 import { openZone } from '../../../src/autodj/zone.ts'
@@ -28,7 +28,10 @@ export function timeOf(text: string): number {
   return Date.parse(/^\d\d:\d\d(:\d\d)?$/.test(text) ? `2026-01-15T${text}Z` : text)
 }
 
-/** A song that clashes with none of another number. Of the same song only the number is the same, or title and artists. */
+/**
+ * A song that clashes with none of another number. Of the same song only the number is the same, or title and
+ * artists.
+ */
 export function aSong(number: number, parts: Partial<SongKeys> = {}): SongKeys {
   return { song: number, title: 1_000_000 + number, artists: [2_000_000 + number], ...parts }
 }
@@ -82,11 +85,11 @@ export function anItem(startTime: number, endTime: number, parts: Partial<Schedu
   }
 }
 
-export interface RuleParts extends Partial<Omit<Rules, 'zone'>> {
+export interface RuleParts extends Partial<Omit<AutodjRules, 'zone'>> {
   readonly zone?: string
 }
 
-export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): Rules {
+export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRules {
   return {
     zone: openZone(zone),
     seed: 7,
@@ -104,7 +107,7 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): Rules {
 export interface LibraryParts {
   readonly rules?: RuleParts
   readonly playlists?: readonly Playlist[]
-  readonly plays?: readonly Play[]
+  readonly plays?: readonly HeardPlay[]
   readonly older?: Past['older']
   readonly refused?: readonly Refused[]
   readonly requests?: readonly PendingRequest[]
@@ -122,7 +125,7 @@ export function aLibrary({
 }
 
 /** A play of a song of the number, from no playlist unless told. */
-export function aPlay(number: number, startsAtMs: number, parts: Partial<Play> = {}): Play {
+export function aPlay(number: number, startsAtMs: number, parts: Partial<HeardPlay> = {}): HeardPlay {
   return {
     playlistId: null,
     trackId: null,
@@ -144,8 +147,8 @@ export function aPlayOf(
   playlistId: number,
   number: number,
   startsAtMs: number,
-  parts: Partial<Play> = {}
-): Play {
+  parts: Partial<HeardPlay> = {}
+): HeardPlay {
   return aPlay(number, startsAtMs, { playlistId, trackId: number, pass: 1, ...parts })
 }
 
@@ -166,7 +169,7 @@ export function aRequest(id: number, parts: Partial<PendingRequest> = {}): Pendi
 }
 
 /** A row of the queue whose place and number are the same. */
-export function aRow(position: number, play: Play, parts: Partial<QueuedRow> = {}): QueuedRow {
+export function aRow(position: number, play: HeardPlay, parts: Partial<QueuedRow> = {}): QueuedRow {
   return {
     ...play,
     id: position,
@@ -179,12 +182,12 @@ export function aRow(position: number, play: Play, parts: Partial<QueuedRow> = {
   }
 }
 
-export interface SituationParts extends Partial<Omit<Situation, 'running'>> {
+export interface SituationParts extends Partial<Omit<PlannerInput, 'running'>> {
   readonly running?: Partial<Running>
 }
 
 /** At noon, where a play has just begun that is heard for three minutes. */
-export function aSituation({ running = {}, ...parts }: SituationParts = {}): Situation {
+export function aSituation({ running = {}, ...parts }: SituationParts = {}): PlannerInput {
   const nowMs = parts.nowMs ?? noonMs
   return {
     library: aLibrary(),

@@ -1,21 +1,27 @@
-import { nextStartMs, patienceMs } from '../../../src/autodj/estimate.ts'
+import { nextStartMs, requestTtlMs } from '../../../src/autodj/estimate.ts'
 import {
   isCounted,
   type Library,
   type PendingRequest,
-  type Play,
+  type HeardPlay,
   type Playlist,
   type Refused
 } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
-import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { type Plan, type QueuedRow, refill, type PlannerInput } from '../../../src/autodj/refill.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
-import { cutPast, extendPast, type KeptPast, pastOf, reachMs } from '../../../src/playout/queue/libraries.ts'
+import {
+  trimPast,
+  extendPast,
+  type CachedPast,
+  pastOf,
+  reachMs
+} from '../../../src/playout/queue/libraries.ts'
 
 /** What was heard: a play until it ended or was cut. */
-export interface Heard extends Play {
+export interface Heard extends HeardPlay {
   readonly untilMs: number
   readonly log: readonly LogEntry[]
   readonly isManual: boolean
@@ -30,13 +36,13 @@ export interface KnownRequest extends PendingRequest {
 }
 
 /** Called with every situation that was planned for, and its plan. */
-export type Observer = (situation: Situation, plan: Plan) => void
+export type Observer = (situation: PlannerInput, plan: Plan) => void
 
 const catchUpMs = 5_000
 
 /**
- * A station whose engine steps in memory as the real one does: time goes on by itself, and everything that people do to it can be done
- * at any time. Its playlists are copies.
+ * A station whose engine steps in memory as the real one does: time goes on by itself, and everything that
+ * people do to it can be done at any time. Its playlists are copies.
  */
 export function aStation(start: Library, nowStartMs: number, queueLength = 3, observe: Observer = () => {}) {
   let library: Library = {
@@ -44,7 +50,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     playlists: start.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
   }
   const before = start.past.plays.map((play, index) => ({ ...play, stationId: 1, id: index + 1 }))
-  const kept: KeptPast = { plays: [...before], older: new Map() }
+  const kept: CachedPast = { plays: [...before], older: new Map() }
   let refused: Refused[] = []
   const requests: KnownRequest[] = start.requests.map(request => ({ ...request, state: 'pending' }))
   let queue: QueuedRow[] = []
@@ -59,15 +65,15 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   let length = queueLength
 
   function seen(): Library {
-    cutPast(kept, nowMs - reachMs(library.rules, library.playlists))
+    trimPast(kept, nowMs - reachMs(library.rules, library.playlists))
     const waiting = requests.filter(({ state }) => state === 'pending' || state === 'queued')
     return { ...library, past: pastOf(kept, refused), requests: waiting }
   }
 
-  function plan(running: Situation['running'], rowsWanted: number, rejected: ReadonlySet<number>): Plan {
+  function plan(running: PlannerInput['running'], rowsWanted: number, rejected: ReadonlySet<number>): Plan {
     for (const request of requests)
-      if (request.state === 'pending' && request.dueAtMs <= nowMs - patienceMs) request.state = 'expired'
-    const situation: Situation = {
+      if (request.state === 'pending' && request.dueAtMs <= nowMs - requestTtlMs) request.state = 'expired'
+    const situation: PlannerInput = {
       library: seen(),
       running,
       nowMs,
@@ -142,7 +148,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     }
   }
 
-  function endPass({ playlistId, pass }: Play): void {
+  function endPass({ playlistId, pass }: HeardPlay): void {
     changePlaylist(playlistId ?? 0, playlist =>
       pass > playlist.pass &&
       playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !isCounted(playlist, index))
@@ -221,7 +227,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       top()
     },
     /** Puts a song behind what was put there by hand before, as an operator does. */
-    add(play: Play): void {
+    add(play: HeardPlay): void {
       const sent = queue.findLastIndex(row => row.isSent || row.isManual) + 1
       const first = queue.reduce((least, { position }) => Math.min(least, position), nextSeq)
       const row: QueuedRow = {

@@ -1,6 +1,7 @@
 /**
- * A program of somebody who only has the document: `api.ts` beside it is generated from it. Takes every resource
- * through its life on the server of `BASE_URL` with the key `API_KEY`, and ends with code 1 at the first surprise.
+ * A program of somebody who only has the document: `api.ts` beside it is generated from it. Takes every
+ * resource through its life on the server of `BASE_URL` with the key `API_KEY`, and ends with code 1 at the
+ * first surprise.
  */
 import assert from 'node:assert/strict'
 

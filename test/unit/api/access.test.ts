@@ -5,7 +5,7 @@ import {
   globalPermissions,
   mayGrant,
   maySeePrivate,
-  type Need,
+  type RequiredPermission,
   type Permission,
   type Rights,
   stationPermissions
@@ -16,19 +16,19 @@ const at = (stationId: number, ...permissions: string[]): Rights => ({
   permissions: [],
   stationPermissions: { [stationId]: permissions }
 })
-const read = (permission: Permission, stationId: number | null = null): Need => ({
+const read = (permission: Permission, stationId: number | null = null): RequiredPermission => ({
   permission,
   stationId,
   isRead: true
 })
-const write = (permission: Permission, stationId: number | null = null): Need => ({
+const write = (permission: Permission, stationId: number | null = null): RequiredPermission => ({
   permission,
   stationId,
   isRead: false
 })
 
 describe('allows', () => {
-  const table: [what: string, rights: Rights, need: Need, isAllowed: boolean][] = [
+  const table: [what: string, rights: Rights, need: RequiredPermission, isAllowed: boolean][] = [
     ['nothing', everywhere(), read('view administration'), false],
     ['a right', everywhere('administer settings'), write('administer settings'), true],
     ['another right', everywhere('administer backups'), write('administer settings'), false],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { likePattern, listReply, parseListQuery, windowOf } from '../../../src/api/core/list.ts'
+import { likePattern, listReply, parseListQuery, pageWindow } from '../../../src/api/core/list.ts'
 
 const keys = ['id', 'name']
 const parse = (query: string) => parseListQuery(new URLSearchParams(query), keys)
@@ -27,7 +27,7 @@ function reply(query: string, rows: unknown[], total: number) {
 describe('a list', () => {
   test('is an array of everything unless a page or a size is asked for', () => {
     expect(parse('').page).toBeNull()
-    expect(windowOf(parse(''))).toEqual({ limit: 10_000, offset: 0 })
+    expect(pageWindow(parse(''))).toEqual({ limit: 10_000, offset: 0 })
     expect(reply('', [1, 2], 2)).toEqual({ body: [1, 2], headers: { 'X-Total-Count': '2' } })
   })
 
@@ -58,8 +58,8 @@ describe('a list', () => {
   })
 
   test('of everything has a limit, and page numbers beyond it', () => {
-    expect(windowOf(parse('per_page=0'))).toEqual({ limit: 10_000, offset: 0 })
-    expect(windowOf(parse('rowCount=-1&current=3'))).toEqual({ limit: 10_000, offset: 20_000 })
+    expect(pageWindow(parse('per_page=0'))).toEqual({ limit: 10_000, offset: 0 })
+    expect(pageWindow(parse('rowCount=-1&current=3'))).toEqual({ limit: 10_000, offset: 20_000 })
     const { body } = reply('per_page=0', [], 25_000)
     expect(body).toMatchObject({ page: 1, per_page: 10_000, total: 25_000, total_pages: 3 })
     expect(body.links.next).toBe('http://x/api/things?page=2&per_page=0')

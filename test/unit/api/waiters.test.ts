@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import {
   admitUpTo,
-  openWaiters,
-  type WaitEnd,
-  type WaitersOptions
+  openLongPolls,
+  type LongPollEnd,
+  type LongPollsOptions
 } from '../../../src/api/now-playing/long-polls.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
@@ -16,9 +16,9 @@ const first = aStation({ offset: 7 })
 const awaited = { stationId: 1, since: 7, epoch: 'e1', waitMs: 30_000, address: '192.0.2.1' }
 
 /** Waiters whose changes are made by hand. */
-function open(options: Partial<WaitersOptions> = {}) {
+function open(options: Partial<LongPollsOptions> = {}) {
   let tell: (state: StationState) => void = () => {}
-  const waiters = openWaiters({ onChange: listener => void (tell = listener), ...options })
+  const waiters = openLongPolls({ onChange: listener => void (tell = listener), ...options })
   return { ...waiters, tell: (state: StationState) => tell(state) }
 }
 
@@ -31,7 +31,7 @@ const oneTurn = () => vi.advanceTimersByTime(0)
 
 test('a higher offset ends a wait, the same one does not', () => {
   const { wait, tell, size } = open()
-  const end = vi.fn<(why: WaitEnd) => void>()
+  const end = vi.fn<(why: LongPollEnd) => void>()
   wait(awaited, end)
   tell(first)
   tell({ ...afterSong(first), stationId: 2 })
@@ -47,7 +47,7 @@ test('a higher offset ends a wait, the same one does not', () => {
 
 test('another epoch ends a wait, however low its offset is', () => {
   const { wait, tell } = open()
-  const end = vi.fn<(why: WaitEnd) => void>()
+  const end = vi.fn<(why: LongPollEnd) => void>()
   wait(awaited, end)
   tell(aStation({ epoch: 'e2', offset: 1 }))
   oneTurn()
@@ -56,7 +56,7 @@ test('another epoch ends a wait, however low its offset is', () => {
 
 test('a wait ends when its time is up, and not before', () => {
   const { wait } = open()
-  const [short, long] = [vi.fn<(why: WaitEnd) => void>(), vi.fn<(why: WaitEnd) => void>()]
+  const [short, long] = [vi.fn<(why: LongPollEnd) => void>(), vi.fn<(why: LongPollEnd) => void>()]
   wait({ ...awaited, waitMs: 1_000 }, short)
   wait(awaited, long)
   vi.advanceTimersByTime(990)
@@ -78,7 +78,7 @@ test('one timer serves all', () => {
 
 test('whoever is forgotten is never told, also between the change and its turn', () => {
   const { wait, tell, size } = open()
-  const end = vi.fn<(why: WaitEnd) => void>()
+  const end = vi.fn<(why: LongPollEnd) => void>()
   const forget = wait(awaited, end)
   const forgetOther = wait(awaited, end)
   tell(afterSong(first))
@@ -119,7 +119,7 @@ test('there is room for so many, and it is given back in every way a wait can en
 
 test('on release all are told, and nobody is taken any more', async () => {
   const { wait, release, size } = open({ sliceMs: 0 })
-  const end = vi.fn<(why: WaitEnd) => void>()
+  const end = vi.fn<(why: LongPollEnd) => void>()
   for (let n = 0; n < 5; n++) wait({ ...awaited, stationId: n % 2 }, end)
   const released = release()
   await vi.advanceTimersByTimeAsync(10)

@@ -4,7 +4,13 @@ import { describe, expect, test, vi } from 'vitest'
 import { longestAt } from '../../../src/autodj/candidate.ts'
 import { dueAt } from '../../../src/autodj/due.ts'
 import { airtimeMs } from '../../../src/autodj/estimate.ts'
-import { interrupts, isSequence, type Library, type Play, type Slot } from '../../../src/autodj/library.ts'
+import {
+  interrupts,
+  isSequence,
+  type Library,
+  type HeardPlay,
+  type Slot
+} from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
 import { buckets, isFallback, isOf, poolsOf } from '../../../src/autodj/pools.ts'
 import { isClash } from '../../../src/autodj/recent.ts'
@@ -54,7 +60,7 @@ function slotOf({ station, played, ahead, requested }: SlotSpec, movedMs = 0): S
   const library = libraryOf(station)
   const plays = played
     .toSorted((a, b) => b.minutesAgo - a.minutesAgo)
-    .map(({ of, track, minutesAgo, pass }): Play => {
+    .map(({ of, track, minutesAgo, pass }): HeardPlay => {
       const playlist = library.playlists[of % library.playlists.length]
       const index = track % (playlist?.tracks.ids.length ?? 1)
       const atMs = noonMs + movedMs - (minutesAgo + 1) * minuteMs
@@ -170,7 +176,10 @@ describe('a decision', () => {
   })
 })
 
-/** The best that a playlist has for a slot, found in the plainest way: 1 clashes with nothing, infinite is nothing at all. */
+/**
+ * The best that a playlist has for a slot, found in the plainest way: 1 clashes with nothing, infinite is
+ * nothing at all.
+ */
 function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
   const { why, window } = dueAt(playlist, slot)
   if (why !== null) return Infinity

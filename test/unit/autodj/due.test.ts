@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import { dueAt } from '../../../src/autodj/due.ts'
-import type { Play } from '../../../src/autodj/library.ts'
-import type { Hindrance } from '../../../src/autodj/log-entry.ts'
+import type { HeardPlay } from '../../../src/autodj/library.ts'
+import type { Obstacle } from '../../../src/autodj/log-entry.ts'
 import {
   aLibrary,
   anItem,
@@ -23,8 +23,8 @@ import {
 function whyNot(
   playlist: PlaylistParts,
   atMs: number,
-  { zone = 'UTC', ahead = [], ...parts }: LibraryParts & { zone?: string; ahead?: readonly Play[] } = {}
-): Hindrance | null {
+  { zone = 'UTC', ahead = [], ...parts }: LibraryParts & { zone?: string; ahead?: readonly HeardPlay[] } = {}
+): Obstacle | null {
   const one = aPlaylist({ id: 1, ...playlist })
   return dueAt(one, aSlot(aLibrary({ playlists: [one], rules: { zone }, ...parts }), atMs, { ahead })).why
 }
@@ -35,7 +35,7 @@ const ago = (minutes: number) => noonMs - minutes * minuteMs
 describe('every so many minutes', () => {
   const everyHalfHour: PlaylistParts = { type: 'once_per_x_minutes', everyMinutes: 30 }
 
-  test.for<[minutesAgo: number, why: Hindrance | null]>([
+  test.for<[minutesAgo: number, why: Obstacle | null]>([
     [20, 'too_soon'],
     [30, null],
     [40, null]
@@ -59,7 +59,7 @@ describe('every so many minutes', () => {
 
 describe('every so many songs', () => {
   const everyTwo: PlaylistParts = { type: 'once_per_x_songs', everySongs: 2, isJingle: true }
-  const kinds: Record<string, (atMs: number) => Play> = {
+  const kinds: Record<string, (atMs: number) => HeardPlay> = {
     J: atMs => aPlayOf(1, 101, atMs, { isVisible: false }),
     J2: atMs => aPlayOf(2, 201, atMs, { isVisible: false }),
     song: atMs => aPlay(7, atMs),
@@ -69,7 +69,7 @@ describe('every so many songs', () => {
   const rows = (names: string) =>
     names.split(' ').map((name, index, { length }) => kinds[name]?.(ago(3 * (length - index))) ?? aPlay(1, 0))
 
-  test.for<[airOrder: string, why: Hindrance | null]>([
+  test.for<[airOrder: string, why: Obstacle | null]>([
     ['J song song', null],
     ['J song J2 song', null],
     ['J song', 'not_enough_songs'],
@@ -98,7 +98,7 @@ describe('every so many songs', () => {
 })
 
 describe('once per hour', () => {
-  test.for<[time: string, minute: number, zone: string, why: Hindrance | null]>([
+  test.for<[time: string, minute: number, zone: string, why: Obstacle | null]>([
     ['23:59', 50, 'UTC', null],
     ['2026-01-15T12:04Z', 50, 'UTC', null],
     ['2026-01-15T12:05:00Z', 50, 'UTC', null],
@@ -194,7 +194,7 @@ describe('by default', () => {
 
   const single: PlaylistParts = { options: ['single_track'], schedule: [anItem(1200, 1300)] }
 
-  test.for<[play: string, startsAt: string, occurrenceMs: number | null, why: Hindrance | null]>([
+  test.for<[play: string, startsAt: string, occurrenceMs: number | null, why: Obstacle | null]>([
     ['that belongs to the window and began before it', '11:59', noonMs, 'already_played'],
     ['by hand at its opening', '12:00', null, 'already_played'],
     ['by hand in it', '12:05', null, 'already_played'],
@@ -235,7 +235,7 @@ describe('by default', () => {
 })
 
 describe('never due', () => {
-  test.for<[name: string, playlist: PlaylistParts, why: Hindrance]>([
+  test.for<[name: string, playlist: PlaylistParts, why: Obstacle]>([
     ['every 0 minutes', { type: 'once_per_x_minutes', everyMinutes: 0 }, 'not_configured'],
     ['every 0 songs', { type: 'once_per_x_songs', everySongs: 0 }, 'not_configured'],
     ['custom', { type: 'custom' }, 'disabled'],
@@ -252,7 +252,7 @@ describe('what an operator took out of the queue counts as played', () => {
     { playlistId: 1, trackId: 101, pass: 1, startsAtMs: ago(90), occurrenceMs: ago(90) }
   ]
 
-  test.for<[name: string, playlist: PlaylistParts, why: Hindrance]>([
+  test.for<[name: string, playlist: PlaylistParts, why: Obstacle]>([
     ['minutes', { type: 'once_per_x_minutes', everyMinutes: 11 }, 'too_soon'],
     ['songs', { type: 'once_per_x_songs', everySongs: 3 }, 'not_enough_songs'],
     ['hours', hourly(50), 'already_played'],

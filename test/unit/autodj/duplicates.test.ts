@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Play } from '../../../src/autodj/library.ts'
+import type { HeardPlay } from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
 import { isClash, type SongKeys, tierOf } from '../../../src/autodj/recent.ts'
 import { randomOf } from '../../../src/autodj/zone.ts'
@@ -36,7 +36,7 @@ interface Past {
   readonly list: readonly (readonly [name: string, minutesAgo?: number])[]
   /** Plays of others. */
   readonly others?: readonly (readonly [name: string, minutesAgo: number])[]
-  readonly ahead?: readonly Play[]
+  readonly ahead?: readonly HeardPlay[]
   readonly playlist?: PlaylistParts
   readonly rules?: RuleParts
 }

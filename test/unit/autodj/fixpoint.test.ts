@@ -4,19 +4,19 @@ import { nextStartMs } from '../../../src/autodj/estimate.ts'
 import { interrupts, isSequence, type Playlist } from '../../../src/autodj/library.ts'
 import { pickFrom } from '../../../src/autodj/pick.ts'
 import { buckets } from '../../../src/autodj/pools.ts'
-import { type Plan, type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import { type Plan, type QueuedRow, refill, type PlannerInput } from '../../../src/autodj/refill.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import { randomOf } from '../../../src/autodj/zone.ts'
 import { onDays } from '../../support/autodj/days.ts'
 import { sized } from '../../support/tier.ts'
 
-function afterPlan(situation: Situation, plan: Plan): Situation {
+function afterPlan(situation: PlannerInput, plan: Plan): PlannerInput {
   const { queue, nextSeq } = situation
   return { ...situation, queue: applyPlan(queue, plan), nextSeq: nextSeq + plan.insert.length }
 }
 
 /** Rows as text: when they begin, whose they are and what they play. */
-function linesOf(situation: Situation, plan: Plan): string[] {
+function linesOf(situation: PlannerInput, plan: Plan): string[] {
   const rows = applyPlan(situation.queue, plan).map(row => {
     const { id, position, playlistId, trackId, pass, requestId, startsAtMs, cuedAtMs } = row
     const what = requestId === null ? `${playlistId}: ${trackId} in ${pass}` : `request ${requestId}`
@@ -28,7 +28,7 @@ function linesOf(situation: Situation, plan: Plan): string[] {
 
 describe('whatever happens to a station', () => {
   test('a plan that was applied leaves nothing to plan', () => {
-    const faultsOf = (situation: Situation, plan: Plan) => {
+    const faultsOf = (situation: PlannerInput, plan: Plan) => {
       const again = afterPlan(situation, plan)
       const [once, twice] = [linesOf(situation, plan), linesOf(again, refill(again))]
       return once.join() === twice.join() ? [] : [{ once, twice }]
@@ -39,7 +39,7 @@ describe('whatever happens to a station', () => {
   })
 
   test('expected times follow from each other', () => {
-    const faultsOf = (situation: Situation, plan: Plan) => {
+    const faultsOf = (situation: PlannerInput, plan: Plan) => {
       const { library, running, nowMs } = situation
       const rows = applyPlan(situation.queue, plan)
       const ends = rows.map(row => nextStartMs(row.startsAtMs, row.durationMs, library.rules.overlapMs))
@@ -56,7 +56,7 @@ describe('whatever happens to a station', () => {
   })
 
   test('no song follows itself where another one may play', () => {
-    const faultsOf = (situation: Situation, plan: Plan) => {
+    const faultsOf = (situation: PlannerInput, plan: Plan) => {
       const rows = applyPlan(situation.queue, plan)
       return rows.filter((_, index) => isNeedless(situation, rows, index))
     }
@@ -64,7 +64,7 @@ describe('whatever happens to a station', () => {
   })
 })
 
-function isNeedless({ library, rejected }: Situation, rows: readonly QueuedRow[], index: number): boolean {
+function isNeedless({ library, rejected }: PlannerInput, rows: readonly QueuedRow[], index: number): boolean {
   const row = rows[index]
   const last = rows[index - 1] ?? library.past.plays.at(-1)
   if (!row || last?.song.song !== row.song.song || row.batch !== null) return false

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Play } from '../../../src/autodj/library.ts'
-import { handOn, heardIn } from '../../../src/autodj/recent.ts'
+import type { HeardPlay } from '../../../src/autodj/library.ts'
+import { transferIndex, heardIn } from '../../../src/autodj/recent.ts'
 import { aPlay, aSong } from '../../support/autodj/library.ts'
 
 const keys = fc.nat(5)
@@ -20,9 +20,9 @@ const playOf = ({
   title: number
   artist: number
   at: number
-}): Play => aPlay(song, at, { song: aSong(song, { title, artists: [artist] }) })
+}): HeardPlay => aPlay(song, at, { song: aSong(song, { title, artists: [artist] }) })
 
-function latest(plays: readonly Play[], isMeant: (play: Play) => boolean): number | undefined {
+function latest(plays: readonly HeardPlay[], isMeant: (play: HeardPlay) => boolean): number | undefined {
   const times = plays.filter(isMeant).map(play => play.startsAtMs)
   return times.length === 0 ? undefined : Math.max(...times)
 }
@@ -47,7 +47,7 @@ test('the end of a list knows at least what is in it', () => {
     const plays = specs.toSorted((a, b) => a.at - b.at).map(playOf)
     heardIn(plays)
     const rest = plays.slice(cut)
-    handOn(plays, rest)
+    transferIndex(plays, rest)
     const heard = heardIn(rest)
     for (const { song, startsAtMs } of rest)
       expect(heard.songs.get(song.song)).toBeGreaterThanOrEqual(startsAtMs)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Play } from '../../../src/autodj/library.ts'
-import { type QueuedRow, refill, type Situation } from '../../../src/autodj/refill.ts'
+import type { HeardPlay } from '../../../src/autodj/library.ts'
+import { type QueuedRow, refill, type PlannerInput } from '../../../src/autodj/refill.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
@@ -19,14 +19,14 @@ import {
 } from '../../support/autodj/library.ts'
 
 /** Rows of three minutes each, the first at 12:03. */
-const rowsOf = (plays: readonly Play[], parts: Partial<QueuedRow> = {}): QueuedRow[] =>
+const rowsOf = (plays: readonly HeardPlay[], parts: Partial<QueuedRow> = {}): QueuedRow[] =>
   plays.map((play, index) => {
     const startsAtMs = noonMs + (index + 1) * 3 * minuteMs
     return aRow(index + 1, { ...play, startsAtMs }, { cuedAtMs: startsAtMs - 3 * minuteMs, ...parts })
   })
 
 /** The queue after a plan: of each row its playlist, its request or its song. */
-function queueAfter(situation: Situation): string[] {
+function queueAfter(situation: PlannerInput): string[] {
   return applyPlan(situation.queue, refill(situation)).map(({ playlistId, trackId, requestId, mediaId }) =>
     requestId !== null
       ? `request ${requestId}`

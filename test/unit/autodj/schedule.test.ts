@@ -368,7 +368,9 @@ function itemsOf(time: fc.Arbitrary<number>): fc.Arbitrary<ScheduleItem> {
     .map(({ times: [start_time, end_time], days: on }) => anItem('', { start_time, end_time, days: on }))
 }
 
-/** What is wrong with the windows of an item: each must be open for a time, and end before the next begins. */
+/**
+ * What is wrong with the windows of an item: each must be open for a time, and end before the next begins.
+ */
 function problems(zone: Zone, item: ScheduleItem, days: Iterable<number>): string[] {
   const found: string[] = []
   let last: Window | null = null

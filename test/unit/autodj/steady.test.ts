@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Plan, Situation } from '../../../src/autodj/refill.ts'
+import type { Plan, PlannerInput } from '../../../src/autodj/refill.ts'
 import { simulate } from '../../../src/autodj/simulate.ts'
 import { actionLists, dayOf, libraryOf, stationSpecs } from '../../support/autodj/days.ts'
 import { aRequest, aSong, hourMs, minuteMs } from '../../support/autodj/library.ts'
@@ -11,7 +11,7 @@ import { sized } from '../../support/tier.ts'
 const numRuns = sized({ quick: 4, deep: 100, soak: 5_000 })
 
 /** What a plan changes, with the time from which on it does. */
-function changesOf({ situation: { queue }, plan }: { situation: Situation; plan: Plan }) {
+function changesOf({ situation: { queue }, plan }: { situation: PlannerInput; plan: Plan }) {
   const before = new Map(queue.map(row => [row.id, row]))
   const earliest = (row: { startsAtMs: number }, id: number) => {
     return { ...row, startsAtMs: Math.min(row.startsAtMs, before.get(id)?.startsAtMs ?? Infinity) }
@@ -23,7 +23,7 @@ function changesOf({ situation: { queue }, plan }: { situation: Situation; plan:
 test('time alone changes nothing that was planned', () => {
   const changes = actionLists(['skip', 'add', 'withdraw', 'resize'], 4)
   const property = fc.property(stationSpecs(), changes, (spec, actions) => {
-    const seen: { situation: Situation; plan: Plan }[] = []
+    const seen: { situation: PlannerInput; plan: Plan }[] = []
     const station = dayOf(spec, actions, 0, {
       observe: (situation, plan) => seen.push({ situation, plan })
     })

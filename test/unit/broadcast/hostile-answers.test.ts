@@ -31,7 +31,10 @@ const good = [
   '[{"hostname":"127.0.0.1","xff":"","useragent":"VLC"}]'
 ]
 
-/** Reads it with every parser. Gives what was thrown but for the one fault, and what was read and is out of bounds. */
+/**
+ * Reads it with every parser. Gives what was thrown but for the one fault, and what was read and is out of
+ * bounds.
+ */
 function wrongWith(bytes: Uint8Array): unknown[] {
   return parsers.flatMap((parse): unknown[] => {
     try {
@@ -136,7 +139,8 @@ test('a large answer of anything is refused without much work', () => {
     for (const parse of [parseIcecastStats, parseIcecastStatus, parseShoutcastStatistics]) {
       const fromMs = cpuTimeMs()
       expect(() => parse(bytes)).toThrow(AnswerFault)
-      // Many times what it takes, and a fraction of what it would if the work grew with the square of the length.
+      // Many times what it takes, and a fraction of what it would if the work grew with the square of the
+      // length.
       expect(cpuTimeMs() - fromMs, `${parse.name} of ${head}${unit}`).toBeLessThan(size / 100)
     }
   }

@@ -24,7 +24,10 @@ const station: ScriptStation = {
 const mount = (format: ScriptStation['mounts'][number]['format'], bitrate: number) =>
   renderMount({ path: '/a', format, bitrate, isListed: true })
 
-/** The value of texts joined by `^`, read by Liquidsoap's rules; null where one holds code, a line break or an end too early. */
+/**
+ * The value of texts joined by `^`, read by Liquidsoap's rules; null where one holds code, a line break or an
+ * end too early.
+ */
 function valueOf(rendered: string): string | null {
   const isJoined = rendered.startsWith('(')
   const literal = /"((?:[^"\\\p{Cc}]|\\["\\])*)"/uy

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isNamed } from '../../../src/http/variants.ts'
+import { etagMatches } from '../../../src/http/variants.ts'
 
 test.each([
   ['W/"abc-1"', true],
@@ -15,9 +15,9 @@ test.each([
   ['W/"abc-1', false],
   ['"x abc-1"', false]
 ])('%s names the tag: %s', (header, is) => {
-  expect(isNamed(header, 'W/"abc-1"')).toBe(is)
+  expect(etagMatches(header, 'W/"abc-1"')).toBe(is)
 })
 
 test.each(['*', '""', 'W/"abc-1"', ''])('%s does not name what has no tag', header => {
-  expect(isNamed(header, '')).toBe(false)
+  expect(etagMatches(header, '')).toBe(false)
 })

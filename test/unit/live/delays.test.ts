@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Channel } from '../../../src/live/channels.ts'
-import { postpone, showDue } from '../../../src/live/delays.ts'
+import { delayPublication, showDue } from '../../../src/live/delays.ts'
 import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
@@ -23,9 +23,9 @@ function aChannel(shown: Channel['shown']): Channel {
 
 test('a change is shown when its time has come, with all triggers up to it', () => {
   const channel = aChannel(at(1))
-  expect(postpone(channel, at(2), ['song_changed'], 0)).toBe(false)
-  expect(postpone(channel, at(3), ['listener_gained'], 10)).toBe(false)
-  expect(postpone(channel, at(4), [], 500)).toBe(false)
+  expect(delayPublication(channel, at(2), ['song_changed'], 0)).toBe(false)
+  expect(delayPublication(channel, at(3), ['listener_gained'], 10)).toBe(false)
+  expect(delayPublication(channel, at(4), [], 500)).toBe(false)
   expect(showDue(channel, 999)).toBeNull()
   expect(channel.shown?.state.offset).toBe(1)
   expect(showDue(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
@@ -36,9 +36,9 @@ test('a change is shown when its time has come, with all triggers up to it', () 
 
 test('the first state, and one of another epoch, are shown at once', () => {
   const channel = aChannel(null)
-  expect(postpone(channel, at(5), [], 0)).toBe(true)
-  postpone(channel, at(6), [], 0)
-  expect(postpone(channel, at(1, 'e2'), [], 10)).toBe(true)
+  expect(delayPublication(channel, at(5), [], 0)).toBe(true)
+  delayPublication(channel, at(6), [], 0)
+  expect(delayPublication(channel, at(1, 'e2'), [], 10)).toBe(true)
   expect(channel.shown?.state.epoch).toBe('e2')
   expect(showDue(channel, 9_999)).toBeNull()
 })
@@ -47,7 +47,7 @@ test('however many changes wait, there is a bound, and no trigger is lost', () =
   const channel = aChannel(at(0))
   const raised: Trigger[] = ['live_connect', 'live_disconnect']
   for (let offset = 1; offset <= 2_000; offset++)
-    postpone(channel, at(offset), raised.slice(offset % 2, 1 + (offset % 2)), offset)
+    delayPublication(channel, at(offset), raised.slice(offset % 2, 1 + (offset % 2)), offset)
   expect(channel.postponed.length).toBeLessThanOrEqual(256)
   expect(showDue(channel, 10_000)).toEqual(new Set(raised))
   expect(channel.shown?.state.offset).toBe(2_000)

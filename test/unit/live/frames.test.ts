@@ -8,7 +8,7 @@ import {
   renderDisconnect,
   renderEntry,
   renderPub,
-  renderTime,
+  renderTimeFrame,
   waitingEntry
 } from '../../../src/live/frames.ts'
 import { triggers } from '../../../src/station/triggers.ts'
@@ -107,7 +107,7 @@ describe('every frame is one line of JSON with its exact keys:', () => {
   })
 
   test('time and disconnect', () => {
-    expect(parseLine(renderTime(7))).toEqual({
+    expect(parseLine(renderTimeFrame(7))).toEqual({
       channel: 'global:time',
       pub: { data: { time: 7 }, offset: 7 }
     })

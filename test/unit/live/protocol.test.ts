@@ -1,7 +1,7 @@
 import { anything, assert, dictionary, json, property, record, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { parseDelay, parseSubscribe, stationOf } from '../../../src/live/protocol.ts'
+import { parseDelay, parseSubscribe, stationOfChannel } from '../../../src/live/protocol.ts'
 import { anyCharacter, anyWebUrl } from '../../support/any-text.ts'
 
 const channels = (count: number) =>
@@ -75,7 +75,7 @@ test.each([
   ['global:time', null],
   ['foo', null]
 ])('%s asks for the station %s', (channel, station) => {
-  expect(stationOf(channel)).toBe(station)
+  expect(stationOfChannel(channel)).toBe(station)
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openTurns } from '../../../src/live/delays.ts'
+import { openTimeSlices } from '../../../src/live/delays.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the work' }
@@ -11,7 +11,7 @@ function busy(ms: number): void {
 
 test('work is done in its order, with room for others in between', async () => {
   const done: number[] = []
-  const turns = openTurns<number>(item => {
+  const turns = openTimeSlices<number>(item => {
     busy(0.5)
     done.push(item)
   })
@@ -28,7 +28,7 @@ test('work is done in its order, with room for others in between', async () => {
 
 test('what asks for another turn comes after those that wait', async () => {
   const done: string[] = []
-  const turns = openTurns<string>(item => {
+  const turns = openTimeSlices<string>(item => {
     done.push(item)
     if (done.length === 1) turns.add(item)
   })

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 
 import { expect, test } from 'vitest'
 
-import { cutToWidth, openLines, renderBar } from '../../../src/media/progress.ts'
+import { truncateToWidth, openLines, renderBar } from '../../../src/media/progress.ts'
 
 const counts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0, problems: 0 }
 
@@ -21,10 +21,10 @@ test('a file name cannot steer the terminal', () => {
 })
 
 test('a line stays narrower than the terminal, wide characters count twice', () => {
-  expect(cutToWidth('abcdef', 5)).toBe('abcd')
-  expect(cutToWidth('\u65E5\u672C\u8A9E', 5)).toBe('\u65E5\u672C')
-  expect(cutToWidth('\u{1F600}\u{1F600}', 4)).toBe('\u{1F600}')
-  expect(cutToWidth('x'.repeat(200), undefined).length).toBe(79)
+  expect(truncateToWidth('abcdef', 5)).toBe('abcd')
+  expect(truncateToWidth('\u65E5\u672C\u8A9E', 5)).toBe('\u65E5\u672C')
+  expect(truncateToWidth('\u{1F600}\u{1F600}', 4)).toBe('\u{1F600}')
+  expect(truncateToWidth('x'.repeat(200), undefined).length).toBe(79)
 })
 
 test('without a terminal there is a line for each problem and for every 500 files', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { keep, openLibraries, type StationLibrary } from '../../../src/playout/queue/libraries.ts'
+import { cacheLibrary, openLibraries, type StationLibrary } from '../../../src/playout/queue/libraries.ts'
 import { aPlaylist } from '../../support/autodj/library.ts'
 
 const aLibrary = (tracks: number): StationLibrary => ({
@@ -18,7 +18,7 @@ test('copies never weigh more than the limit, but for one that does so alone, an
     fc.property(uses, list => {
       const libraries = openLibraries()
       for (const [stationId, tracks] of list) {
-        keep(libraries, stationId, aLibrary(tracks), 100)
+        cacheLibrary(libraries, stationId, aLibrary(tracks), 100)
         const weights = [...libraries.copies.values()].map(({ weight }) => weight)
         expect(libraries.weight).toBe(weights.reduce((sum, each) => sum + each, 0))
         expect(libraries.weight <= 100 || weights.length === 1).toBe(true)
@@ -30,8 +30,8 @@ test('copies never weigh more than the limit, but for one that does so alone, an
 
 test('the copy that was used longest ago goes first', () => {
   const libraries = openLibraries()
-  for (const id of [1, 2, 3]) keep(libraries, id, aLibrary(30), 100)
-  keep(libraries, 1, aLibrary(30), 100)
-  keep(libraries, 4, aLibrary(30), 100)
+  for (const id of [1, 2, 3]) cacheLibrary(libraries, id, aLibrary(30), 100)
+  cacheLibrary(libraries, 1, aLibrary(30), 100)
+  cacheLibrary(libraries, 4, aLibrary(30), 100)
   expect([...libraries.copies.keys()]).toEqual([3, 1, 4])
 })

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import {
-  changesOf,
+  entryChanges,
   type Entry,
   type EntryChanges,
   type EntrySong,
@@ -27,7 +27,7 @@ const entriesOf = (songs: readonly EntrySong[]): Entry[] =>
 
 test('a list that names the same in the same order changes nothing', () => {
   const songs = [song('a', { durationMs: 5_000 }), song('b', { artist: 'B' })]
-  const changes = changesOf(entriesOf(songs), songs)
+  const changes = entryChanges(entriesOf(songs), songs)
   expect(changes).toEqual({ added: [], moved: [], retold: [], gone: [] })
   expect(isUnchanged(changes)).toBe(true)
 })
@@ -36,7 +36,7 @@ test('what is new, moved, told otherwise and gone is told apart', () => {
   const [a, b, c, d] = [song('a'), song('b'), song('c'), song('d')]
   const renamed = song('c', { title: 'See', durationMs: 1_000 })
   const entries = entriesOf([a, b, c])
-  const changes = changesOf(entries, [a, renamed, d])
+  const changes = entryChanges(entries, [a, renamed, d])
   expect(changes).toEqual({
     added: [{ song: d, position: 3 }],
     moved: [{ trackId: 102, position: 2 }],
@@ -48,8 +48,8 @@ test('what is new, moved, told otherwise and gone is told apart', () => {
 
 test('a length that a list does not tell leaves the one that is known', () => {
   const known = entriesOf([song('a', { durationMs: 7_000 })])
-  expect(isUnchanged(changesOf(known, [song('a')]))).toBe(true)
-  expect(changesOf(known, [song('a', { durationMs: 8_000 })]).retold).toHaveLength(1)
+  expect(isUnchanged(entryChanges(known, [song('a')]))).toBe(true)
+  expect(entryChanges(known, [song('a', { durationMs: 8_000 })]).retold).toHaveLength(1)
 })
 
 /** What the statements make of entries. */
@@ -79,7 +79,7 @@ test('changes lead from any list to any other, and then to nothing more', () => 
   fc.assert(
     fc.property(songs, songs, (before, after) => {
       const entries = entriesOf(before)
-      const changes = changesOf(entries, after)
+      const changes = entryChanges(entries, after)
       expect(applied(entries, changes)).toEqual(after)
       expect(isUnchanged(changes)).toBe(JSON.stringify(before) === JSON.stringify(after))
       const paths = new Set(after.map(({ path }) => path))

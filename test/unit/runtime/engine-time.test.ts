@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 
 import { type EngineTime, openEngineTime } from '../../../src/runtime/engine-time.ts'
 
-/** A question that is sent now and answered after some milliseconds, by a clock that is ahead of this machine. */
+/**
+ * A question that is sent now and answered after some milliseconds, by a clock that is ahead of this machine.
+ */
 function ask(time: EngineTime, aheadMs: number, tookMs: number, delayMs = tookMs / 2): number {
   const sentAtMs = performance.now()
   return time.note({ sentAtMs, answeredAtMs: sentAtMs + tookMs, timeMs: Date.now() + aheadMs + delayMs })

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
 
-import { openFairSemaphore, type Permit, type Refusal } from '../../../src/runtime/fair-semaphore.ts'
+import { openFairSemaphore, type Permit, type PermitRefusal } from '../../../src/runtime/fair-semaphore.ts'
 
 const options = { total: 2, perOwner: 1, waitingPerOwner: 3, waiting: 5, waitMs: 60_000 }
 
-function permitIn(result: Permit | Refusal): Permit {
+function permitIn(result: Permit | PermitRefusal): Permit {
   if (typeof result === 'string') throw new Error(result)
   return result
 }

@@ -60,7 +60,7 @@ describe('a mistake is told in words', () => {
     [['--bench', '--log'], '--bench goes with no other option']
   ] as const)('%j', ([args, problem]) => {
     expect(() => parseSimulateArguments(args)).toThrow(
-      `${problem}\nnpm run simulate -- --help tells what there is`
+      `${problem}\nnpm run simulate -- --help lists the options`
     )
   })
 })
@@ -72,7 +72,7 @@ test('all mistakes are told at once', () => {
       '--seed needs a value',
       '"a" belongs to no option',
       '--days "x" is not a number of days from 1 to 31',
-      'npm run simulate -- --help tells what there is'
+      'npm run simulate -- --help lists the options'
     ].join('\n')
   )
 })

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 
 import { openZone } from '../../../src/autodj/zone.ts'
-import { lengthText, localTime } from '../../../src/simulate/calendar.ts'
+import { lengthText, localTimeAt } from '../../../src/simulate/calendar.ts'
 
 test('an instant is shown by the clock of the station, before and after it changes', () => {
   const berlin = openZone('Europe/Berlin')
-  expect(localTime(berlin, Date.UTC(2026, 2, 29, 0, 59, 59))).toBe('Sun 2026-03-29 01:59:59')
-  expect(localTime(berlin, Date.UTC(2026, 2, 29, 1))).toBe('Sun 2026-03-29 03:00:00')
-  expect(localTime(openZone('Asia/Kathmandu'), Date.UTC(2026, 0, 11, 18, 15))).toBe('Mon 2026-01-12 00:00:00')
+  expect(localTimeAt(berlin, Date.UTC(2026, 2, 29, 0, 59, 59))).toBe('Sun 2026-03-29 01:59:59')
+  expect(localTimeAt(berlin, Date.UTC(2026, 2, 29, 1))).toBe('Sun 2026-03-29 03:00:00')
+  expect(localTimeAt(openZone('Asia/Kathmandu'), Date.UTC(2026, 0, 11, 18, 15))).toBe(
+    'Mon 2026-01-12 00:00:00'
+  )
 })
 
 test('a length has hours only where it needs them', () => {

@@ -10,7 +10,10 @@ const jingles = aPlaylist(3, { name: 'Jingles', type: 'once_per_x_songs', everyS
 
 const tags = /<(\/?)([a-z]+)((?:[^<>"]|"[^"<]*")*)>/gi
 
-/** Elements that are closed in another order than they are opened, and signs that stand between them unescaped. */
+/**
+ * Elements that are closed in another order than they are opened, and signs that stand between them
+ * unescaped.
+ */
 function faultsOf(svg: string): string[] {
   const open: string[] = []
   const faults: string[] = []

@@ -5,7 +5,9 @@ import { openListening, type Speaker } from '../../../web/elements/listening.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A speaker that only does what a test has it do; another stream ends what was promised of the one before. */
+/**
+ * A speaker that only does what a test has it do; another stream ends what was promised of the one before.
+ */
 function openSpeaker() {
   const events = new EventTarget()
   const started: string[] = []

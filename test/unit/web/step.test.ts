@@ -304,7 +304,8 @@ test('whatever happens: live means fresh, offsets do not go back, and there is a
           driven.take({ type: 'timer' }, atMs, chance)
           expect(driven.course).not.toBe(before)
           check(before)
-          // With a chance of nothing a pause is nothing, and a way that fails at once would be tried for ever.
+          // With a chance of nothing a pause is nothing, and a way that fails at once would be tried for
+          // ever.
           if (chance === 0) break
         }
         atMs = untilMs

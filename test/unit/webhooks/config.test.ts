@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { NamedChange, NamedValue } from '../../../src/fields/field.ts'
 import { openSecrets } from '../../../src/security/secrets.ts'
 import {
-  type Config,
+  type HookConfig,
   isDraft,
   openedConfig,
   type Seals,
@@ -18,11 +18,11 @@ const secrets: Seals = openSecrets(new Uint8Array(32))
 type Values = Readonly<Record<string, NamedChange['value']>>
 const listed = (values: Values): NamedChange[] =>
   Object.entries(values).map(([key, value]) => ({ key, value }))
-const settle = (type: string, values: Values, stored: Config = []) =>
+const settle = (type: string, values: Values, stored: HookConfig = []) =>
   settleConfig(hookTypeOf(type), listed(values), stored, secrets)
-const codes = (type: string, values: Values, stored: Config = []) =>
+const codes = (type: string, values: Values, stored: HookConfig = []) =>
   settle(type, values, stored).problems.map(({ field, code }) => `${field} ${code}`)
-const opened = (config: Config) =>
+const opened = (config: HookConfig) =>
   Object.fromEntries(
     config.map(({ key, value }) => {
       const isSealed = typeof value === 'string' && value.startsWith('v1.')

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { characters, cut, cutWithin, split } from '../../../src/webhooks/format/truncate.ts'
+import { characters, truncate, truncateWithin, split } from '../../../src/webhooks/format/truncate.ts'
 
 const family = '👩‍👩‍👧'
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 })
@@ -19,17 +19,17 @@ test.for([
   ['e\u0301e\u0301', 3, 'e\u0301…'],
   ['🎵🎵🎵', 2, '🎵…']
 ] as const)('%j in %i characters is %j', ([text, most, expected]) => {
-  expect(cut(text, most)).toBe(expected)
+  expect(truncate(text, most)).toBe(expected)
 })
 
 test('limits may be of graphemes or of bytes', () => {
   const few = { graphemes: 3, bytes: 100 }
-  expect([cutWithin(family.repeat(3), few), cutWithin(family.repeat(4), few)]).toEqual([
+  expect([truncateWithin(family.repeat(3), few), truncateWithin(family.repeat(4), few)]).toEqual([
     family.repeat(3),
     `${family}${family}…`
   ])
   const small = { graphemes: 100, bytes: 7 }
-  expect(['éééx', 'ééééé', family].map(text => cutWithin(text, small))).toEqual(['éééx', 'éé…', '…'])
+  expect(['éééx', 'ééééé', family].map(text => truncateWithin(text, small))).toEqual(['éééx', 'éé…', '…'])
 })
 
 test('whatever is cut is within its limit, the longest there is, and whole graphemes of the text', () => {
@@ -38,7 +38,7 @@ test('whatever is cut is within its limit, the longest there is, and whole graph
       const all = graphemesOf(text)
       const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
       const longest = candidates.findLast(each => characters(each) <= most)
-      expect(cut(text, most)).toBe(characters(text) <= most ? text : longest)
+      expect(truncate(text, most)).toBe(characters(text) <= most ? text : longest)
     })
   )
 })
@@ -54,7 +54,7 @@ test('within two limits it is the longest as well', () => {
         graphemesOf(each).length <= most.graphemes && Buffer.byteLength(each) <= most.bytes
       const all = graphemesOf(text)
       const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
-      expect(cutWithin(text, most)).toBe(fits(text) ? text : candidates.findLast(fits))
+      expect(truncateWithin(text, most)).toBe(fits(text) ? text : candidates.findLast(fits))
     })
   )
 })

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
-import { legible } from '../../../src/webhooks/format/plain-text.ts'
+import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
@@ -10,7 +10,10 @@ import { sized } from '../../support/tier.ts'
 const markdown = (template: string, document: unknown, most = 4_096) =>
   fill(template, document, discordMarkdown, most)
 
-/** What Discord shows of a text: what is read, and which words in it are links. Throws where there is other markup. */
+/**
+ * What Discord shows of a text: what is read, and which words in it are links. Throws where there is other
+ * markup.
+ */
 function readByDiscord(text: string): { plain: string; links: string[] } {
   const links: string[] = []
   let plain = ''
@@ -81,14 +84,14 @@ test('whatever the title, nothing in it is markup or a link, and it reads as it 
     fc.property(wickedText, wickedText, (title, artist) => {
       const document = { title, artist, station: { name: 'expanded' } }
       const read = readByDiscord(markdown('{{ title }} by {{ artist }}', document))
-      expect(read).toEqual({ plain: `${legible(title)} by ${legible(artist)}`, links: [] })
+      expect(read).toEqual({ plain: `${normalizeText(title)} by ${normalizeText(artist)}`, links: [] })
 
       const code = markdown('`{{ title }}` **{{ artist }}**', document)
       expect(code).toMatch(/^`[^`]*` \*\*/)
 
       for (const template of ['[x](https://x.example/?q={{ title }})', 'https://x.example/?q={{ title }}']) {
         const [, address = ''] = /^(?:\[x\]\()?([^()<>\s]*)\)?$/.exec(markdown(template, document)) ?? []
-        expect(new URL(address).searchParams.get('q')).toBe(legible(title))
+        expect(new URL(address).searchParams.get('q')).toBe(normalizeText(title))
       }
     }),
     { numRuns: sized({ quick: 80, deep: 2_000 }) }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
-import { joiner, legible, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
+import { joiner, normalizeText, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
 import { fill, type Format } from '../../../src/webhooks/format/template.ts'
 import { characters } from '../../../src/webhooks/format/truncate.ts'
@@ -34,7 +34,9 @@ describe.for(formats)('%s', ([, format, read]) => {
     fc.assert(
       fc.property(wickedText, wickedText, (title, artist) => {
         const text = fill('On air: {{ title }} § {{ artist }}', document(title, artist), format, 10_000)
-        expect(visible(read(text))).toBe(visible(`On air: ${legible(title)} § ${legible(artist)}`))
+        expect(visible(read(text))).toBe(
+          visible(`On air: ${normalizeText(title)} § ${normalizeText(artist)}`)
+        )
       }),
       { numRuns: sized({ quick: 60, deep: 1_000 }) }
     )
@@ -47,7 +49,7 @@ describe.for(formats)('%s', ([, format, read]) => {
         const [title, artist] = [a.replaceAll('…', ''), b.replaceAll('…', '').repeat(times)]
         const text = fill('On air: {{ title }}{{ artist }}', document(title, artist), format, most)
         expect(characters(text)).toBeLessThanOrEqual(most)
-        const meant = visible(`On air: ${legible(title)}${legible(artist)}`)
+        const meant = visible(`On air: ${normalizeText(title)}${normalizeText(artist)}`)
         const [shown = '', rest] = visible(read(text)).split('…')
         expect(shown).toBe(rest === undefined ? meant : meant.slice(0, shown.length))
       }),

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { triggers } from '../../../src/station/triggers.ts'
 import {
   nextDelivery,
-  type Pace,
-  type Patience,
+  type RetryState,
+  type RetryPolicy,
   type Pending
 } from '../../../src/webhooks/deliveries/next-delivery.ts'
 import { sized } from '../../support/tier.ts'
@@ -23,7 +23,7 @@ const pending = (id: number, given: Partial<Pending> = {}): Pending => ({
   ...given
 })
 
-const pace = (given: Partial<Pace> = {}): Pace => ({
+const pace = (given: Partial<RetryState> = {}): RetryState => ({
   patience: 'every',
   rateLimitMs: 0,
   lastSentMs: 0,
@@ -176,7 +176,7 @@ describe('for any deliveries', () => {
         }))
     )
   const anyPace = fc.record({
-    patience: fc.constantFrom<Patience>('every', 'newest', 'hour'),
+    patience: fc.constantFrom<RetryPolicy>('every', 'newest', 'hour'),
     rateLimitMs: fc.constantFrom(0, 60 * second),
     lastSentMs: fc.constantFrom(0, nowMs - 30 * second, nowMs - 600 * second),
     pausedUntilMs: fc.constantFrom(0, nowMs - second, nowMs + second)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import {
-  type Attempted,
+  type AttemptResult,
   attemptsAtMost,
   type Health,
   outcomeOf,
@@ -13,7 +13,7 @@ const hour = 60 * minute
 const atMs = 1_767_950_000_000
 const well: Health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: 7 }
 
-const attempted = (given: Partial<Attempted> = {}): Attempted => ({
+const attempted = (given: Partial<AttemptResult> = {}): AttemptResult => ({
   startedAtMs: atMs,
   durationMs: 100,
   status: 200,
@@ -23,7 +23,7 @@ const attempted = (given: Partial<Attempted> = {}): Attempted => ({
   url: '',
   ...given
 })
-const failed = (given: Partial<Attempted> = {}) => attempted({ status: 500, fault: 'http', ...given })
+const failed = (given: Partial<AttemptResult> = {}) => attempted({ status: 500, fault: 'http', ...given })
 
 describe('an attempt', () => {
   test('that arrives makes the hook well, and its start counts for the rate limit', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank, legible } from '../../../src/webhooks/format/plain-text.ts'
+import { isBlank, normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { anyText } from '../../support/any-text.ts'
 
 describe('a text is made legible', () => {
@@ -12,13 +12,13 @@ describe('a text is made legible', () => {
     ['\u202eevil\u202c \u2067x\u2069', 'evil x'],
     ['a\ud83db\udc69', 'a\ufffdb\ufffd']
   ] as const)('%j', ([text, expected]) => {
-    expect(legible(text)).toBe(expected)
+    expect(normalizeText(text)).toBe(expected)
   })
 
   test('once is enough', () => {
     fc.assert(
       fc.property(anyText(), text => {
-        expect(legible(legible(text))).toBe(legible(text))
+        expect(normalizeText(normalizeText(text))).toBe(normalizeText(text))
       })
     )
   })

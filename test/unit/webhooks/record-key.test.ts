@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 
 import { recordKey } from '../../../src/webhooks/types/bluesky.ts'
 
-/** Microseconds in a key as the specification writes them: 13 characters of 5 bits, the last 10 bits left out. */
+/**
+ * Microseconds in a key as the specification writes them: 13 characters of 5 bits, the last 10 bits left out.
+ */
 function microsIn(key: string): number {
   const digits = Array.from(key, each => '234567abcdefghijklmnopqrstuvwxyz'.indexOf(each))
   return Number(digits.reduce((sum, digit) => sum * 32n + BigInt(digit), 0n) / 1_024n)

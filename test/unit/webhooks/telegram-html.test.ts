@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { legible } from '../../../src/webhooks/format/plain-text.ts'
+import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramHtml } from '../../../src/webhooks/format/telegram-markdown.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
@@ -38,7 +38,7 @@ test('whatever the title, the tags are those of the template and the text is the
   fc.assert(
     fc.property(wickedText, t => {
       const [, inner = ''] = /^<b>([^<>"']*)<\/b>$/.exec(html('<b>{{ t }}</b>', { t })) ?? []
-      expect(read(inner)).toBe(legible(t).replaceAll('\u2060', ''))
+      expect(read(inner)).toBe(normalizeText(t).replaceAll('\u2060', ''))
       const link = /^<a href="https:\/\/x\.example\/([^<>"'\s]*)">([^<>"']*)<\/a>$/
       expect(html('<a href="https://x.example/{{ t }}">{{ t }}</a>', { t })).toMatch(link)
     })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { legible } from '../../../src/webhooks/format/plain-text.ts'
+import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
@@ -16,7 +16,10 @@ interface Entity {
   readonly address?: string
 }
 
-/** What Telegram makes of a text (as TDLib parses it): what is read, and its entities. Throws where it is refused. */
+/**
+ * What Telegram makes of a text (as TDLib parses it): what is read, and its entities. Throws where it is
+ * refused.
+ */
 function readByTelegram(text: string): { plain: string; entities: Entity[] } {
   const entities: Entity[] = []
   let plain = ''
@@ -54,7 +57,7 @@ function readByTelegram(text: string): { plain: string; entities: Entity[] } {
 }
 
 /** Invisible and look-alike characters as what they stand for. */
-const meant = (text: string) => legible(text).replaceAll('\u2060', '').replaceAll('\u02cb', '`')
+const meant = (text: string) => normalizeText(text).replaceAll('\u2060', '').replaceAll('\u02cb', '`')
 
 describe('a value', () => {
   const t = 'a_b*c`d[e]f(g)\\'
@@ -118,7 +121,7 @@ test('whatever the title, Telegram takes the text, reads the title, and sees the
       const link = text('[{{ title }}](https://x.example/?q={{ artist }}) {{ artist }}')
       const [entity, ...others] = link.entities
       expect([entity?.kind, others]).toEqual(['[', []])
-      expect(new URL(entity?.address ?? '').searchParams.get('q')).toBe(legible(artist))
+      expect(new URL(entity?.address ?? '').searchParams.get('q')).toBe(normalizeText(artist))
 
       const [bracketed] = text('[{{ title }}]').entities
       expect(bracketed?.address).not.toMatch(/^(tg|https?):\/\//)

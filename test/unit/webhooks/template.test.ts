@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
-import { legible, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
+import { normalizeText, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
 import { fill, type Format, lengthWithoutValues } from '../../../src/webhooks/format/template.ts'
 import { characters } from '../../../src/webhooks/format/truncate.ts'
@@ -58,7 +58,7 @@ test('values are never read as templates, and what is no variable stays as it is
       fc.pre(!/\{\{\s*[\w.-]+\s*\}\}/.test(`${kept}{`) && !kept.endsWith('{'))
       const document = { title, station: { name: 'expanded' } }
       expect(plain(`${kept}|{{ title }}|{{ title }}`, document)).toBe(
-        `${kept}|${legible(title)}|${legible(title)}`
+        `${kept}|${normalizeText(title)}|${normalizeText(title)}`
       )
     })
   )
@@ -160,7 +160,7 @@ describe('an address', () => {
     fc.assert(
       fc.property(wickedText, title => {
         const { searchParams, host } = new URL(address('https://x.example/?q={{ t }}&page=1', { t: title }))
-        expect([host, ...searchParams]).toEqual(['x.example', ['q', legible(title)], ['page', '1']])
+        expect([host, ...searchParams]).toEqual(['x.example', ['q', normalizeText(title)], ['page', '1']])
       })
     )
   })

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 
-/** Whether the parts of the installation are there, `api/health`; strangers are told of the live state only. */
+/**
+ * Whether the parts of the installation are there, `api/health`; strangers are told of the live state only.
+ */
 export const health = v.object({
   live_state: v.string(),
   postgres: v.optional(v.string(), 'up'),

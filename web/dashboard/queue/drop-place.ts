@@ -1,6 +1,6 @@
 /**
- * The index that a row gets when it is let go after it was dragged by `dy` pixels: it passes another one when its edge
- * passes the middle of that. `heights` are those of all rows, in order.
+ * The index that a row gets when it is let go after it was dragged by `dy` pixels: it passes another one when
+ * its edge passes the middle of that. `heights` are those of all rows, in order.
  */
 export function dropIndex(heights: readonly number[], from: number, dy: number): number {
   let end = 0
@@ -22,8 +22,8 @@ interface Row {
 }
 
 /**
- * A move within the rows as they were when it began, as one within the rows of now: the row goes behind the one it was let
- * go behind. Null where it is not there any more.
+ * A move within the rows as they were when it began, as one within the rows of now: the row goes behind the
+ * one it was let go behind. Null where it is not there any more.
  */
 export function moveNow(
   then: readonly Row[],

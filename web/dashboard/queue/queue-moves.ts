@@ -7,13 +7,16 @@ import { moved } from './drop-place.ts'
 export interface QueueMoves {
   /** The rows as they will be once all moves are done. */
   readonly ordered: <Row extends { readonly id: string }>(rows: readonly Row[]) => readonly Row[]
-  /** Moves one of the rows, in the order that is shown; there are `places` places for them, more than rows perhaps. */
+  /**
+   * Moves one of the rows, in the order that is shown; there are `places` places for them, more than rows
+   * perhaps.
+   */
   readonly move: (rows: readonly { readonly id: string }[], from: number, to: number, places: number) => void
 }
 
 /**
- * Moves rows of a queue. They are shown at their new places at once, and told to the server one after the other; then, or
- * when one of them is refused, `readAgain` brings the truth.
+ * Moves rows of a queue. They are shown at their new places at once, and told to the server one after the
+ * other; then, or when one of them is refused, `readAgain` brings the truth.
  */
 export function movesFor(
   host: ReactiveControllerHost & EventTarget,

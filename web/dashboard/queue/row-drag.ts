@@ -21,8 +21,8 @@ const edgePixels = 56
 const scrollPixels = 12
 
 /**
- * Lets rows be dragged, by mouse and by touch, on their grips. `rows` are those that can change places, in order; `drop`
- * is told of a row that was let go at another place. Escape lets it go where it was.
+ * Lets rows be dragged, by mouse and by touch, on their grips. `rows` are those that can change places, in
+ * order; `drop` is told of a row that was let go at another place. Escape lets it go where it was.
  */
 export function rowDragFor(
   host: ReactiveControllerHost,

@@ -47,7 +47,9 @@ function sourceOf({ is_request: isRequest, playlist }: QueueItem): string {
 const everyMs = 5_000
 const rowsAtMost = 100
 
-/** What will play and why, and in which order: rows are dragged by their grips, or moved with the arrow keys. */
+/**
+ * What will play and why, and in which order: rows are dragged by their grips, or moved with the arrow keys.
+ */
 export class StationQueue extends LightElement {
   static override properties = {
     station: { attribute: false },

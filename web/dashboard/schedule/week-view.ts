@@ -13,8 +13,8 @@ const dayMinutes = 1_440
 const hours = [0, 6, 12, 18]
 
 /**
- * A week as seven columns of hours; on narrow windows, as lists. Each day is a list for those who do not see it.
- * `hueOf` tells the colour of a playlist, which its name stands in as well.
+ * A week as seven columns of hours; on narrow windows, as lists. Each day is a list for those who do not see
+ * it. `hueOf` tells the colour of a playlist, which its name stands in as well.
  */
 export function weekView(days: readonly Day[], today: Today, hueOf: (name: string) => number) {
   return html`<div class="week">

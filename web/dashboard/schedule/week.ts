@@ -1,6 +1,8 @@
 import { clockText } from '../clock-text.ts'
 
-/** An opening of a scheduled playlist; `start` and `end` are the station's clock, `2026-03-29T03:00:00+02:00`. */
+/**
+ * An opening of a scheduled playlist; `start` and `end` are the station's clock, `2026-03-29T03:00:00+02:00`.
+ */
 export interface Opening {
   readonly id: number
   readonly name: string
@@ -8,7 +10,10 @@ export interface Opening {
   readonly end: string
 }
 
-/** What of an opening is on one day: from and to in minutes of that day, beside others that are on at the same time. */
+/**
+ * What of an opening is on one day: from and to in minutes of that day, beside others that are on at the same
+ * time.
+ */
 export interface Showing {
   readonly name: string
   readonly fromMinute: number
@@ -82,7 +87,9 @@ interface Placed {
   readonly lane: number
 }
 
-/** Puts those that meet beside each other, each in the first lane that is free, and as wide as there is room. */
+/**
+ * Puts those that meet beside each other, each in the first lane that is free, and as wide as there is room.
+ */
 function inLanes(parts: readonly Part[]): Showing[] {
   const sorted = parts.toSorted(
     (one, other) => one.fromMinute - other.fromMinute || other.toMinute - one.toMinute

@@ -3,7 +3,10 @@ import { server } from '../ask.ts'
 import { keyOfTab } from '../key.ts'
 import { LightElement } from '../light-element.ts'
 
-/** A cover. That of a private station is asked for with the key, which an address of a picture could not carry unseen. */
+/**
+ * A cover. That of a private station is asked for with the key, which an address of a picture could not carry
+ * unseen.
+ */
 export class SongCover extends LightElement {
   static override properties = {
     address: { attribute: false },

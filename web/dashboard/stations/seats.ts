@@ -1,6 +1,9 @@
 /** A place among few; given up, it is the next one's. */
 export interface Seats {
-  /** `take` is called once there is a place, which may be at once. Gives the function that gives it up, or the wish. */
+  /**
+   * `take` is called once there is a place, which may be at once. Gives the function that gives it up, or the
+   * wish.
+   */
   readonly ask: (take: () => void) => () => void
 }
 

@@ -16,12 +16,14 @@ import { stationAddress } from '../route.ts'
 import { zoneTime } from '../zone-time.ts'
 import { turnFor } from './turn.ts'
 
-/** Tells that a station went on the air or off, that somebody goes live, or that there is no more news of it. */
+/**
+ * Tells that a station went on the air or off, that somebody goes live, or that there is no more news of it.
+ */
 export const stationTurned = 'cuewire-station-turned'
 
 /**
- * A station in a few lines. While it is in sight it is followed over a WebSocket; where there can be none, what the list
- * says has to do: the other ways would take more connections than a browser has for one server.
+ * A station in a few lines. While it is in sight it is followed over a WebSocket; where there can be none,
+ * what the list says has to do: the other ways would take more connections than a browser has for one server.
  */
 export class StationCard extends LightElement {
   static override properties = {
@@ -96,7 +98,9 @@ export class StationCard extends LightElement {
     return isPublic ? html`<a href=${`public/${encodeURIComponent(shortcode)}`}>${name}</a>` : name
   }
 
-  /** What the station's own connection says, also that it is in doubt; without one the list, or what is newer. */
+  /**
+   * What the station's own connection says, also that it is in doubt; without one the list, or what is newer.
+   */
   #snapshot(): Snapshot {
     const { snapshot } = this.#station
     if (snapshot.np !== null && (snapshot.via !== null || (snapshot.trueAtMs ?? 0) > this.listedAtMs))
@@ -123,8 +127,8 @@ export class StationCard extends LightElement {
 export const nowPlayingList = v.array(v.custom<NowPlaying>(np => isData({ np })))
 
 /**
- * Where the song of a listed station is, by the time that has passed since the list was read; null where its length is
- * not known, since nothing is said to have elapsed of it.
+ * Where the song of a listed station is, by the time that has passed since the list was read; null where its
+ * length is not known, since nothing is said to have elapsed of it.
  */
 function listedProgress(np: NowPlaying, listedAtMs: number): Progress | null {
   const { played_at: playedAt, elapsed, duration } = np.now_playing
@@ -132,7 +136,9 @@ function listedProgress(np: NowPlaying, listedAtMs: number): Progress | null {
   return progressAt(np, (playedAt + elapsed) * 1_000 + Date.now() - listedAtMs)
 }
 
-/** The public stations that the server wrote into the page; null where it did not, or they were taken before. */
+/**
+ * The public stations that the server wrote into the page; null where it did not, or they were taken before.
+ */
 export function takeShown(): NowPlaying[] | null {
   const element = document.querySelector('#shown')
   element?.remove()
@@ -140,7 +146,10 @@ export function takeShown(): NowPlaying[] | null {
   return success ? output : null
 }
 
-/** What stands for the song that plays. Before the first song there may be a jingle, which listeners are not shown. */
+/**
+ * What stands for the song that plays. Before the first song there may be a jingle, which listeners are not
+ * shown.
+ */
 export function titleOf({ now_playing: { sh_id: shId, song }, is_online: isOnline }: NowPlaying): string {
   if (shId === 0 && isOnline) return 'A jingle'
   return song.title || song.text

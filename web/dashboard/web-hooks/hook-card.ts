@@ -190,7 +190,7 @@ export class HookCard extends LightElement {
   async #test(): Promise<void> {
     this.tested = null
     await this.#acting.act('test', async () => {
-      this.tested = await ask(testResult, `${this.#path}/test`, { method: 'PUT', patienceMs: testMs })
+      this.tested = await ask(testResult, `${this.#path}/test`, { method: 'PUT', timeoutMs: testMs })
       return ''
     })
   }

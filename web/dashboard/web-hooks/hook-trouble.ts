@@ -10,7 +10,10 @@ import { attemptText, deliveries, type Hook, lastAttempted, oldestPage } from '.
 const everyMs = 5_000
 const rows = 20
 
-/** Of a web hook that fails: the last attempt, and what becomes of it. Those that only wait would hide it in the list. */
+/**
+ * Of a web hook that fails: the last attempt, and what becomes of it. Those that only wait would hide it in
+ * the list.
+ */
 export class HookTrouble extends LightElement {
   static override properties = {
     station: { attribute: false },

@@ -92,7 +92,10 @@ interface HookStanding {
   readonly lastSentAt: number
 }
 
-/** How a hook is, all in all. `lastState`: what became of the delivery that was tried last; null where that is not known. */
+/**
+ * How a hook is, all in all. `lastState`: what became of the delivery that was tried last; null where that is
+ * not known.
+ */
 export function hookChip(
   { is_enabled: isEnabled, state, failures, lastSentAt }: HookStanding,
   lastState: string | null

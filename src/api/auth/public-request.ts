@@ -5,22 +5,25 @@ import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
 
 /** Who asks a public route about which station. */
-export interface Visit {
+export interface PublicRequest {
   readonly name: string
   readonly apiKey: string
   readonly address: string
 }
 
 /** The visit that a request to a station's public route is. */
-export const visitOf = ({ params, apiKey, address }: ApiRequest): Visit => ({
+export const publicRequestOf = ({ params, apiKey, address }: ApiRequest): PublicRequest => ({
   name: params['station_id'] ?? '',
   apiKey,
   address
 })
 
-/** The station of a visit. Throws 404 where there is none; a private one is there only for a key that may see it. */
-export async function visitedStation(
-  { name, apiKey, address }: Visit,
+/**
+ * The station of a visit. Throws 404 where there is none; a private one is there only for a key that may see
+ * it.
+ */
+export async function findVisibleStation(
+  { name, apiKey, address }: PublicRequest,
   { live, keys }: Pick<ApiServices, 'live' | 'keys'>
 ): Promise<StationState> {
   const shown = live.get(name)

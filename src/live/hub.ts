@@ -8,26 +8,26 @@ import { mayHaveBeenSent } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
 import { type Channel, openChannels } from './channels.ts'
-import { openTurns, postpone, showDue } from './delays.ts'
+import { openTimeSlices, delayPublication, showDue } from './delays.ts'
 import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { openFrame, pingFrame, renderConnect, renderEntry, waitingEntry } from './frames.ts'
-import { type MayListen, openPermissions } from './permissions.ts'
+import { type ListenPermission, openPermissions } from './permissions.ts'
 import {
   channelCredit,
   channelOf,
   channelsOf,
   channelsPerSecond,
-  type Ending,
+  type DisconnectReason,
   maxMessageBytes,
   maxMessages,
   parseSubscribe,
-  stationOf,
+  stationOfChannel,
   type Subscribe,
   timeChannel,
-  type Wish
+  type SubscriptionRequest
 } from './protocol.ts'
 import {
   endSession,
@@ -39,11 +39,11 @@ import {
   type Visitor
 } from './session.ts'
 
-export interface AudienceOptions {
+export interface HubOptions {
   readonly feed: Feed
   readonly admission: Admission
   /** Whether a key may listen to a private station. It is asked at every delivery, so it should be quick. */
-  readonly mayListen: MayListen
+  readonly mayListen: ListenPermission
   readonly log: Logger
   /** Every channel is repeated this often at the latest, give or take a tick. */
   readonly heartbeatMs?: number
@@ -58,20 +58,22 @@ export interface AudienceOptions {
 }
 
 /** All sessions of this process, whatever they came in by. */
-export interface Audience {
-  /** A new client; it has to `receive` a subscribe message in time. Its place is given back when it leaves. */
+export interface Hub {
+  /**
+   * A new client; it has to `receive` a subscribe message in time. Its place is given back when it leaves.
+   */
   readonly join: (transport: Transport, visitor: Visitor) => Session
   readonly receive: (session: Session, text: string) => void
   /** Tells the client why, and closes. */
-  readonly end: (session: Session, ending: Ending) => void
+  readonly end: (session: Session, ending: DisconnectReason) => void
   /** The client has read something: what was held back may go on. */
   readonly drained: (session: Session) => void
   /** The connection is gone. To be called once. */
   readonly leave: (session: Session) => void
   readonly size: () => number
   /**
-   * Sends everybody home, in slices, within little more than a second; resolves when everybody has been told. Who comes later is sent
-   * home too.
+   * Sends everybody home, in slices, within little more than a second; resolves when everybody has been told.
+   * Who comes later is sent home too.
    */
   readonly drain: () => Promise<void>
   readonly close: () => void
@@ -88,7 +90,7 @@ const drainPauseMs = 50
 /** Fewer than this are not worth a pause. */
 const drainSliceAtLeast = 100
 
-export function openAudience(options: AudienceOptions): Audience {
+export function openHub(options: HubOptions): Hub {
   const { feed, admission, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
   const { staleMs = 10_000, slowMs = 30_000, timeIntervalMs = 60_000, tickMs = 500 } = options
   const sessions = new Set<Session>()
@@ -96,7 +98,7 @@ export function openAudience(options: AudienceOptions): Audience {
     // The first repetition comes at a random time, so that channels do not come in step.
     channel.dueAtMs =
       channel.name === timeChannel ? Infinity : performance.now() + heartbeatMs * (0.5 + Math.random() / 2)
-    if (channel.delayMs > 0) channel.shown = feed.find(stationOf(channel.name) ?? '') ?? null
+    if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
   })
   const permissions = openPermissions(options.mayListen, log)
   const deliveries = openDeliveries({ feed, permissions, slowMs, log, end })
@@ -105,7 +107,7 @@ export function openAudience(options: AudienceOptions): Audience {
   let lastTickMs = performance.now()
   let isDraining = false
 
-  function end(session: Session, ending: Ending): void {
+  function end(session: Session, ending: DisconnectReason): void {
     forget(session)
     endSession(session, ending)
   }
@@ -127,7 +129,7 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   /** Answers take longer than messages take to send, so they are given in turns. */
-  const turns = openTurns<Session>(session => guard(session, () => takeMessage(session)))
+  const turns = openTimeSlices<Session>(session => guard(session, () => takeMessage(session)))
 
   function receive(session: Session, text: string): void {
     if (session.phase === 'ended') return
@@ -177,12 +179,14 @@ export function openAudience(options: AudienceOptions): Audience {
     })
   }
 
-  /** What has to be known before a message can be answered: the private stations that the key may listen to. */
+  /**
+   * What has to be known before a message can be answered: the private stations that the key may listen to.
+   */
   function questionsOf(session: Session, { wishes }: Subscribe): Promise<ReadonlySet<number>> | null {
     const ahead: LiveStation[] = []
     const hiddenIds = new Set<number>()
     for (const wish of wishes ?? []) {
-      const name = stationOf(wish.channel)
+      const name = stationOfChannel(wish.channel)
       const station = name === null ? undefined : feed.find(name)
       if (station !== undefined && isAhead(wish, station)) ahead.push(station)
       // An unknown station is asked about like a private one, or the time it takes would tell them apart.
@@ -204,7 +208,7 @@ export function openAudience(options: AudienceOptions): Audience {
 
   function accept(session: Session, { wishes }: Subscribe, allowed: ReadonlySet<number>): void {
     const known = (wishes ?? []).filter(
-      ({ channel }) => channel === timeChannel || stationOf(channel) !== null
+      ({ channel }) => channel === timeChannel || stationOfChannel(channel) !== null
     )
     // Join first, then look: no change falls between the snapshot and what follows it.
     channels.subscribe(session, known, fanOut.position())
@@ -219,7 +223,11 @@ export function openAudience(options: AudienceOptions): Audience {
     })
   }
 
-  function connect(session: Session, wishes: readonly Wish[], allowed: ReadonlySet<number>): void {
+  function connect(
+    session: Session,
+    wishes: readonly SubscriptionRequest[],
+    allowed: ReadonlySet<number>
+  ): void {
     session.phase = 'connected'
     session.dueAtMs = performance.now() + pingIntervalMs * (0.5 + Math.random() / 2)
     const entries = session.subscriptions.map((subscription, index) => {
@@ -240,14 +248,19 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 
   /** What the connect frame says of a channel; the subscription then knows what its client has. */
-  function entryFor(subscription: Subscription, wish: Wish, allowed: ReadonlySet<number>): string {
+  function entryFor(
+    subscription: Subscription,
+    wish: SubscriptionRequest,
+    allowed: ReadonlySet<number>
+  ): string {
     const station = deliveries.visible(subscription.channel, allowed)
     if (station === null) return waitingEntry
     const { epoch, offset } = station.state
     const current = deliveries.snapshotOf(station)
     const isSameEpoch = wish.recover && wish.epoch === epoch
-    // A client that comes from another server may have more than a delayed channel shows, or than a server knows that is
-    // cut off from Redis. It hears nothing until the channel has come that far, because offsets never go back.
+    // A client that comes from another server may have more than a delayed channel shows, or than a server
+    // knows that is cut off from Redis. It hears nothing until the channel has come that far, because offsets
+    // never go back.
     const isBeyond = wish.offset > offset && mayHaveBeenSent(wish.offset, engineTimeMs())
     // Nobody is told to be up to date by a server that does not know.
     const isCurrent = wish.offset === offset && current.staleSince === null
@@ -293,7 +306,7 @@ export function openAudience(options: AudienceOptions): Audience {
     const { stationId, profile } = station.state
     for (const name of channelsOf(stationId, profile.shortName)) {
       for (const channel of channels.named(name)) {
-        const isShown = channel.delayMs === 0 || postpone(channel, station, triggers, engineTimeMs())
+        const isShown = channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
         if (isShown) publish(channel, triggers)
       }
     }
@@ -347,6 +360,6 @@ export function openAudience(options: AudienceOptions): Audience {
   }
 }
 
-function isAhead({ recover, epoch, offset }: Wish, { state }: LiveStation): boolean {
+function isAhead({ recover, epoch, offset }: SubscriptionRequest, { state }: LiveStation): boolean {
   return recover && epoch === state.epoch && offset > state.offset
 }
