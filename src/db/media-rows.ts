@@ -43,7 +43,7 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
 }
 
-/** Inserts songs of distinct paths, or updates those whose path is known. Gives how many of each. */
+/** Inserts songs of distinct paths, and updates those whose path is known. Returns how many of each. */
 export async function upsertMedia(
   tx: Tx,
   stationId: number,

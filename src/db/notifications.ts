@@ -24,8 +24,8 @@ export interface NewAlert {
 }
 
 /**
- * Tells the operators of a fact. A fact is told once, however often, by however many processes it is noticed
- * and whatever became of the notification, until it is settled. Gives whether it was told now.
+ * Notifies operators of a fact, once until the alert is resolved, however often and by however many processes
+ * it is raised. Returns whether it was new.
  */
 export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boolean> {
   const { count } = await sql`

@@ -8,7 +8,7 @@ const queueMs = 7 * dayMs
 const listenersMs = dayMs
 const commandsMs = 60_000
 
-/** Days that records are kept; 0: for ever. */
+/** Days that records are kept; 0: forever. */
 export type RetentionDays = Pick<
   Config,
   | 'HISTORY_RETENTION_DAYS'

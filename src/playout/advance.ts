@@ -35,7 +35,7 @@ export interface Advanced {
   readonly earlyByMs: number
 }
 
-/** Later than this, the engine starts from now and does not replay what nobody heard. */
+/** If a play ended longer ago, the next one starts now; what nobody heard is not replayed. */
 const catchUpMs = 5_000
 
 /** A play may be ended this much before its time, since clocks differ. */

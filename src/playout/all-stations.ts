@@ -3,19 +3,16 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { repairStates } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
-/** Where the number of the newest fact that all stations show is kept. */
+/** Name of the setting that counts facts of all stations. */
 const counter = 'shown everywhere'
 
 const chunk = 200
-/** How often a look goes on while there is more to mark. */
+/** Maximum number of batches per call. */
 const rounds = 100
-/** How long a caller waits for its fact to show; the rest follows behind it. */
+/** A caller waits this long for the publication; the rest follows. */
 const timeoutMs = 500
 
-/**
- * Counts a fact that all stations show, as part of its transaction. It touches no station: thousands of rows
- * that are locked until a commit would hold up everybody else.
- */
+/** Counts a fact that all stations show, as part of its transaction. It locks no station. */
 export async function countSharedFact(tx: Tx): Promise<void> {
   await tx`
     insert into settings (name, value) values (${counter}, '1')
@@ -23,9 +20,8 @@ export async function countSharedFact(tx: Tx): Promise<void> {
 }
 
 /**
- * Gives some of the stations that have not seen the newest of these facts a new revision, and tells which;
- * none is left once it gives an empty list. A station that somebody holds is passed over: it stays behind,
- * and the next look finds it.
+ * Raises the revisions of a batch of stations that have not seen the newest shared fact; returns their ids,
+ * none if all have seen it. Locked stations are skipped and found by the next call.
  */
 export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`

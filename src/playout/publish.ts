@@ -207,8 +207,8 @@ function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication
 }
 
 /**
- * Gives stations new epochs, unless their epochs are others than those that were read, or another process has
- * begun one within the last 300 ms. Returns the new epochs by station.
+ * Begins new epochs for stations, except for those whose epoch differs from the one that was read and those
+ * for which another process has begun one within the last 300 ms. Returns the new epochs by station.
  */
 async function beginEpochs(
   sql: Sql,

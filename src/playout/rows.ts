@@ -5,25 +5,25 @@ import { openZone } from '../autodj/zone.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Trigger } from '../station/triggers.ts'
 
-/** The settings a step needs. */
+/** The settings of a station that changes depend on. */
 export interface LockedStation {
   readonly id: number
-  /** The time of Postgres when this was read, in Unix milliseconds: that of the step. */
+  /** The time of Postgres when this was read, in Unix milliseconds: the time of the change. */
   readonly readAtMs: number
-  /** The engine's own clock drives it, and it is switched on. */
+  /** The station is enabled and its backend is the clock. */
   readonly isClocked: boolean
-  /** Who says what plays; null while it is switched off. */
+  /** The backend; null if the station is disabled. */
   readonly driver: 'clock' | 'liquidsoap' | 'none' | null
-  /** When somebody went live; null: nobody is. */
+  /** When the current broadcast began; null: no streamer is live. */
   readonly liveSinceMs: number | null
-  /** It has a queue that is filled. */
+  /** The AutoDJ plans its queue. */
   readonly hasAutodj: boolean
   readonly queueLength: number
   readonly nextSeq: number
   readonly listenersTotal: number
   readonly listenersUnique: number
   readonly libraryVersion: number
-  /** The version that the queue was last brought in line with. */
+  /** The version of the library for which the queue was planned. */
   readonly filledVersion: number
   readonly duplicateRangeMs: number
   readonly requestThresholdMs: number
@@ -42,10 +42,9 @@ export interface LockedStation {
 }
 
 /**
- * Takes the rows of stations: one step at a time. The lock lets inserts into tables that refer to the station
- * pass, so an import does not hold the engine up. The statements are sent at once, not when their results are
- * awaited: what is sent after them is read under the lock. Two statements, because one that waits for a lock
- * sees all other tables as they were before.
+ * Locks the rows of stations, then reads them. The lock allows inserts into tables that refer to the station,
+ * so an import does not delay the engine. Both statements are sent at once; later statements see the locked
+ * state. Two statements, because a statement that waits for a lock sees other tables as they were before.
  */
 export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   const locked = tx`
@@ -56,12 +55,12 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
 }
 
 /**
- * Ends a query for stations `s` that are to be changed one after another: leaves out those whose row somebody
- * else holds, because waiting for one would delay the others. The next run finds them.
+ * Ends a query for stations `s` that are changed one after another: leaves out locked rows, which would delay
+ * the others. The next run finds them.
  */
 export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
 
-/** The settings of stations that are only looked at. */
+/** Reads stations without locking them. */
 export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   return tx<LockedStation[]>`${selectStations(tx, stationIds)}`.execute()
 }
@@ -98,7 +97,7 @@ const overlapsAtLeast = 3
 const overlapsAmong = 200
 const longestOverlapMs = 15_000
 
-/** How much the last songs overlapped: the median of what was measured, 0 until that says something. */
+/** The overlap of recent songs: the median of the measured ones, 0 if there are too few. */
 const measuredOverlap = (tx: Tx) => tx`(
   select case when count(*) < ${overlapsAtLeast} then 0
     else round(percentile_cont(0.5) within group (order by x.overlap))::integer end
@@ -113,18 +112,18 @@ const measuredOverlap = (tx: Tx) => tx`(
     order by h.started_at_ms desc, h.id desc limit ${overlapsAtMost}
   ) x)`
 
-/** The same for one; null if it is unknown. */
+/** Locks and reads one station; null if it does not exist. */
 export async function lockStation(tx: Tx, stationId: number): Promise<LockedStation | null> {
   const [station] = await lockStations(tx, [stationId])
   return station ?? null
 }
 
-/** What the AutoDJ goes by. */
+/** The settings for the AutoDJ. */
 export function rulesOf(station: LockedStation): AutodjRules {
   return { ...station, zone: openZone(station.timezone), seed: station.randomSeed }
 }
 
-/** The play that is on air. */
+/** The current play. */
 export interface OpenPlay {
   readonly stationId: number
   readonly id: number
@@ -132,15 +131,15 @@ export interface OpenPlay {
   readonly playlistId: number | null
   readonly startedAtMs: number
   readonly durationMs: number
-  /** When the clock ends it; null where only a report can. */
+  /** When the clock ends it; null: only a report does. */
   readonly dueAtMs: number | null
-  /** It cut in, so nothing that was due before cuts it. */
+  /** It interrupted another play, so interrupts that were due before do not cut it. */
   readonly isInterrupt: boolean
   readonly artist: string
   readonly title: string
-  /** Who is heard; empty: no streamer. */
+  /** The streamer who plays it; empty: none. */
   readonly streamer: string
-  /** The clock began it, and no report has confirmed it. */
+  /** It is provisional: the clock started it, and no report has confirmed it. */
   readonly isBridged: boolean
 }
 
@@ -159,12 +158,12 @@ export async function readOpenPlay(tx: Tx, stationId: number): Promise<OpenPlay 
   return play ?? null
 }
 
-/** When a play ends by itself. */
+/** When a play ends if nothing cuts it. */
 export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
   return startedAtMs + airtimeMs(durationMs)
 }
 
-/** When the next play begins if nothing cuts this one, since a playout fades one into the other. */
+/** When the next play begins if nothing cuts this one; a playout crossfades. */
 export function followedAtMs({ startedAtMs, durationMs }: OpenPlay, overlapMs: number): number {
   return nextStartMs(startedAtMs, durationMs, overlapMs)
 }
@@ -174,7 +173,7 @@ export interface LiveRow extends QueuedRow {
   readonly seq: number
 }
 
-/** The rows of queues that are still to be played, in order, what a playout has first. */
+/** The queued rows of stations, in playing order, sent rows first. */
 export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise<LiveRow[]> {
   const rows = await tx<(Omit<LiveRow, 'song'> & KeysRow)[]>`
     select q.station_id as "stationId", q.id, q.seq, q.position, q.playlist_id as "playlistId",
@@ -194,7 +193,7 @@ export interface RequestRow extends PendingRequest {
 
 const requestsAtMost = 500
 
-/** Requests that were not played yet, in the order in which they were made. */
+/** The requests that were not played, in order of submission. */
 export async function readRequests(tx: Tx, stationIds: readonly number[]): Promise<RequestRow[]> {
   const rows = await tx<(Omit<RequestRow, 'song'> & KeysRow)[]>`
     select r.station_id as "stationId", r.id, r.media_id as "mediaId", m.duration_ms as "durationMs",
@@ -207,7 +206,7 @@ export async function readRequests(tx: Tx, stationIds: readonly number[]): Promi
 
 const refusedForMs = 7 * 86_400_000
 
-/** What operators took out of queues. */
+/** Rows that operators removed from queues within the last week. */
 export function readRefused(
   tx: Tx,
   stationIds: readonly number[],

@@ -2,15 +2,15 @@ import { raiseAlert } from '../db/notifications.ts'
 import type { Sql } from '../db/sql.ts'
 
 const alertAfterMs = 60_000
-/** At most this many stations are told of in one go; the others follow in the next. */
+/** Maximum number of alerts per run. */
 const most = 500
 
 const prefix = 'station-silent:'
 
 /**
- * Tells the operators of each station that was on air and has been silent for more than a minute, once until
- * it plays again or is switched off. Only the engine's own clock is to blame for silence. Call it every few
- * seconds; it may run in any number of processes. Gives how many stations it told of.
+ * Notifies operators of each station with the clock backend that was on air and has been silent for more than
+ * a minute, once until it plays again or is disabled. Call it every few seconds; it may run in any number of
+ * processes. Returns the number of alerts.
  */
 export async function raiseSilenceAlerts(sql: Sql, nowMs: number): Promise<number> {
   await sql`

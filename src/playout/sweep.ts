@@ -19,21 +19,21 @@ import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { forgetDeletedStations } from './tombstones.ts'
 
-/** A play is overdue when its job should long have ended it. */
+/** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
 
-/** How many steps run at once, and how many stations are read or taken in one go. */
+/** Number of advances that run at once. */
 const lanes = 8
 const chunk = 500
 const rounds = 10
 
 /**
- * The safety net under the jobs: ends plays whose job was lost or whose playout has gone, corrects those that
- * begin after now, wakes silent stations that have something to play, tells playouts what cuts in, and brings
- * live states up to the facts where a process died in between or Redis lost them; those of deleted stations
- * go. `previous` holds the stations that differed last time: a difference counts when it lasts, since an
- * update may be under way. Call it every second; it may run in any number of processes. Rejects between two
- * steps once `signal` is aborted.
+ * Repairs what jobs and publications have missed: ends overdue plays, pulls back plays that begin after now,
+ * wakes silent stations, sends interrupts, ends plays of playouts that timed out, refills queues, publishes
+ * stations whose live state is behind Postgres, and removes live states of deleted stations. `previous`
+ * contains the stations that differed in the last sweep: a difference counts if it lasts, because a
+ * publication may be in flight. Call it every second; it may run in any number of processes. Rejects between
+ * two steps once `signal` is aborted.
  */
 export async function sweep(
   services: PlayoutServices,
@@ -67,7 +67,10 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
   return rows.length
 }
 
-/** A play that begins after now is let begin now: the time has gone back, or who noted it had a wrong one. */
+/**
+ * Advances stations whose current play begins after now, which pulls it back to now: the clock went back, or
+ * a process with a wrong clock stored it.
+ */
 async function pullEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
     select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
@@ -100,7 +103,7 @@ const refillLanes = 4
 
 const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
 
-/** Brings queues in line with libraries that have changed since, whoever changed them. */
+/** Refills the queues of stations whose library has changed. */
 async function refillStale(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const rows = await services.sql<{ id: number }[]>`
     select s.id from stations s join libraries l on l.station_id = s.id
@@ -173,8 +176,8 @@ interface ReadShard {
 const comparedAtOnce = 1_000
 
 /**
- * Shards have about as many stations as each other. Where Redis has lost all positions nobody knows how many:
- * one at a time.
+ * Groups shards so that about 1,000 stations are compared at once. If Redis has lost all positions, the
+ * number of stations is unknown, and shards are compared one by one.
  */
 function grouped(read: readonly ReadShard[]): ReadShard[][] {
   const largest = Math.max(...read.map(({ positions }) => positions.size))

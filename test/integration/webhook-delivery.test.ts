@@ -283,7 +283,7 @@ describe('a receiver that', () => {
       last_status: 410
     })
     const notifications = await sql`select title, source from notifications`
-    expect(notifications).toEqual([{ title: 'Web hook "Chat" was switched off', source: 'webhooks' }])
+    expect(notifications).toEqual([{ title: 'Web hook "Chat" was disabled', source: 'webhooks' }])
   })
 
   test('answers 429 with Retry-After is asked no earlier', async ({ sql, receiver }) => {

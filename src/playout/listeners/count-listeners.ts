@@ -8,15 +8,15 @@ import type { PlayoutServices } from '../services.ts'
 import { movementOf, noteListeners, readConnected, readSalts, salted, type Salts } from './identities.ts'
 import { countedSources, matchCounts, readCounts, type SourceReport, sumOf, updateCounts } from './sources.ts'
 
-/** What a broadcaster reports. `totals` null: the station's are the sums over its sources. */
+/** A broadcaster's report. `totals` null: the sums over the sources. */
 export interface ListenerReport extends SourceReport {
   readonly totals: Count | null
 }
 
 /**
- * Records the report of a broadcaster: the counts of the station and its sources, and the statistics of the
- * play on air. A report that changes nothing writes nothing. Throws 404 for an unknown station and 400 naming
- * every source that is not one of the station's, or is there twice; then nothing is recorded.
+ * Records a broadcaster's report: the counts of the station and its sources, and the statistics of the
+ * current play. A report without changes writes nothing. Throws 404 for an unknown station and 400 that names
+ * every unknown or repeated source; then nothing is recorded.
  */
 export async function countListeners(
   services: PlayoutServices,
@@ -31,9 +31,9 @@ function refuse([problem, ...problems]: readonly FieldError[]): void {
 }
 
 /**
- * Records what was counted at some of a station's sources, in the same way; the others keep their counts, and
- * the totals of the station are the sums over all its sources, invisible ones too. Sources that the station
- * does not have are passed over, as is a station that is gone; of counts of the same source the first holds.
+ * Records the counts of some sources; the others keep theirs, and the totals are the sums over all sources,
+ * hidden ones included. Unknown sources and stations are ignored; of several counts of a source the first is
+ * used.
  */
 export async function countAtSources(
   services: PlayoutServices,
@@ -43,7 +43,7 @@ export async function countAtSources(
   await record(services, stationId, { ...report, totals: null }, () => {})
 }
 
-/** Gives false for an unknown station. `judge` sees the sources that do not fit, and may throw. */
+/** Returns false for an unknown station. `judge` gets the sources that do not match, and may throw. */
 async function record(
   services: PlayoutServices,
   stationId: number,
@@ -64,7 +64,7 @@ async function record(
   }
 }
 
-/** What a report changes; null for an unknown station. */
+/** Returns what a report changes; null for an unknown station. */
 async function compare(
   sql: Sql | Tx,
   stationId: number,

@@ -3,16 +3,16 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Sql, Tx } from '../../db/sql.ts'
 import type { Counted } from './sources.ts'
 
-/** A listener of a source, told apart from the others by a hash of address and agent. */
+/** A listener of a source, identified by a hash of address and user agent. */
 export interface Listener {
   readonly source: string
   readonly identity: string
 }
 
-/** So many listeners of a source are told apart; what is beyond is in its counts only. */
+/** Listeners of a source that are identified; others are only counted. */
 export const identitiesAtMost = 20_000
 
-/** Who is connected to the sources that were counted, as far as is known. */
+/** The known listeners of the counted sources. */
 export async function readConnected(
   sql: Sql | Tx,
   stationId: number,
@@ -25,7 +25,7 @@ export async function readConnected(
       and source = any(${matched.map(each => each.source.key)}::text[])`
 }
 
-/** Writes down who came and who left; who was there before and is back has not left. */
+/** Stores who connected and who left. A listener who returns has not left. */
 export async function noteListeners(
   tx: Tx,
   stationId: number,
@@ -51,10 +51,7 @@ export interface Movement {
   readonly left: readonly Listener[]
 }
 
-/**
- * Who came and who left, by who was connected before and who was found connected at the sources that were
- * counted. Of a source that tells nobody apart, all have left.
- */
+/** Who connected and who left since the last report. At a source without identities, all have left. */
 export function movementOf(connected: readonly Listener[], matched: readonly Counted[]): Movement {
   const before = new Map<string, Set<string>>()
   for (const { source, identity } of connected) {
@@ -74,7 +71,7 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
   return { came, left }
 }
 
-/** Of too many always the same ones, whatever order they are told in. */
+/** The identified listeners; of too many always the same ones, in whatever order they are reported. */
 function toldApart(identities: readonly string[]): ReadonlySet<string> {
   const distinct = new Set(identities)
   if (distinct.size <= identitiesAtMost) return distinct

@@ -6,7 +6,7 @@ import type { StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
 
-/** What a playout can be told to do; a song is the row of the queue that is to cut in. `atMs`: when. */
+/** A command for a playout. `queueId`: the row of the queue that interrupts. `atMs`: when. */
 export type Command =
   | { readonly type: 'skip' }
   | { readonly type: 'interrupt'; readonly queueId: number; readonly atMs: number }
@@ -89,8 +89,8 @@ export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number
 }
 
 /**
- * A playout has just started: what it played when it was seen to go has ended then. Nobody else is told
- * before the next song.
+ * Notes that a playout has just started: its song stopped when its connection was lost. Nothing is published
+ * before the next song starts.
  */
 export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
   await tx`
@@ -110,8 +110,8 @@ export async function switchOff(change: StationChange): Promise<void> {
 }
 
 /**
- * Gives what a broadcaster reported last an end, because the clock takes the station over and no report will
- * end it.
+ * Sets an end for the song that a broadcaster reported last, because the clock takes the station over and no
+ * report will end it.
  */
 export async function giveToClock({ tx, station, mark }: StationChange): Promise<void> {
   const { count } = await tx`

@@ -5,7 +5,8 @@ import { addCommand } from './commands.ts'
 import { markSent } from './send-next-song.ts'
 
 /**
- * A playout is told so long before: it waits for the exact moment. Longer than the time between two looks.
+ * A playout gets the command this long before the song, because it waits for the exact time. Longer than the
+ * time between two sweeps.
  */
 const aheadMs = 2_500
 const stationsAtOnce = 200

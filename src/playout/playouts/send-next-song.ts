@@ -25,8 +25,9 @@ export interface SentSong {
 }
 
 /**
- * Hands the next song to a playout, which then cannot be kept from playing it. `lastId`: see `nextToSend`.
- * Null where there is none. Throws 404 for an unknown station, 409 for one that no playout drives.
+ * Sends the next song to a playout, which will then play it in any case. `lastId`: see `nextToSend`. Returns
+ * null if the queue is empty. Throws 404 for an unknown station, 409 if its backend is not liquidsoap or it
+ * is disabled.
  */
 export async function sendNextSong(
   services: PlayoutServices,
@@ -85,14 +86,14 @@ const aheadMs = 20_000
 /** A playout has one song about to begin and one behind it. */
 const aheadAtMost = 2
 
-/** An answer that was lost is asked for again after a pause; a song that is loaded ahead, at once. */
+/** A repeated request gets the same song after this pause: the first response may have been lost. */
 const againMs = 5_000
 
 /**
- * The row that a playout gets which asks for its next song; null where there is none. `queue`: in playing
- * order, what was sent first. `lastId` is the last row it got; 0: it has just started, null: it does not
- * tell. The same question gets the same answer, so a lost one costs no song. What cuts in is not asked for:
- * the playout is told of it.
+ * Returns the row that a playout gets, or null if there is none. `queue` is in playing order, sent rows
+ * first. `lastId` is the row that it got last; 0: it has just started; null: it does not tell. Repeating a
+ * request returns the same row, so a lost response loses no song. Interrupting songs are left out, because
+ * the playout gets a command for them.
  */
 export function nextToSend<Row extends SendableRow>(
   queue: readonly Row[],

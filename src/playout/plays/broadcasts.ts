@@ -6,10 +6,10 @@ import type { PlayoutServices } from '../services.ts'
 import { endPlay, startUnscheduled } from './plays.ts'
 import { reportTimeoutMs, moveEnd } from './provisional-plays.ts'
 
-/** Somebody who goes live. `streamerId` null: the user `source`. */
+/** A streamer who connects. `streamerId` null: the user `source`. */
 export interface Broadcaster {
   readonly username: string
-  /** What listeners read; empty: the station's live text. */
+  /** The name that listeners see; empty: the station's live text. */
   readonly displayName: string
   readonly streamerId: number | null
 }
@@ -20,13 +20,13 @@ interface Broadcast {
   readonly startedAtMs: number
 }
 
-/** Two tellings of one beginning may differ by this much. */
+/** Two reports of one connection may differ by this much. */
 const sameMs = 1_000
 
 /**
- * Begins a broadcast, and ends the one before it: a hand-over is both. What the AutoDJ played ends; its queue
- * is kept. The same told twice is one; one that began before the broadcast that is on is over already. Throws
- * 404 for an unknown station, 409 for one that is switched off.
+ * Begins a broadcast and ends the one before it. The current play ends; the queue is kept. Repeating the call
+ * changes nothing; a broadcast that began before the current one is stored as ended. Throws 404 for an
+ * unknown station, 409 for a disabled one.
  */
 export async function connectStreamer(
   services: PlayoutServices,
@@ -55,9 +55,9 @@ export async function connectStreamer(
 }
 
 /**
- * Ends the broadcast of a user, where it is the one that is on and began before: a late word of the streamer
- * before changes nothing. The clock goes on at once; from a playout the next song is expected within seconds.
- * Throws 404 for an unknown station.
+ * Ends the broadcast of a user if it is the current one and began before: a late message of the streamer
+ * before changes nothing. The clock continues at once; a playout is expected to report the next song within
+ * seconds. Throws 404 for an unknown station.
  */
 export async function disconnectStreamer(
   services: PlayoutServices,
@@ -100,7 +100,7 @@ async function readBroadcast(tx: Tx, stationId: number): Promise<Broadcast | und
   return broadcast
 }
 
-/** Gives the name that is shown. */
+/** Returns the name that is shown. */
 async function insertBroadcast(
   tx: Tx,
   stationId: number,
@@ -119,7 +119,7 @@ async function endBroadcast(tx: Tx, { id, startedAtMs }: Broadcast, atMs: number
   await tx`update broadcasts set ended_at_ms = ${Math.max(atMs, startedAtMs)} where id = ${id}`
 }
 
-/** What a streamer plays who has told no title. */
+/** The song of a streamer who has sent no title. */
 async function untitled(tx: Tx, stationId: number, streamer: string) {
   const [row] = await tx<{ title: string }[]>`select live_text as title from stations where id = ${stationId}`
   return { artist: '', title: row?.title ?? '', mediaId: null, playlistId: null, streamer }

@@ -6,21 +6,21 @@ import { disconnectStreamer } from './broadcasts.ts'
 import { endPlay, goSilent } from './plays.ts'
 import { reportTrack } from './report-track.ts'
 
-/** What was seen of a station's stream at a time (Unix milliseconds). */
+/** The state of a station's stream at a time (Unix milliseconds). */
 export interface Observation {
-  /** Somebody sends. */
+  /** A source is connected. */
   readonly isConnected: boolean
   readonly artist: string
   readonly title: string
   readonly atMs: number
 }
 
-/** A stream that nobody sends for so long has ended. It may be an encoder that reconnects. */
+/** A stream without a source for this long has ended; a shorter gap may be an encoder that reconnects. */
 const reconnectWithinMs = 30_000
 
 /**
- * Takes what a streaming server shows of a station: without a playout of ours that is what plays, and where
- * nobody sends any more, nobody is live. Most calls change nothing and write nothing.
+ * Records the stream that a streaming server shows: without a playout its title is the current play, and a
+ * broadcast ends when its source is gone. Most calls change nothing.
  */
 export async function observeStream(
   services: PlayoutServices,

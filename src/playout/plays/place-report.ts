@@ -25,12 +25,12 @@ export async function readRecentPlays(tx: Tx, stationId: number): Promise<Recent
   return plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
 }
 
-/** From when on a play can be placed among these: what lies further back than all of them was not read. */
+/** The earliest time at which a play can be placed among these; older plays were not read. */
 export function earliestMs(near: readonly RecentPlay[]): number {
   return near.length < nearAtMost ? -Infinity : (near[0]?.startedAtMs ?? -Infinity)
 }
 
-/** Makes room for a play: ends the one before it, and takes back what was only thought to have begun. */
+/** Ends the play before a reported one, and removes a provisional play that did not start. */
 export async function makeRoom({ tx, station }: StationChange, { cut, removed }: Placement): Promise<void> {
   if (removed) {
     await tx`update queue set played_at_ms = null, history_id = null
@@ -53,7 +53,7 @@ interface Neighbours {
   readonly after: RecentPlay | undefined
 }
 
-/** Moves the beginning of a play to when it really began, as far as its neighbours let it. */
+/** Moves the start of a play to the reported time, within the limits of its neighbors. */
 export async function moveStart(
   { tx, station, mark }: StationChange,
   { play, before, after }: Neighbours,
@@ -114,7 +114,7 @@ export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placemen
 /** A song does not go on for much longer than the clock had thought. */
 const moreAtMost = 15_000
 
-/** Whether a play has to be told its end anew: it would overlap, or a guess had ended it. */
+/** Whether the end of a play has to be set again: it would overlap, or a provisional play had ended it. */
 function isLonger({ endedAtMs }: TimedPlay, atMs: number, guess: TimedPlay | null): boolean {
   if (endedAtMs === null || endedAtMs > atMs) return true
   return guess !== null && endedAtMs === guess.startedAtMs && atMs - endedAtMs <= moreAtMost

@@ -10,7 +10,7 @@ export function endPlay({ tx, station }: StationChange, play: OpenPlay, atMs: nu
     where id = ${play.id}`
 }
 
-/** A row of the queue: one that was just written is known by its slot. */
+/** A row of the queue; one that was just inserted has a `seq` and no id. */
 export interface RowRef {
   readonly id: number | null
   readonly seq: number | null
@@ -20,14 +20,13 @@ export interface RowRef {
 }
 
 /**
- * When a play began, when the clock has to end it (null: only a report can), and when it ended, if it is
- * over.
+ * When a play began, when the clock has to end it (null: only a report does), and when it ended, if it has.
  */
 export interface Airtime {
   readonly atMs: number
   readonly dueAtMs: number | null
   readonly endedAtMs?: number
-  /** Nobody has reported it: what follows from its being heard waits for that. */
+  /** It is provisional: its track and request are updated when a report confirms it. */
   readonly isBridged?: boolean
 }
 
@@ -79,20 +78,20 @@ export function goSilent({ station, mark }: StationChange, wakeAtMs: number | nu
   mark(['playback'], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
 }
 
-/** A song of which a playout, a streamer or a streaming server has told. */
+/** A song that a playout, a streamer or a streaming server reported, and that was not queued. */
 interface UnscheduledSong {
   readonly artist: string
   readonly title: string
-  /** A media of the station; null: whichever is called so, if any. */
+  /** A media of the station; null: the one with the same artist and title, if any. */
   readonly mediaId: number | null
   readonly playlistId: number | null
-  /** Who plays it; empty: no streamer. */
+  /** The streamer who plays it; empty: none. */
   readonly streamer: string
 }
 
 /**
- * Opens the history row of a song that was not in the queue. What is known of it is its media's, the text
- * that was told stays; its length is known where no streamer plays it, who may stop at any time.
+ * Opens the history row of a song that was not queued. Unknown values are taken from its media; the reported
+ * text stays. Its length is known only if no streamer plays it, because a streamer may stop at any time.
  */
 export function startUnscheduled(
   { tx, station, mark }: StationChange,

@@ -4,25 +4,24 @@ import type { StationChange } from '../change-station.ts'
 import { type LiveRow, followedAtMs, type OpenPlay } from '../rows.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
-/** A report may be late by this much before the clock goes on without it. Milliseconds. */
+/** The clock waits this long for a late report. Milliseconds. */
 export const reportTimeoutMs = 5_000
 
-/** A playout that says nothing for so long after the end of a song plays nothing. */
+/** A playout that reports nothing for this long after the end of a song plays nothing. */
 const silentAfterMs = 20_000
 
-/** What was heard of a playout so shortly before the end of a song tells that it went on. */
+/** A playout that called this shortly before the end of a song is still playing. */
 const heardBeforeMs = 20_000
 
-/** When the clock has to look after a play that somebody reports: null where its length is not known. */
+/** When the clock has to check a reported play; null if its length is unknown. */
 export function provisionalDueMs(startedAtMs: number, durationMs: number): number | null {
   return durationMs === 0 ? null : startedAtMs + durationMs + reportTimeoutMs
 }
 
 /**
- * Ends the play of a station that the clock does not drive, since no report has. Where the playout is there
- * and has the next song, the song is taken as begun until a report says otherwise, unless it would be over by
- * now, since nobody heard of it for so long or the time went on at once. Else the station falls silent, after
- * a while: until then the end is postponed.
+ * Ends a play that a report should have ended. If the playout is connected and has the next song, that song
+ * is started provisionally, unless it would be over by now. Otherwise the station becomes silent after a
+ * while; until then the end is postponed.
  */
 export async function endUnreported(
   change: StationChange,
@@ -76,7 +75,7 @@ export async function moveEnd({ tx, mark }: StationChange, play: OpenPlay, dueAt
   await tx`update song_history set due_at_ms = ${dueAtMs} where id = ${play.id}`
 }
 
-/** What follows from a play that nobody reported, once it counts as heard. */
+/** Updates the track and the request of a provisional play, once it counts as played. */
 export async function confirmPlay(
   tx: Tx,
   { id, isBridged }: Pick<OpenPlay, 'id' | 'isBridged'>

@@ -22,24 +22,23 @@ import {
 import { startFromQueue, startUnscheduled } from './plays.ts'
 import { provisionalDueMs, confirmPlay } from './provisional-plays.ts'
 
-/** A track that has really begun. */
+/** A song that has started. */
 export interface TrackReport {
-  /** The row of the queue it is; null, or one that is not known: it was never queued. */
+  /** Its row of the queue; null or an unknown id: it was not queued. */
   readonly queueId: number | null
   readonly mediaId: number | null
   readonly playlistId: number | null
   readonly artist: string
   readonly title: string
   readonly startedAtMs: number
-  /** Whether the reporter said when it began; else it is when the report came. */
+  /** The reporter sent the start time; otherwise it is when the report arrived. */
   readonly isTimed: boolean
 }
 
 /**
- * Records what a playout, a streamer or a streaming server says has begun: history, queue and now playing
- * follow it. A report may come twice, late, or behind that of the next track; what the clock began in its
- * place is corrected. Throws 404 for an unknown station, 400 for a media that is none of its own, and 409
- * where the station does not go by reports.
+ * Records a song that a playout, a streamer or a streaming server reports as started; history, queue and now
+ * playing follow it. Reports may be repeated, late, or out of order; a provisional play is corrected. Throws
+ * 404 for an unknown station, 400 for a media of another station, 409 if the station accepts no reports.
  */
 export async function reportTrack(
   services: PlayoutServices,
@@ -82,12 +81,10 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
   return true
 }
 
-/**
- * What the queue plays is not heard while a streamer is: the word that he has left was lost. It may only be
- * late at first.
- */
+/** A queued song may be reported late this long after a streamer has connected. */
 const liveAtLeastMs = 10_000
 
+/** Whether a queued song proves that the broadcast has ended and its end was not reported. */
 function isLiveOver({ liveSinceMs }: LockedStation, { startedAtMs }: Placement): boolean {
   return liveSinceMs !== null && startedAtMs - liveSinceMs > liveAtLeastMs
 }
@@ -113,7 +110,7 @@ async function readRow(tx: Tx, stationId: number, id: number): Promise<ReportedR
   return row
 }
 
-/** A row that has its play already: a repeat, or what the clock had begun really has. */
+/** Confirms a provisional play; a repeated report changes nothing. */
 async function confirm(
   change: StationChange,
   near: readonly RecentPlay[],
@@ -128,12 +125,12 @@ async function confirm(
   return true
 }
 
-/** Streamers and streaming servers tell the same title again and again. */
+/** Streamers and streaming servers repeat the current title. */
 function isRepeat({ play }: StationChange, { artist, title, mediaId }: TrackReport): boolean {
   return mediaId === null && play !== null && play.artist === artist && play.title === title
 }
 
-/** What was not queued must be named otherwise. */
+/** A song that was not queued needs a media of the station, an artist or a title. */
 async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }: TrackReport): Promise<void> {
   if (mediaId === null && artist === '' && title === '') {
     const unknown = "sq_id is none of the station's rows, and the song is not named otherwise."
@@ -146,7 +143,10 @@ async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }:
   throw ApiError.ofFields([{ field: 'media_id', code: 'not_found', message }])
 }
 
-/** When a row began of which nobody said it: in its order, where a later one was reported before it. */
+/**
+ * Returns the start of a row without a reported time: in queue order, even if a later row was reported before
+ * it.
+ */
 function untimed(near: readonly RecentPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
   const current = near.at(-1)
   if (!current || current.endedAtMs !== null || row.isInterrupt || current.isInterrupt) return startedAtMs
@@ -174,7 +174,7 @@ async function startRow(
   if (place.endedAtMs !== null) await raiseLibraryVersion(change.tx, change.station.id)
 }
 
-/** Who was live then is who plays it. */
+/** Adds the streamer who was live when the song started. */
 async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { startedAtMs }: Placement) {
   const [broadcast] = await tx<{ streamer: string }[]>`
     select b.streamer_name as streamer from broadcasts b
@@ -184,7 +184,7 @@ async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { s
   return { ...report, streamer: broadcast?.streamer ?? '' }
 }
 
-/** What the playout had before this and did not play goes back to its playlists. */
+/** Returns rows that the playout got before this one and did not play to their playlists. */
 async function passOver({ tx, station, mark }: StationChange, row: ReportedRow): Promise<void> {
   const { count } = await tx`
     with passed as (

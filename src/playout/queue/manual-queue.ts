@@ -6,14 +6,13 @@ import type { StationChange } from '../change-station.ts'
 import { readQueues } from '../rows.ts'
 import { refillQueue } from './queue.ts'
 
-/** No queue is longer than this: every step of the engine reads all of it. */
+/** Longest queue: every step of the engine reads all of it. */
 const rowsAtMost = 500
 
 /**
- * Puts songs of the station into its queue, in the order given, a song twice where it is given twice: at a
- * place (1 is the first that is not on its way to the air), else behind what was put there by hand before.
- * They belong to no playlist, so nothing withdraws them but a person. Gives the ids of the rows. Throws 404
- * for an unknown station, 400 for a queue that would become too long.
+ * Adds songs of the station to its queue in the given order: at a place (1 is the first that was not sent),
+ * else behind rows that were added manually before. They belong to no playlist, so only an operator removes
+ * them. Returns the ids of the rows. Throws 400 if the queue would become too long.
  */
 export async function addToQueue(
   change: StationChange,
@@ -62,9 +61,9 @@ export async function addToQueue(
 }
 
 /**
- * Moves a row of the queue to a place (1 is the first that is not on its way to the air); beyond the end is
- * the end. From then on it stays where a person wants it, as if it had been put there by hand. Throws 404 for
- * a row that is not in the queue, 409 for one that is on its way.
+ * Moves a row of the queue to a place (1 is the first that was not sent); beyond the end is the end. It then
+ * stays where it is, like a row that was added manually. Throws 404 for a row that is not in the queue, 409
+ * for one that was sent to the playout.
  */
 export async function moveInQueue(change: StationChange, queueId: number, place: number): Promise<void> {
   const { tx, station } = change

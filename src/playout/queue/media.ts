@@ -2,8 +2,7 @@ import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 
 /**
- * Says that the shown plays or the next song are other ones, where a media is among them, so that the next
- * publication shows what was changed of it. A media that nobody is shown costs no publication.
+ * Marks the parts that show a media: the history, the next song. A media that is not shown is not published.
  */
 export async function markMedia({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
   const { id: stationId } = station
@@ -23,7 +22,7 @@ export async function markMedia({ tx, station, mark }: StationChange, mediaId: n
   if (shown?.isNext) mark(['queue'])
 }
 
-/** Makes the play on air follow its media's text; what has ended keeps the text it was heard under. */
+/** Copies the text of a media to the current play; ended plays keep their text. */
 export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number): Promise<void> {
   await tx`
     update song_history h set song_id = m.song_id, artist = m.artist, title = m.title, album = m.album,
@@ -32,9 +31,7 @@ export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number)
     where h.station_id = ${stationId} and h.ended_at_ms is null and h.media_id = m.id and m.id = ${mediaId}`
 }
 
-/**
- * Makes the rows that wait in the queue as long as their media; one that is on its way stays as it was sent.
- */
+/** Copies the length of a media to its queued rows, except those that were sent to the playout. */
 export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): Promise<void> {
   await tx`
     update queue q set duration_ms = m.duration_ms from media m
@@ -42,7 +39,7 @@ export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): 
       and q.played_at_ms is null and q.skipped_at_ms is null and not q.is_sent`
 }
 
-/** Takes the rows that playlists chose of a media out of the queue, all but what is on its way to the air. */
+/** Removes the rows that playlists queued of a media, except those that were sent to the playout. */
 export async function withdrawMedia(
   { tx, station, mark }: StationChange,
   mediaId: number,

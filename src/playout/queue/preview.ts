@@ -9,19 +9,18 @@ import { type Situation, previewSituation } from '../situation.ts'
 export interface PreviewLimits {
   readonly untilMs: number
   readonly playsAtMost: number
-  /** False once nobody waits for it any more. */
+  /** Returns false once the client has left. */
   readonly isWanted: () => boolean
 }
 
-/** How long the event loop may be held in one go. */
+/** Length of a time slice. */
 const sliceMs = 4
 /** How long it may take altogether. */
 const timeoutMs = 10_000
 
 /**
- * What a station will play if nothing is changed, the rows of its queue first. Computed on copies, so that it
- * touches nothing, and in slices, so that it holds nobody up. Null for an unknown station. Ends early after
- * ten seconds.
+ * Returns what a station will play if nothing changes, rows of its queue first; null for an unknown station.
+ * Works on copies, in time slices. Ends early after ten seconds.
  */
 export async function previewStation(
   sql: Sql,

@@ -74,8 +74,8 @@ export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boole
 const insertAtOnce = 1_000
 
 /**
- * Writes the media of entries that are new or told otherwise. It precedes `placeEntries` and needs no lock on
- * the station, so a long list holds nobody up; media without a track are nobody's.
+ * Writes the media of new and changed entries. It precedes `placeEntries` and needs no lock of the station,
+ * so a long list does not delay the engine. Media without a track are not used.
  */
 export async function writeEntries(
   tx: Tx,
@@ -110,9 +110,8 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
 }
 
 /**
- * Puts the tracks of a playlist in the order of its entries; the caller holds the station's row, and has
- * written the media. Waiting rows of the queue go with an entry that is gone; what is on its way to the air
- * stays, and so does its media. The caller fills the queue up again.
+ * Orders the tracks of a playlist like its entries, whose media are written. Queued rows of removed entries
+ * are removed; those that were sent to the playout stay with their media. The caller refills the queue.
  */
 export async function placeEntries(
   { tx, mark }: StationChange,
@@ -152,8 +151,8 @@ export async function placeEntries(
 }
 
 /**
- * Makes these songs, of distinct addresses, the entries of a playlist, under the same terms. Gives whether
- * they were others.
+ * Replaces the entries of a playlist by these songs of distinct addresses, under the same conditions. Returns
+ * whether they changed.
  */
 export async function keepEntries(
   change: StationChange,
@@ -168,10 +167,7 @@ export async function keepEntries(
   return true
 }
 
-/**
- * Removes media that were entries and waited for a row of the queue, or for the end of their play. Gives how
- * many.
- */
+/** Removes media of former entries that are no longer queued or playing. Returns how many. */
 export async function removeLeftEntries(sql: Sql): Promise<number> {
   const { count } = await removeUnused(sql, sql`m.remote_playlist_id is not null`)
   return count
@@ -206,9 +202,9 @@ function kindOf({ source, remote_type: type }: Source): Kind {
 }
 
 /**
- * Makes the entries of a playlist follow its settings, in the transaction that saves them and holds the
- * station's row. A stream has one entry, named after the playlist. A list has none until it was fetched from
- * this address, which is done as soon as a worker looks. Gives whether the entries are other ones.
+ * Makes the entries of a playlist match its settings, in the transaction that saves them. A stream has one
+ * entry, named after the playlist. A list has none until it was fetched, which starts as soon as a worker
+ * runs. Returns whether the entries changed.
  */
 export async function followSource(
   change: StationChange,

@@ -27,7 +27,7 @@ const everyMs = 10 * 60_000
 const soonestMs = 30_000
 /** Longer than a fetch and the keeping of it may take. */
 const claimMs = 60_000
-/** From then on operators are told. */
+/** Operators are notified after failures for this long. */
 const alertAfterMs = 60 * 60_000
 /** A list that takes its 10 seconds must not hold all others up. */
 const lanes = 4
@@ -118,7 +118,7 @@ async function refresh(
   if (isChanged) await refillQueueLater(services, list.stationId)
 }
 
-/** Gives whether the entries are others than before. */
+/** Stores the songs of a list. Returns whether they changed. */
 async function keep(
   services: RemoteListServices,
   list: ClaimedList,
@@ -142,8 +142,8 @@ async function keep(
 }
 
 /**
- * Whether the list is still ours and at the address we asked. While it is, nobody else changes its entries: a
- * new address makes it due at once, which takes the claim away.
+ * Whether the list still has the address that was fetched, and this process still has the claim. While it
+ * has, no other process changes the entries: a new address makes the list due at once, which ends the claim.
  */
 const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
   sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
@@ -185,9 +185,9 @@ async function noteFailure(
 }
 
 /**
- * Removes what remote playlists left behind: media whose last row of the queue is gone, and what operators
- * were told of lists that are fetched no more. Call it now and then; it may run in any number of processes.
- * Gives how many media.
+ * Removes what remote playlists left behind: media whose last row of the queue is gone, and alerts of lists
+ * that are no longer fetched. Call it regularly; it may run in any number of processes. Returns the number of
+ * removed media.
  */
 export async function tidyRemoteLists(sql: Sql): Promise<number> {
   await sql`

@@ -7,16 +7,18 @@ import { lockStation, skipLocked } from '../rows.ts'
 import { refillQueue } from './queue.ts'
 
 const minuteMs = 60_000
-/** So many stations are gone through in one go; the others follow in the next. */
+/** Stations per run; the others follow in the next. */
 const stationsAtOnce = 500
 
-/** What a listener asks for. */
+/** A request of a listener. */
 export interface NewRequest {
   readonly media: { readonly id: number } | { readonly uniqueId: string }
-  /** Whom the cool-down holds for. */
+  /** The owner of the cool-down. */
   readonly address: string
   readonly atMs: number
-  /** From 0 to 1 (exclusive): how much more than the station's delay it waits, in proportion to it. */
+  /**
+   * From 0 to 1 (exclusive): how much longer than the station's delay it waits, in proportion to the delay.
+   */
   readonly chance: number
 }
 
@@ -30,7 +32,7 @@ export const isRequestable = (sql: Sql | Tx, stationId: number): Fragment => sql
     where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
       and p.include_in_requests)`
 
-/** The condition that the station `s` accepts requests. Without an AutoDJ nobody would play them. */
+/** The condition that the station `s` accepts requests. A station without an AutoDJ cannot play them. */
 export const acceptsRequests = (sql: Sql | Tx): Fragment =>
   sql`s.is_enabled and s.enable_requests and s.backend <> 'none'`
 
@@ -41,9 +43,9 @@ interface RequestRules {
 }
 
 /**
- * Takes a listener's request and plans the queue with it; gives its id. When it is due is decided here, once.
- * Throws 404 for an unknown station and for a media that nobody may request, 403 where the station accepts no
- * requests, 429 for a listener whose last request is not long enough ago, 409 for a song that waits already.
+ * Stores a listener's request and refills the queue; returns its id. The time at which it is due is chosen
+ * once, here. Throws 404 for a song that cannot be requested, 403 if the station accepts no requests, 429
+ * during the cool-down of the listener, 409 for a song that is requested already.
  */
 export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
   const { tx, station } = change
@@ -73,7 +75,7 @@ export async function submitRequest(change: StationChange, request: NewRequest):
   return row.id
 }
 
-/** Counts every request of a listener, whatever became of it. */
+/** Throws 429 during the cool-down. Every request counts, whatever became of it. */
 async function refuseHaste(
   { tx, station }: StationChange,
   { address, atMs }: NewRequest,
@@ -90,9 +92,8 @@ async function refuseHaste(
 }
 
 /**
- * Ends a request that was not played yet: its row leaves the queue, which is filled up. Throws 404 for a
- * request that the station does not have or that was cancelled before, 409 for one that is on its way to the
- * air, was played or has expired.
+ * Cancels a request that was not played; its row leaves the queue, which is refilled. Throws 404 for an
+ * unknown or cancelled request, 409 if it was sent to the playout, was played or has expired.
  */
 export async function cancelRequest(change: StationChange, requestId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
@@ -109,10 +110,7 @@ export async function cancelRequest(change: StationChange, requestId: number, no
   )
 }
 
-/**
- * Ends all requests of a station that were not played yet, but for what is on its way to the air. Gives how
- * many.
- */
+/** Cancels all requests of a station that were not played and not sent to the playout. Returns how many. */
 export async function cancelRequests(change: StationChange, nowMs: number): Promise<number> {
   const count = await cancel(change, change.tx`true`, nowMs)
   if (count > 0) await refillQueue(change)
@@ -135,8 +133,8 @@ async function cancel({ tx, station, mark }: StationChange, which: Fragment, now
 const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_at_ms is null`
 
 /**
- * Ends the requests that have been due for three hours and found no place; they stay to be seen as expired.
- * Safe to repeat, and to run anywhere. Gives how many.
+ * Expires requests that have been due for three hours without being queued; they stay visible as expired.
+ * Idempotent; it may run in any number of processes. Returns how many.
  */
 export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
   const latestMs = nowMs - requestTtlMs
@@ -161,9 +159,8 @@ export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
 const addressesAtOnce = 5_000
 
 /**
- * Forgets from which addresses songs were requested, once the cool-down of the station is over: they are kept
- * for nothing else. What is too much for one statement is left to the next call. Returns how many were
- * forgotten.
+ * Removes the addresses of requests after the cool-down, which is their only use. The rest is left to the
+ * next call. Returns how many.
  */
 export async function forgetAddresses(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`
