@@ -49,12 +49,12 @@ export async function advance(
   try {
     return await changeStation(services, stationId, change => advancePlay(change, request))
   } catch (error) {
-    if (error instanceof ApiError && error.kind === 'not-found') return did('deleted')
+    if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
     throw error
   }
 }
 
-const did = (outcome: AdvanceOutcome): Advanced => ({ outcome, earlyByMs: 0 })
+const outcomeOnly = (outcome: AdvanceOutcome): Advanced => ({ outcome, earlyByMs: 0 })
 
 /** Does what `advance` does, as part of a change. */
 export async function advancePlay(
@@ -63,19 +63,19 @@ export async function advancePlay(
 ): Promise<Advanced> {
   const { station, play, isPulledBack } = change
   const nowMs = station.readAtMs
-  if (endedShId !== null && (play?.id ?? 0) !== endedShId) return did('superseded')
-  if (cause === 'skip' && !play) return did('silent')
+  if (endedShId !== null && (play?.id ?? 0) !== endedShId) return outcomeOnly('superseded')
+  if (cause === 'skip' && !play) return outcomeOnly('silent')
   const dueAtMs = play?.dueAtMs ?? nowMs
   if (cause === 'due' && nowMs < dueAtMs - toleranceMs)
-    return isPulledBack ? did('postponed') : { outcome: 'not-due', earlyByMs: dueAtMs - nowMs }
+    return isPulledBack ? outcomeOnly('postponed') : { outcome: 'not-due', earlyByMs: dueAtMs - nowMs }
   const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
   const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
   change.happenedAt(startMs)
-  return did(station.isClocked ? await startNext(change, startMs) : await goOn(change))
+  return outcomeOnly(station.isClocked ? await startNext(change, startMs) : await endReported(change))
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
-async function goOn(change: StationChange): Promise<AdvanceOutcome> {
+async function endReported(change: StationChange): Promise<AdvanceOutcome> {
   const { play } = change
   if (!play) return 'silent'
   const { queue } = await readSituation(change)

@@ -42,7 +42,7 @@ export async function sweep(
 ): Promise<Set<number>> {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
-  await pullEarly(services, signal)
+  await pullBackEarly(services, signal)
   await wakeSilent(services, signal)
   await sendInterrupts(services, engineTimeMs())
   await endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
@@ -71,7 +71,7 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
  * Advances stations whose current play begins after now, which pulls it back to now: the clock went back, or
  * a process with a wrong clock stored it.
  */
-async function pullEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
+async function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
     select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
     where h.ended_at_ms is null and h.started_at_ms > ${engineTimeMs() + aheadAtMostMs}

@@ -56,7 +56,7 @@ async function record(
   if (known === null) return false
   if (!known.isNews) return true
   try {
-    await changeStation(services, stationId, change => recordIn(change, report, salts, judge))
+    await changeStation(services, stationId, change => recordChange(change, report, salts, judge))
     return true
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return false
@@ -87,7 +87,7 @@ async function compare(
   return { was, now, before, after, changed, movement, isNewTotal, isShown, isNews }
 }
 
-async function recordIn(
+async function recordChange(
   { tx, station, play, mark }: StationChange,
   report: ListenerReport,
   salts: Salts,

@@ -64,7 +64,7 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
   const nobody: ReadonlySet<string> = new Set()
   for (const { source, count } of matched) {
     const was = before.get(source.key) ?? nobody
-    const is = toldApart(count.identities ?? [])
+    const is = identified(count.identities ?? [])
     for (const identity of is) if (!was.has(identity)) came.push({ source: source.key, identity })
     for (const identity of was) if (!is.has(identity)) left.push({ source: source.key, identity })
   }
@@ -72,7 +72,7 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
 }
 
 /** The identified listeners; of too many always the same ones, in whatever order they are reported. */
-function toldApart(identities: readonly string[]): ReadonlySet<string> {
+function identified(identities: readonly string[]): ReadonlySet<string> {
   const distinct = new Set(identities)
   if (distinct.size <= identitiesAtMost) return distinct
   return new Set([...distinct].toSorted().slice(0, identitiesAtMost))

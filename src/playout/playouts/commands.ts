@@ -13,8 +13,8 @@ export type Command =
   | { readonly type: 'metadata'; readonly artist: string; readonly title: string }
 
 /** What a playout has not taken by then is no longer meant. */
-const meantForMs = 60_000
-const atOnce = 50
+const commandTtlMs = 60_000
+const commandsAtOnce = 50
 
 /** Adds a command for the playout, and ends its long poll, which reads commands when the station changes. */
 export async function addCommand({ tx, station, mark }: StationChange, command: Command): Promise<void> {
@@ -36,8 +36,8 @@ export async function readCommands(
   }
   const rows = await sql<{ id: number; command: Command }[]>`
     select id, command from playout_commands
-    where station_id = ${stationId} and id > ${seen} and created_at_ms > ${engineTimeMs() - meantForMs}
-    order by id limit ${atOnce}`
+    where station_id = ${stationId} and id > ${seen} and created_at_ms > ${engineTimeMs() - commandTtlMs}
+    order by id limit ${commandsAtOnce}`
   return { seen: rows.at(-1)?.id ?? seen, commands: rows.map(({ command }) => command) }
 }
 

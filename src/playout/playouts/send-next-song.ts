@@ -87,7 +87,7 @@ const aheadMs = 20_000
 const aheadAtMost = 2
 
 /** A repeated request gets the same song after this pause: the first response may have been lost. */
-const againMs = 5_000
+const repeatAfterMs = 5_000
 
 /**
  * Returns the row that a playout gets, or null if there is none. `queue` is in playing order, sent rows
@@ -106,6 +106,6 @@ export function nextToSend<Row extends SendableRow>(
   const sent = rows.filter(row => row.isSent)
   const newest = sent.at(-1)
   const isLost =
-    newest !== undefined && nowMs - newest.cuedAtMs > againMs && newest.startsAtMs - nowMs > aheadMs
+    newest !== undefined && nowMs - newest.cuedAtMs > repeatAfterMs && newest.startsAtMs - nowMs > aheadMs
   return (isLost || sent.length >= aheadAtMost ? newest : rows.find(row => !row.isSent)) ?? null
 }

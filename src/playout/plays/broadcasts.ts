@@ -50,7 +50,7 @@ export async function connectStreamer(
     if (current) await endBroadcast(tx, current, startMs)
     const name = await insertBroadcast(tx, stationId, who, { atMs: startMs, endedAtMs: null })
     if (play) await endPlay(change, play, startMs)
-    await startUnscheduled(change, await untitled(tx, stationId, name), { atMs: startMs, dueAtMs: null })
+    await startUnscheduled(change, await untitledSong(tx, stationId, name), { atMs: startMs, dueAtMs: null })
   })
 }
 
@@ -120,7 +120,7 @@ async function endBroadcast(tx: Tx, { id, startedAtMs }: Broadcast, atMs: number
 }
 
 /** The song of a streamer who has sent no title. */
-async function untitled(tx: Tx, stationId: number, streamer: string) {
+async function untitledSong(tx: Tx, stationId: number, streamer: string) {
   const [row] = await tx<{ title: string }[]>`select live_text as title from stations where id = ${stationId}`
   return { artist: '', title: row?.title ?? '', mediaId: null, playlistId: null, streamer }
 }

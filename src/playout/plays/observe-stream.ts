@@ -27,7 +27,7 @@ export async function observeStream(
   stationId: number,
   seen: Observation
 ): Promise<void> {
-  const station = await readShown(services.sql, stationId)
+  const station = await readShownStation(services.sql, stationId)
   if (!station) return
   const { isReported, isLive, unheardSinceMs, playing } = station
   if (isLive && seen.isConnected !== (unheardSinceMs === null))
@@ -39,7 +39,7 @@ export async function observeStream(
     await disconnectStreamer(services, stationId, { username: null, atMs: seen.atMs })
   if (!isReported) return
   if (!seen.isConnected) {
-    if (playing !== null && !isLive) await fallSilent(services, stationId, seen.atMs)
+    if (playing !== null && !isLive) await endShownPlay(services, stationId, seen.atMs)
     return
   }
   const { artist } = seen
@@ -53,10 +53,10 @@ export async function observeStream(
     title,
     startedAtMs: seen.atMs,
     isTimed: false
-  }).catch(ignoreOthers)
+  }).catch(ignoreConflicts)
 }
 
-interface Shown {
+interface ShownStation {
   readonly isReported: boolean
   readonly liveText: string
   readonly isLive: boolean
@@ -64,8 +64,8 @@ interface Shown {
   readonly playing: { readonly artist: string; readonly title: string } | null
 }
 
-async function readShown(sql: Sql, stationId: number): Promise<Shown | undefined> {
-  const [station] = await sql<Shown[]>`
+async function readShownStation(sql: Sql, stationId: number): Promise<ShownStation | undefined> {
+  const [station] = await sql<ShownStation[]>`
     select s.is_enabled and s.backend = 'none' as "isReported", s.live_text as "liveText", b.id is not null as "isLive",
       b.unheard_since_ms as "unheardSinceMs",
       case when h.id is not null then jsonb_build_object('artist', h.artist, 'title', h.title) end as playing
@@ -75,7 +75,7 @@ async function readShown(sql: Sql, stationId: number): Promise<Shown | undefined
   return station
 }
 
-async function fallSilent(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
+async function endShownPlay(services: PlayoutServices, stationId: number, atMs: number): Promise<void> {
   await changeStation(services, stationId, async change => {
     const { station, play } = change
     if (!play || station.driver !== 'none' || station.liveSinceMs !== null) return
@@ -83,11 +83,11 @@ async function fallSilent(services: PlayoutServices, stationId: number, atMs: nu
     change.happenedAt(endMs)
     await endPlay(change, play, endMs)
     goSilent(change, null)
-  }).catch(ignoreOthers)
+  }).catch(ignoreConflicts)
 }
 
 /** The station was deleted meanwhile, or goes by something else now. */
-function ignoreOthers(error: unknown): void {
+function ignoreConflicts(error: unknown): void {
   const isOther = error instanceof ApiError && (error.kind === 'not-found' || error.kind === 'conflict')
   if (!isOther) throw error
 }

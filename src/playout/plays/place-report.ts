@@ -97,16 +97,16 @@ export interface Placement {
  * comes so late that it has been heard; its own report, which may come later, says that it was there.
  */
 export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placement {
-  const next = plays.find(play => play.startedAtMs > atMs && !isGuess(play, atMs))
+  const next = plays.find(play => play.startedAtMs > atMs && !isReplacedProvisional(play, atMs))
   const earlier = plays.filter(play => play !== next && (!next || play.startedAtMs < next.startedAtMs))
   const last = earlier.at(-1)
-  const removed = last && isGuess(last, atMs) ? last : null
+  const removed = last && isReplacedProvisional(last, atMs) ? last : null
   const before = removed ? earlier.at(-2) : last
   const startedAtMs = before ? Math.max(atMs, before.startedAtMs) : atMs
   return {
     startedAtMs,
     endedAtMs: next?.startedAtMs ?? null,
-    cut: before && isLonger(before, startedAtMs, removed) ? { play: before, atMs: startedAtMs } : null,
+    cut: before && needsNewEnd(before, startedAtMs, removed) ? { play: before, atMs: startedAtMs } : null,
     removed
   }
 }
@@ -115,12 +115,12 @@ export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placemen
 const moreAtMost = 15_000
 
 /** Whether the end of a play has to be set again: it would overlap, or a provisional play had ended it. */
-function isLonger({ endedAtMs }: TimedPlay, atMs: number, guess: TimedPlay | null): boolean {
+function needsNewEnd({ endedAtMs }: TimedPlay, atMs: number, guess: TimedPlay | null): boolean {
   if (endedAtMs === null || endedAtMs > atMs) return true
   return guess !== null && endedAtMs === guess.startedAtMs && atMs - endedAtMs <= moreAtMost
 }
 
 /** Whether a play was only taken to have begun, and what began at `atMs` did so in its place. */
-function isGuess({ isBridged, startedAtMs, durationMs }: TimedPlay, atMs: number): boolean {
+function isReplacedProvisional({ isBridged, startedAtMs, durationMs }: TimedPlay, atMs: number): boolean {
   return isBridged && atMs < startedAtMs + airtimeMs(durationMs) / 2
 }

@@ -11,7 +11,7 @@ export const reportTimeoutMs = 5_000
 const silentAfterMs = 20_000
 
 /** A playout that called this shortly before the end of a song is still playing. */
-const heardBeforeMs = 20_000
+const seenBeforeMs = 20_000
 
 /** When the clock has to check a reported play; null if its length is unknown. */
 export function provisionalDueMs(startedAtMs: number, durationMs: number): number | null {
@@ -33,10 +33,10 @@ export async function endUnreported(
   const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
   const row = queue.find(each => each.isSent && !each.isInterrupt)
   if (station.driver === 'liquidsoap') {
-    if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isThere(tx, station.id, endMs))) {
+    if (row && nowMs < endMs + airtimeMs(row.durationMs) && (await isConnected(tx, station.id, endMs))) {
       await confirmPlay(tx, play)
       await endPlay(change, play, endMs)
-      await startFromQueue(change, row, bridged(row, endMs), null)
+      await startFromQueue(change, row, provisionalAirtime(row, endMs), null)
       return 'ended'
     }
     if (play.durationMs > 0 && nowMs < endMs + silentAfterMs) {
@@ -57,16 +57,16 @@ function endOf(play: OpenPlay, overlapMs: number): number {
   return Math.max(endMs, play.startedAtMs)
 }
 
-const bridged = ({ durationMs }: LiveRow, atMs: number) => ({
+const provisionalAirtime = ({ durationMs }: LiveRow, atMs: number) => ({
   atMs,
   dueAtMs: provisionalDueMs(atMs, durationMs),
   isBridged: true
 })
 
-async function isThere(tx: Tx, stationId: number, endMs: number): Promise<boolean> {
+async function isConnected(tx: Tx, stationId: number, endMs: number): Promise<boolean> {
   const [playout] = await tx<{ seenAtMs: number }[]>`
     select seen_at_ms as "seenAtMs" from playouts where station_id = ${stationId} and left_at_ms is null`
-  return playout !== undefined && playout.seenAtMs >= endMs - heardBeforeMs
+  return playout !== undefined && playout.seenAtMs >= endMs - seenBeforeMs
 }
 
 /** Moves the time at which a play has to end. */

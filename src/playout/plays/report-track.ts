@@ -46,7 +46,7 @@ export async function reportTrack(
   report: TrackReport
 ): Promise<void> {
   await changeStation(services, stationId, async change => {
-    refuseUnasked(change.station)
+    assertAcceptsReports(change.station)
     const startedAtMs = change.momentOf(report.startedAtMs)
     change.happenedAt(startedAtMs)
     if (await record(change, { ...report, startedAtMs }))
@@ -54,7 +54,7 @@ export async function reportTrack(
   })
 }
 
-function refuseUnasked({ driver, liveSinceMs }: LockedStation): void {
+function assertAcceptsReports({ driver, liveSinceMs }: LockedStation): void {
   if (driver === null) throw new ApiError('conflict', 'This station is disabled.')
   if (driver === 'clock' && liveSinceMs === null)
     throw new ApiError('conflict', 'The backend of this station is clock, so reports are not accepted.')
@@ -68,16 +68,19 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
   const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
   if (row?.historyId) return confirm(change, near, row.historyId, report)
   if (!row && isRepeat(change, report)) return false
-  if (!row) await checkNamed(tx, station.id, report)
-  const place = placeInTime(near, row && !report.isTimed ? untimed(near, row, report) : report.startedAtMs)
+  if (!row) await requireNamed(tx, station.id, report)
+  const place = placeInTime(
+    near,
+    row && !report.isTimed ? orderedStart(near, row, report) : report.startedAtMs
+  )
   // Before the change: libraries in memory must not learn of what may be rolled back.
   const library = row && (await readSituation(change)).library
   await makeRoom(change, place)
   if (row && place.endedAtMs === null && isLiveOver(station, place))
     await endCurrentBroadcast(change, place.startedAtMs)
   if (row && library) await startRow(change, library, row, place)
-  else await startUnscheduled(change, await toldSong(tx, station, report, place), airtimeOf(place, 0))
-  if (row && place.endedAtMs === null && !row.isInterrupt) await passOver(change, row)
+  else await startUnscheduled(change, await withStreamer(tx, station, report, place), airtimeOf(place, 0))
+  if (row && place.endedAtMs === null && !row.isInterrupt) await returnUnplayed(change, row)
   return true
 }
 
@@ -131,7 +134,11 @@ function isRepeat({ play }: StationChange, { artist, title, mediaId }: TrackRepo
 }
 
 /** A song that was not queued needs a media of the station, an artist or a title. */
-async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }: TrackReport): Promise<void> {
+async function requireNamed(
+  tx: Tx,
+  stationId: number,
+  { mediaId, artist, title }: TrackReport
+): Promise<void> {
   if (mediaId === null && artist === '' && title === '') {
     const unknown = "sq_id is none of the station's rows, and the song is not named otherwise."
     throw ApiError.ofFields([{ field: 'sq_id', code: 'not_found', message: unknown }])
@@ -147,7 +154,7 @@ async function checkNamed(tx: Tx, stationId: number, { mediaId, artist, title }:
  * Returns the start of a row without a reported time: in queue order, even if a later row was reported before
  * it.
  */
-function untimed(near: readonly RecentPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
+function orderedStart(near: readonly RecentPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
   const current = near.at(-1)
   if (!current || current.endedAtMs !== null || row.isInterrupt || current.isInterrupt) return startedAtMs
   if (current.position === null || current.position < row.position) return startedAtMs
@@ -175,7 +182,7 @@ async function startRow(
 }
 
 /** Adds the streamer who was live when the song started. */
-async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { startedAtMs }: Placement) {
+async function withStreamer(tx: Tx, station: LockedStation, report: TrackReport, { startedAtMs }: Placement) {
   const [broadcast] = await tx<{ streamer: string }[]>`
     select b.streamer_name as streamer from broadcasts b
     where b.station_id = ${station.id} and b.started_at_ms <= ${startedAtMs}
@@ -185,7 +192,7 @@ async function toldSong(tx: Tx, station: LockedStation, report: TrackReport, { s
 }
 
 /** Returns rows that the playout got before this one and did not play to their playlists. */
-async function passOver({ tx, station, mark }: StationChange, row: ReportedRow): Promise<void> {
+async function returnUnplayed({ tx, station, mark }: StationChange, row: ReportedRow): Promise<void> {
   const { count } = await tx`
     with passed as (
       update queue set skipped_at_ms = ${engineTimeMs()}

@@ -22,13 +22,14 @@ export async function removeFromQueue(change: StationChange, queueId: number, no
   const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
   const row = situation.queue.find(({ id }) => id === queueId)
   if (!row) throw await missingRow(tx, station.id, queueId)
-  if (row.isSent) throw new ApiError('conflict', onItsWay)
+  if (row.isSent) throw new ApiError('conflict', alreadySent)
   change.mark(['queue'])
   await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
   if (row.requestId !== null)
     await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${row.requestId}`
   const playlist = situation.library.playlists.find(({ id }) => id === row.playlistId)
-  if (playlist?.order === 'sequential' && row.trackId !== null) await passOver(tx, playlist, row.trackId, row)
+  if (playlist?.order === 'sequential' && row.trackId !== null)
+    await markPassed(tx, playlist, row.trackId, row)
   const { past } = situation.library
   const left: Situation = {
     ...situation,
@@ -42,16 +43,16 @@ export async function removeFromQueue(change: StationChange, queueId: number, no
   await fill(change, left, nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
 }
 
-const onItsWay = 'The song has already been sent to the playout.'
+const alreadySent = 'The song has already been sent to the playout.'
 
 async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<ApiError> {
   const [row] = await tx`
     select from queue where id = ${queueId} and station_id = ${stationId} and skipped_at_ms is null`
-  return row ? new ApiError('conflict', onItsWay) : new ApiError('not-found')
+  return row ? new ApiError('conflict', alreadySent) : new ApiError('not-found')
 }
 
 /** A track in sequence would come straight back, so it counts as heard in its pass. */
-async function passOver(
+async function markPassed(
   tx: Tx,
   { tracks }: Playlist,
   trackId: number,

@@ -61,7 +61,7 @@ export async function submitRequest(change: StationChange, request: NewRequest):
     select m.id from media m where ${isRequestable(tx, stationId)}
       and ${'id' in media ? tx`m.id = ${media.id}` : tx`m.unique_id = ${media.uniqueId}`}`
   if (!song) throw new ApiError('not-found')
-  await refuseHaste(change, request, rules.cooldownMs)
+  await assertCooledDown(change, request, rules.cooldownMs)
   const dueAtMs = Math.round(atMs + rules.delayMs * (1 + chance))
   const [row] = await tx<{ id: number }[]>`
     insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
@@ -76,7 +76,7 @@ export async function submitRequest(change: StationChange, request: NewRequest):
 }
 
 /** Throws 429 during the cool-down. Every request counts, whatever became of it. */
-async function refuseHaste(
+async function assertCooledDown(
   { tx, station }: StationChange,
   { address, atMs }: NewRequest,
   cooldownMs: number
