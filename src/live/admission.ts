@@ -1,22 +1,22 @@
 import { ownerOf } from '../outbound/networks.ts'
 
-/** How many connections stay open at once. */
+/** How many connections may be open at once. */
 export interface AdmissionLimits {
   readonly total: number
   /** From one address; an IPv6 network of 64 bits counts as one. */
   readonly perAddress: number
 }
 
-/** Whoever the connections from an address belong to: one object for all of them. */
+/** The owner of the connections from an address: one object for all of them. */
 export interface Owner {
   readonly name: string
   connections: number
 }
 
-/** Why there is no place: everybody's are taken, or those of this address. */
+/** Which limit is reached. */
 export type ConnectionRefusal = 'total' | 'address'
 
-/** Counts connections that stay open: sockets, streams and long polls. */
+/** Counts open connections: sockets, streams and long polls. */
 export interface Admission {
   readonly enter: (address: string) => Owner | ConnectionRefusal
   /** Gives a place back; to be called once for each `enter`. */
@@ -47,7 +47,10 @@ export function openAdmission({ total, perAddress }: AdmissionLimits): Admission
   }
 }
 
-/** A place as a function that gives it back, once; null: there is none. */
+/**
+ * Returns a function that reserves a place and returns the function that releases it, or null if there is
+ * none.
+ */
 export function placeIn(admission: Admission): (address: string) => (() => void) | null {
   return address => {
     const owner = admission.enter(address)

@@ -11,18 +11,18 @@ export interface PostponedPublication {
   readonly dueAtMs: number
 }
 
-/** Everyone who listens to one name with one delay. Exists as long as somebody does. */
+/** The subscribers of one name with one delay. Exists while it has subscribers. */
 export interface Channel {
   readonly name: string
   readonly delayMs: number
   readonly subscribers: Set<Subscription>
-  /** When it has to be repeated, changed or not, by `performance.now()`. */
+  /** When it is repeated if nothing changes, by `performance.now()`. */
   dueAtMs: number
-  /** What its subscribers are shown, where that is not simply the newest state: with a delay. */
+  /** With a delay: the state that its subscribers are shown. */
   shown: LiveStation | null
   /** Changes in their order, to be shown later. */
   readonly postponed: PostponedPublication[]
-  /** The newest publication without triggers: all who ask within a second get the same bytes. */
+  /** The newest publication without triggers; all subscribers within a second get the same bytes. */
   repeated: Repeated | null
 }
 

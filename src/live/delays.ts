@@ -2,12 +2,12 @@ import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
 import type { LiveStation } from './feed/live-station.ts'
 
-/** So many changes may wait in a channel; of more than that, the last ones are joined. */
+/** Changes that may wait in a channel; beyond that, the newest replaces the last. */
 const postponedAtMost = 256
 
 /**
- * Takes a change of a delayed channel in, to be shown when its time has come. True: show it now, because what
- * was shown belongs to another epoch, or nothing was.
+ * Adds a change to a delayed channel. Returns true if it has to be shown now, because the state that was
+ * shown has another epoch, or there is none.
  */
 export function delayPublication(
   channel: Channel,
@@ -30,7 +30,7 @@ export function delayPublication(
   return false
 }
 
-/** Shows every change whose time has come; gives the triggers of what is new, null if nothing is. */
+/** Shows every change whose time has come. Returns the triggers of the new state; null if nothing changed. */
 export function showDue(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
   const { postponed } = channel
   const count = postponed.findIndex(({ dueAtMs }) => dueAtMs > nowMs)
@@ -41,23 +41,23 @@ export function showDue(channel: Channel, nowMs: number): ReadonlySet<Trigger> |
   return new Set(due.flatMap(({ triggers }) => [...triggers]))
 }
 
-/** Work that is done piece by piece, so that others get their turn in between. */
-interface Turns<Item> {
+/** Work in time slices. */
+interface TimeSlices<Item> {
   /** Has the item worked on soon, after those that wait already; one that waits already keeps its place. */
   readonly add: (item: Item) => void
   readonly close: () => void
 }
 
-/** How long it may keep the event loop at a time; at least one item is worked on. */
-const turnMs = 1
+/** Length of a time slice; at least one item is processed. */
+const sliceMs = 1
 
-export function openTimeSlices<Item>(work: (item: Item) => void): Turns<Item> {
+export function openTimeSlices<Item>(work: (item: Item) => void): TimeSlices<Item> {
   const waiting = new Set<Item>()
   let isScheduled = false
 
   function run(): void {
     isScheduled = false
-    const until = performance.now() + turnMs
+    const until = performance.now() + sliceMs
     for (const item of waiting) {
       waiting.delete(item)
       work(item)

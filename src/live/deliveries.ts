@@ -11,15 +11,15 @@ import type { Permissions } from './permissions.ts'
 import { type DisconnectReason, stationOfChannel, timeChannel } from './protocol.ts'
 import { sendFrame, type Session, type Subscription } from './session.ts'
 
-/** Above this a client gets nothing new until it has read; far above it, it is cut off. */
+/** A client with more unread bytes gets nothing new until it has read; far above this it is disconnected. */
 const behindBytes = 64 * 1024
 const slowBytes = 1024 * 1024
 
-/** From so many former states a publication is rendered as a difference. */
+/** Number of former states for which a delta is rendered. */
 const basesAtMost = 4
 
 /**
- * A song that lasts longer than the clock allows shows that the engine stands still: the sweep would have
+ * A song that lasts this much longer than planned shows that the engine does not run: the sweep would have
  * ended it.
  */
 const overdueMs = 15_000
@@ -33,7 +33,7 @@ export interface DeliveryOptions {
   readonly end: (session: Session, ending: DisconnectReason) => void
 }
 
-/** What goes out to sessions, and what is held back from those that do not read. */
+/** Sends publications to sessions, and holds them back from slow readers. */
 export interface Deliveries {
   readonly prepare: Prepare
   /** A station's state for the frames, true at this second. */
@@ -56,7 +56,7 @@ export interface Deliveries {
 export function openDeliveries({ feed, permissions, slowMs, log, end }: DeliveryOptions): Deliveries {
   const behind = new Set<Session>()
 
-  /** What a channel shows, if there still is such a station. */
+  /** The station that a channel shows, if it exists. */
   function find({ name, shown }: Channel): LiveStation | undefined {
     const newest = feed.find(stationOfChannel(name) ?? '')
     return newest === undefined ? undefined : (shown ?? newest)
@@ -67,7 +67,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     return station !== undefined && mayBeSeen(station, allowed) ? station : null
   }
 
-  /** Private is private at once, whatever a delayed channel still shows. */
+  /** A station that becomes private is hidden at once, whatever a delayed channel shows. */
   function mayBeSeen({ state }: LiveStation, allowed: ReadonlySet<number>): boolean {
     return isPublic(state.stationId) || allowed.has(state.stationId)
   }
@@ -86,7 +86,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     return delivering(channel, station, triggers)
   }
 
-  /** The delivery of one state. Its frames are made once, when somebody first needs them. */
+  /** The delivery of one state. Frames are rendered when they are first needed. */
   function delivering(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>): Deliver {
     const { epoch, offset } = station.state
     const nowSeconds = nowInSeconds()
@@ -96,7 +96,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
 
     const wholeFrame = () => (whole ??= wholeFrameOf(channel, station, nowSeconds, triggers))
 
-    /** Nearly all clients have the same state before; what is too old to share is answered whole. */
+    /** Most clients have the same state; for an older one the whole publication is sent. */
     function frameFor(base: LiveStation | null): Frame {
       if (base === null) return wholeFrame()
       const known = differences.get(base)
@@ -122,7 +122,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
         if (subscription.epoch !== '') return end(session, 'insufficientState')
         subscription.epoch = epoch
       } else if (offset < subscription.offset) return
-      if (!session.isClear && mustWait(subscription)) return hold(subscription, triggers)
+      if (!session.isClear && isHeldBack(subscription)) return hold(subscription, triggers)
       subscription.offset = offset
       if (subscription.isDelta) {
         // That a state may be old is said with the whole of it, and so is that it is not any more.
@@ -132,12 +132,15 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     }
   }
 
-  /** Who has seen a station that is gone, or not theirs to see any more, learns that by connecting again. */
+  /**
+   * Disconnects a client whose station is gone or no longer visible to it; it learns the rest when it
+   * connects again.
+   */
   function tellGone({ session, epoch }: Subscription): void {
     if (epoch !== '' && session.phase !== 'ended') end(session, 'insufficientState')
   }
 
-  /** The permission is asked for every time, so that a revoked key ends it. */
+  /** Checks the permission each time, so that a revoked key ends the subscription. */
   function deliverPrivate(
     subscription: Subscription,
     stationId: number,
@@ -197,8 +200,8 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
   }
 
   /**
-   * Since when, in Unix seconds, a state may be another one: Redis is away, or nobody ends a song whose time
-   * is over. Null where it is as it should be.
+   * Since when, in Unix seconds, a state may be out of date: Redis is unavailable, or a song that is over was
+   * not ended. Null if it is current.
    */
   function staleSince({ state: { stationId } }: LiveStation): number | null {
     if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
@@ -206,7 +209,7 @@ export function openDeliveries({ feed, permissions, slowMs, log, end }: Delivery
     return engineTimeMs() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
   }
 
-  /** The whole publication of a state; without triggers the one that others were given this second. */
+  /** The whole publication of a state; without triggers the one that was rendered this second. */
   function wholeFrameOf(
     channel: Channel,
     station: LiveStation,
@@ -253,8 +256,8 @@ const none: ReadonlySet<Trigger> = new Set()
 
 const isBehind = ({ isClear, transport }: Session) => !isClear && transport.waitingBytes() > behindBytes
 
-/** Whether a client that did not take everything at once gets nothing now. */
-function mustWait(subscription: Subscription): boolean {
+/** Whether a client that has not read everything gets nothing now. */
+function isHeldBack(subscription: Subscription): boolean {
   const { session } = subscription
   if (session.held?.has(subscription) === true) return true
   const waitingBytes = session.transport.waitingBytes()

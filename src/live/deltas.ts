@@ -1,11 +1,11 @@
 import type { LiveStation } from './feed/live-station.ts'
 
-/** Documents in the event rendering, without the two numbers that move by themselves. */
+/** Documents in the event rendering, without the two numbers that change with time. */
 const resting = new WeakMap<LiveStation, JsonObject>()
 
 /**
- * The Merge Patch, as JSON, that turns the event rendering of one state, of whatever second, into that of
- * another at `nowSeconds`. Null where no patch can say it.
+ * Returns the JSON Merge Patch from the event rendering of one state to that of another at `nowSeconds`; null
+ * if no patch can express it.
  */
 export function renderPatch(from: LiveStation, to: LiveStation, nowSeconds: number): string | null {
   const document: JsonObject = JSON.parse(to.eventText(nowSeconds))
@@ -30,13 +30,13 @@ export interface JsonObject {
   readonly [name: string]: Json
 }
 
-/** What a patch cannot say: it has no way to set a member to null. */
+/** A change that no patch can express: a member cannot be set to null. */
 export const inexpressible = Symbol('inexpressible')
 
 /**
- * The patch that makes `to` out of `from`: only what differs, `{}` if nothing does. `inexpressible` where a
- * member would have to become null, or an object with a null in it would have to be added; nulls that are
- * already there, and those inside arrays, are no obstacle.
+ * Returns the patch from `from` to `to`: only what differs, `{}` if nothing does. `inexpressible` if a member
+ * would become null, or an object that contains a null would be added; nulls that exist already and those
+ * inside arrays are allowed.
  */
 export function diff(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
   const patch: Record<string, Json> = {}
@@ -59,10 +59,7 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Whether a patch with this value would lose something: a null at the top or in an object, but not in an
- * array.
- */
+/** Whether a patch with this value would lose a null: at the top or in an object, not in an array. */
 function hasNull(value: Json): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull))
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** The entity tag of what these texts determine together. */
+/** The weak entity tag of these texts together. */
 export function tagOf(...texts: readonly string[]): string {
   return `W/"${hashOf(...texts)}"`
 }
 
-/** 16 characters that stand for these texts, and for where one ends and the next begins. */
+/** A hash of 16 characters of these texts and their boundaries. */
 export function hashOf(...texts: readonly string[]): string {
   const hash = createHash('sha1')
   for (const text of texts) hash.update(`${Buffer.byteLength(text)}:`).update(text)

@@ -2,10 +2,10 @@ import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
 import type { Subscription } from './session.ts'
 
-/** Delivers what was prepared to one subscriber. */
+/** Delivers a prepared publication to one subscriber. */
 export type Deliver = (subscription: Subscription) => void
 
-/** Makes what a channel's subscribers get now; null if there is nothing. */
+/** Prepares the publication for a channel's subscribers; null if there is nothing to send. */
 export type Prepare = (channel: Channel, triggers: ReadonlySet<Trigger>) => Deliver | null
 
 export interface FanOut {
@@ -22,30 +22,29 @@ interface Job {
   announcedAt: number
 }
 
-/** A delivery that is under way. */
-interface Round {
+/** A delivery in flight. */
+interface DeliveryInFlight {
   readonly deliver: Deliver
   readonly announcedAt: number
   readonly rest: Iterator<Subscription> & Iterable<Subscription>
 }
 
-/** How long deliveries may keep the event loop; then polls and pings get their turn. */
+/** Length of a time slice; then polls and pings are handled. */
 const sliceMs = 1
 
 /**
- * Deliveries in slices, one per turn of the event loop. The state is taken when a delivery begins, so a
- * channel never has more than one waiting, however fast it changes, and each subscriber gets states in their
- * order.
+ * Delivers in time slices. The state is taken when a delivery begins, so a channel never has more than one
+ * waiting, however fast it changes, and each subscriber gets states in order.
  */
 export function openFanOut(prepare: Prepare, onError: (error: unknown) => void): FanOut {
   const waiting = new Map<Channel, Job>()
-  let round: Round | null = null
+  let round: DeliveryInFlight | null = null
   let announced = 0
   let isScheduled = false
   let isClosed = false
 
-  /** Begins the next delivery that has something to deliver. */
-  function next(): Round | null {
+  /** Begins the next delivery. */
+  function next(): DeliveryInFlight | null {
     for (const job of waiting.values()) {
       waiting.delete(job.channel)
       const deliver = prepare(job.channel, job.triggers)
@@ -56,11 +55,10 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void):
   }
 
   /**
-   * Delivers to the round's subscribers until the deadline (as `performance.now()` tells it). A Set may be
-   * changed while it is walked through, and its iterator goes on where a loop left it: who joins meanwhile is
+   * Delivers to subscribers until the deadline (`performance.now()`). Subscribers that join meanwhile are
    * skipped.
    */
-  function go({ deliver, announcedAt, rest }: Round, deadline: number): void {
+  function deliverUntil({ deliver, announcedAt, rest }: DeliveryInFlight, deadline: number): void {
     for (const subscription of rest) {
       if (subscription.joinedAt < announcedAt) {
         try {
@@ -86,7 +84,7 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void):
         continue
       }
       if (round === null) return
-      go(round, deadline)
+      deliverUntil(round, deadline)
     } while (performance.now() < deadline)
     schedule()
   }

@@ -7,8 +7,7 @@ import { deltaFormat, disconnectReasons, timeChannel, type DisconnectReason } fr
  */
 
 /**
- * One frame in the clothes of each transport, put on when they are first needed: many clients share one
- * frame.
+ * One frame in the encoding of each transport, encoded when it is first needed: many clients share one frame.
  */
 export interface Frame {
   /** A WebSocket's text frame. */
@@ -68,10 +67,7 @@ export function renderConnect(connect: {
 /** The entry of a channel that has nothing to say yet, and of `global:time`. */
 export const waitingEntry = '{}'
 
-/**
- * How a channel was asked for: with or without `recover`, as a client that has this very state, for
- * differences.
- */
+/** How a channel was requested: with `recover`, as a client that has this state, or for deltas. */
 export interface SubscriptionReply {
   readonly recover: boolean
   readonly isUpToDate: boolean
@@ -100,7 +96,7 @@ export function renderPub(channel: string, snapshot: Snapshot, triggers: Iterabl
   return `{"channel":${JSON.stringify(channel)},"pub":${renderPublication(snapshot, triggers)}}`
 }
 
-/** A publication as a difference: `patch` is one to the document, as JSON. */
+/** A publication as a delta: `patch` is a Merge Patch to the document, as JSON. */
 export function renderDelta(
   channel: string,
   { patch, nowSeconds, offset }: { patch: string; nowSeconds: number; offset: number },
@@ -125,7 +121,7 @@ function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): str
   return `{"data":${data}${offsetMember(offset)}}`
 }
 
-/** Zero is left out, like everything that is zero, false or empty. */
+/** Zero, false and empty values are left out. */
 function offsetMember(offset: number): string {
   return offset === 0 ? '' : `,"offset":${offset}`
 }

@@ -36,7 +36,7 @@ import {
   type Session,
   type Subscription,
   type Transport,
-  type Visitor
+  type NewClient
 } from './session.ts'
 
 export interface HubOptions {
@@ -57,12 +57,12 @@ export interface HubOptions {
   readonly tickMs?: number
 }
 
-/** All sessions of this process, whatever they came in by. */
+/** All sessions of this process, of all transports. */
 export interface Hub {
   /**
    * A new client; it has to `receive` a subscribe message in time. Its place is given back when it leaves.
    */
-  readonly join: (transport: Transport, visitor: Visitor) => Session
+  readonly join: (transport: Transport, visitor: NewClient) => Session
   readonly receive: (session: Session, text: string) => void
   /** Tells the client why, and closes. */
   readonly end: (session: Session, ending: DisconnectReason) => void
@@ -79,7 +79,7 @@ export interface Hub {
   readonly close: () => void
 }
 
-/** How long Redis may take to tell whether there is something newer. */
+/** Timeout for asking Redis for a newer state. */
 const refreshMs = 1_000
 
 /** No station has it. */
@@ -87,7 +87,7 @@ const nobodysId = 0
 
 const drainSlices = 20
 const drainPauseMs = 50
-/** Fewer than this are not worth a pause. */
+/** Fewer sessions are not worth a pause. */
 const drainSliceAtLeast = 100
 
 export function openHub(options: HubOptions): Hub {
@@ -118,7 +118,7 @@ export function openHub(options: HubOptions): Hub {
     sessions.delete(session)
   }
 
-  /** A fault of ours ends the session it happened in, not the process. */
+  /** An error ends the session in which it happened, not the process. */
   function guard(session: Session, action: () => void): void {
     try {
       action()
@@ -179,9 +179,7 @@ export function openHub(options: HubOptions): Hub {
     })
   }
 
-  /**
-   * What has to be known before a message can be answered: the private stations that the key may listen to.
-   */
+  /** The private stations of a message for which the key's permission has to be checked first. */
   function questionsOf(session: Session, { wishes }: Subscribe): Promise<ReadonlySet<number>> | null {
     const ahead: LiveStation[] = []
     const hiddenIds = new Set<number>()
@@ -199,7 +197,10 @@ export function openHub(options: HubOptions): Hub {
     return Promise.all([asked, refresh(ahead)]).then(([allowed]) => allowed)
   }
 
-  /** Another server may have heard of a change first, and offsets must not go back. Never rejects. */
+  /**
+   * Reads newer states from Redis first: another server may have shown them, and offsets must not decrease.
+   * Never rejects.
+   */
   async function refresh(stations: readonly LiveStation[]): Promise<void> {
     if (stations.length === 0) return
     const all = Promise.all(stations.map(({ state }) => feed.catchUp(state.stationId)))
@@ -247,7 +248,7 @@ export function openHub(options: HubOptions): Hub {
     deliveries.noteBehind(session)
   }
 
-  /** What the connect frame says of a channel; the subscription then knows what its client has. */
+  /** The entry of a channel in the connect frame; the subscription then knows the client's state. */
   function entryFor(
     subscription: Subscription,
     wish: SubscriptionRequest,

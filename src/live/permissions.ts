@@ -1,6 +1,6 @@
 import type { Logger } from '../runtime/log.ts'
 
-/** `address`: where a key comes from that was just shown, so that guesses can be limited. */
+/** `address`: the address of a client that has just sent the key, so that guesses can be limited. */
 export type ListenPermission = (key: string, stationId: number, address?: string) => Promise<boolean>
 
 export interface Permissions {
@@ -12,12 +12,12 @@ export interface Permissions {
   ) => Promise<ReadonlySet<number>>
 }
 
-/** How long an answer may take; then it is no. */
+/** Without an answer in this time the permission is refused. */
 const timeoutMs = 5_000
 
 /**
- * Asks whether keys may listen to private stations. Questions that are asked while the same one is still open
- * share its answer; nothing is remembered beyond that, so that a revocation is felt at once.
+ * Checks whether keys may listen to private stations. Concurrent checks of the same key and station are
+ * coalesced; nothing is cached, so a revocation takes effect at once.
  */
 export function openPermissions(mayListen: ListenPermission, log: Logger): Permissions {
   const open = new Map<string, Promise<boolean>>()

@@ -18,13 +18,16 @@ export type DisconnectReason = keyof typeof disconnectReasons
 export const maxMessageBytes = 64 * 1024
 export const maxChannels = 128
 export const maxChannelBytes = 255
-/** Messages of one WebSocket in one second. */
+/** Messages per second of one WebSocket. */
 export const maxMessages = 20
-/** Channels that one client may name at once, over several messages, and how many more after every second. */
+/**
+ * Channels that one client may name at once, over several messages; `channelsPerSecond` are added every
+ * second.
+ */
 export const channelCredit = 2 * maxChannels
 export const channelsPerSecond = 16
 
-/** One channel a client wants. `offset` 0 and `epoch` '' where the client has no state yet. */
+/** A channel that a client subscribes to. `offset` 0 and `epoch` '' if the client has no state. */
 export interface SubscriptionRequest {
   readonly channel: string
   readonly recover: boolean
@@ -34,13 +37,13 @@ export interface SubscriptionRequest {
   readonly epoch: string
 }
 
-/** The one client message. `wishes` is null if it had no `subs`; `token` is empty if it had none. */
+/** The client message. `wishes` is null if it had no `subs`; `token` is empty if it had none. */
 export interface Subscribe {
   readonly wishes: readonly SubscriptionRequest[] | null
   readonly token: string
 }
 
-/** Reads the subscribe message; says how the session has to end if it cannot be. Never throws. */
+/** Parses the subscribe message; returns how the session has to end if it is invalid. Never throws. */
 export function parseSubscribe(text: string): Subscribe | DisconnectReason {
   if (Buffer.byteLength(text) > maxMessageBytes) return 'tooBig'
   const message = parseObject(text)
@@ -57,10 +60,10 @@ export function parseSubscribe(text: string): Subscribe | DisconnectReason {
 
 export const timeChannel = 'global:time'
 
-/** The one kind of difference there is: RFC 7396. */
+/** The only format of deltas: RFC 7396. */
 export const deltaFormat = 'merge-patch'
 
-/** The id or short name a channel asks for; null if it is not a station's. */
+/** The id or short name in a channel's name; null if it is not a station's. */
 export function stationOfChannel(channel: string): string | null {
   return channel.startsWith(stationPrefix) ? channel.slice(stationPrefix.length) : null
 }
@@ -73,7 +76,10 @@ export const channelOf = (idOrName: string | number): string => `${stationPrefix
 /** The longest delay in seconds. */
 const maxDelay = 60
 
-/** Milliseconds out of the query parameter `delay`: 0 if it is missing, null if it is not 0 to 60 seconds. */
+/**
+ * Returns the milliseconds of the query parameter `delay`: 0 if it is missing, null if it is not 0 to 60
+ * seconds.
+ */
 export function parseDelay(text: string | null): number | null {
   if (text === null || text === '') return 0
   const seconds = /^\d{1,2}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN

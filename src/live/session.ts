@@ -5,7 +5,7 @@ import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDisconnect } from './frames.ts'
 import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
 
-/** What a session needs of the wire; every kind of connection brings one. */
+/** A connection as the session uses it; each transport implements it. */
 export interface Transport {
   /**
    * Sends one frame or queues it; false if something waits for the client now. Nothing happens once the
@@ -20,8 +20,8 @@ export interface Transport {
   readonly cork: (action: () => void) => void
 }
 
-/** Who connects, and how. */
-export interface Visitor {
+/** A client that connects. */
+export interface NewClient {
   /** The API key it showed; empty if none. */
   readonly key: string
   /** How long changes are held back for it, in milliseconds. */
@@ -31,8 +31,8 @@ export interface Visitor {
 }
 
 /**
- * One client, from its connection to its end. There are very many of these: what most never need is null
- * until it is needed.
+ * One client, from its connection to its end. There are very many: what most never need is null until it is
+ * needed.
  */
 export interface Session {
   readonly transport: Transport
@@ -82,7 +82,7 @@ export interface Subscription {
 
 export function openSession(
   transport: Transport,
-  { key, delayMs, owner }: Visitor,
+  { key, delayMs, owner }: NewClient,
   dueAtMs: number
 ): Session {
   return {
@@ -107,8 +107,8 @@ export function sendFrame(session: Session, frame: Frame): void {
 }
 
 /**
- * Tells the client why and closes. A message that cannot be read is closed without a disconnect frame, and so
- * is one that is too big.
+ * Sends the reason and closes. A message that cannot be parsed or is too long closes the session without a
+ * disconnect frame.
  */
 export function endSession(session: Session, ending: DisconnectReason): void {
   if (session.phase === 'ended') return

@@ -4,8 +4,8 @@ import { tagOf } from '../entity-tags.ts'
 import { type LiveStation, openLiveStation } from './live-station.ts'
 
 /**
- * All stations a server knows, by id and by short name. Within an epoch a station never goes back; another
- * epoch replaces it, whatever its offset.
+ * All stations of a server, by id and by short name. Within an epoch the offset of a station never decreases;
+ * another epoch replaces it.
  */
 export interface Catalogue {
   readonly get: (stationId: number) => LiveStation | undefined
@@ -22,7 +22,7 @@ export interface Catalogue {
   readonly list: (stations: readonly LiveStation[], nowSeconds: number) => CachedResponse
 }
 
-/** `onGone` is told every id and short name under which a station is not to be found any more. */
+/** Calls `onGone` with every id and short name under which a station is no longer found. */
 export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => void = () => {}): Catalogue {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
@@ -30,10 +30,10 @@ export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => voi
   let shown: readonly LiveStation[] | null = null
   let publicSecond = -1
   let publicList: CachedResponse | null = null
-  /** The newest list of each choice of stations, by their ids. */
+  /** The newest list of each set of stations, by their ids. */
   const lists = new Map<string, CachedResponse>()
 
-  /** Gives a name up, to another station where one has it: the two changes may come in any order. */
+  /** Releases a name, to another station that has it: the two changes may arrive in any order. */
   function releaseName({ stationId, profile: { shortName } }: StationState): void {
     if (idByName.get(shortName) !== stationId) return
     idByName.delete(shortName)
@@ -94,10 +94,10 @@ export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => voi
   }
 }
 
-/** How many choices of stations are remembered: one for each set of rights that is in use. */
+/** Sets of stations whose list is cached: one for each set of permissions in use. */
 const maxLists = 16
 
-/** The array of these stations; the one before, if that is still true. */
+/** The array of these stations; the cached one if it is still current. */
 function joinList(
   stations: readonly LiveStation[],
   nowSeconds: number,
@@ -112,13 +112,13 @@ function joinList(
   return { body, etag, position: null }
 }
 
-/** Most names begin with a letter, and need no regular expression to be seen as names. */
+/** Most names begin with a letter and need no regular expression. */
 function isDigits(text: string): boolean {
   const first = text.charCodeAt(0)
   return first >= 0x30 && first <= 0x39 && /^\d+$/.test(text)
 }
 
-/** `007` is no id: a station has one text of its id, and one channel. */
+/** `007` is not an id: a station has one text of its id, and one channel. */
 function idOf(digits: string): number | undefined {
   const id = Number(digits)
   return String(id) === digits ? id : undefined

@@ -10,7 +10,7 @@ import type { LiveStation } from './live-station.ts'
 import { followShard, type ReadIdentities } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
-/** Told an id or a short name under which no station is any more, or another one. */
+/** Called with an id or short name under which there is no station any more, or another one. */
 export type RemovalListener = (idOrName: string) => void
 
 /**
@@ -26,12 +26,12 @@ export interface FeedHealth {
 }
 
 /**
- * Every station's newest state, in memory. It follows Redis by the changes channels, and because a message
- * can be lost it also asks what has changed: every shard within 2 seconds, and after a reconnect it compares
- * everything. While Redis is away or empty the newest known states stay. A new station or epoch counts once
- * Postgres agrees with its epoch, name and privacy: a restored backup of Redis may hold what has ended.
- *
- * A station whose position is the empty text has been deleted, and is forgotten.
+ * The newest state of every station, in memory. It follows the changes channels of Redis, and because
+ * messages can be lost it also asks for changes: every shard within 2 seconds, and everything after a
+ * reconnect. While Redis is unavailable or empty, the newest known states stay. A new station or epoch is
+ * accepted once Postgres confirms its epoch, name and privacy, because a restored backup of Redis may contain
+ * old ones.
+ * A station whose position is empty was deleted and is removed.
  */
 export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList' | 'list'> {
   /** Calls `listener` after every change of a station; gives the function that ends this. */
@@ -64,12 +64,11 @@ export interface FeedOptions {
   readonly checkIntervalMs?: number
 }
 
-/** What was shown of a station, by this server or by another. */
+/** The position of a station that a server has shown. */
 export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
 /**
- * What a connection says when it is back: a plain one, and that of a cluster when only some of its nodes were
- * lost.
+ * Events of a connection that is restored: a plain one, and that of a cluster of which some nodes were lost.
  */
 const backEvents = ['ready', 'subscribersReady'] as const
 
@@ -79,10 +78,10 @@ const probeMs = 4_000
 /** How often Redis is asked whether it takes writes. */
 const writeProbeMs = 1_000
 
-/** A comparison that is older tells nothing of now. */
+/** An older comparison says nothing about the present. */
 const currentForMs = 5_000
 
-/** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are waited out. */
+/** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are retried. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
   const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
   const listeners = new Set<ChangeListener>()
@@ -160,7 +159,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       .finally(() => renewing.delete(stationId))
   }
 
-  /** A fault of one listener is not the others'. */
+  /** An error of one listener does not affect the others. */
   function tellAll<Listener>(
     all: Iterable<Listener>,
     call: (listener: Listener) => void,
@@ -186,7 +185,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   const followerOf = (stationId: number) => followers[shardOf(stationId)]
 
   const onMessage = (_channel: string, message: string) => {
-    const change = changeOf(message)
+    const change = parseMessage(message)
     if (change !== null) followerOf(change.stationId)?.hear(change)
   }
 
@@ -216,7 +215,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   if (followers.some(follower => follower.checkedAtMs() === 0))
     throw new Error('redis: the live states cannot be read')
   subscriber.on('smessage', onMessage)
-  subscriber.on('error', nothing)
+  subscriber.on('error', noOp)
   await Promise.all(shards.map(shard => subscriber.ssubscribe(changesChannel(shard))))
   for (const event of backEvents) subscriber.on(event, checkAll)
   // What changed between the first look and the subscription.
@@ -227,7 +226,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   const writeProber = setInterval(() => void checkWrites(), writeProbeMs)
   // Changes nothing but that something is sent: where no answer comes, the connection is replaced.
   const prober = setInterval(() => {
-    for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(nothing)
+    for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(noOp)
   }, probeMs)
 
   return {
@@ -267,12 +266,12 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
 }
 
 /** An outage of the connection for messages shows in its status, and in what the others say. */
-const nothing = () => {}
+const noOp = () => {}
 
 const triggerNames: ReadonlySet<string> = new Set(knownTriggers)
 
-/** A message that makes sense; null for anything else that may be published on the channel. */
-function changeOf(message: string): StateMessage | null {
+/** Returns a valid message; null for anything else that is published on the channel. */
+function parseMessage(message: string): StateMessage | null {
   try {
     const { stationId, position, triggers, state } = parseChange(message)
     if (!Number.isSafeInteger(stationId) || typeof position !== 'string') return null

@@ -11,8 +11,8 @@ import type { StationState } from '../../station/state.ts'
 import { hashOf, tagOf } from '../entity-tags.ts'
 
 /**
- * One state of one station, with its bytes. Each rendering is made when first asked for, its moving numbers
- * once per second; after that an answer is memory that is already there.
+ * One state of one station with its rendered documents. Each is rendered when it is first requested; its
+ * moving numbers once per second.
  */
 export interface LiveStation {
   readonly state: StationState

@@ -3,7 +3,7 @@ import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Feed } from './feed.ts'
 
-/** The feed as the REST handlers see it: states, and documents that are true at this second. */
+/** The feed for the REST handlers: states, and documents that are true at this second. */
 export interface FeedView {
   readonly get: (idOrName: string) => StationState | undefined
   readonly all: () => StationState[]

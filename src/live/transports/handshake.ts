@@ -7,9 +7,9 @@ import { commonLines, type Headers, jsonType, renderLines } from '../../http/hea
 import { ApiError, renderError } from '../../runtime/errors.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
-import type { Visitor } from '../session.ts'
+import type { NewClient } from '../session.ts'
 
-/** What every transport needs to let clients in. */
+/** What every transport needs to accept clients. */
 export interface HandshakeOptions {
   readonly admission: Admission
   /** The client's address, from the connection's and the header `X-Forwarded-For`. */
@@ -18,7 +18,7 @@ export interface HandshakeOptions {
   readonly origins: readonly string[]
 }
 
-/** What a request says before anything is decided. */
+/** A request for a live connection, before it is accepted. */
 export interface ConnectRequest {
   readonly key: string
   readonly address: string
@@ -29,8 +29,8 @@ export interface ConnectRequest {
 }
 
 /**
- * Reads a request for a live connection. Throws `ApiError`: 403 for an origin that is not welcome, 400 for a
- * `cf_connect` or `delay` that cannot be read.
+ * Reads a request for a live connection. Throws `ApiError`: 403 for an origin that is not allowed, 400 for an
+ * invalid `cf_connect` or `delay`.
  */
 export function readConnectRequest(
   res: HttpResponse,
@@ -56,8 +56,8 @@ export function readConnectRequest(
 }
 
 /**
- * Throws a 400 or 413 for a subscribe message that is not one; `field` is empty for a body. What only ends a
- * session is no fault here.
+ * Throws 400 or 413 for an invalid subscribe message; `field` is empty for a body. Errors that only end a
+ * session are not thrown here.
  */
 export function assertReadable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
@@ -71,29 +71,29 @@ function invalid(field: string, message: string): ApiError {
   return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
-/** Lets a client in, or says why not. */
+/** Reserves a place for a client, or returns why there is none. */
 export function acceptConnection(
   { key, address, delayMs }: ConnectRequest,
   admission: Admission
-): Visitor | ConnectionRefusal {
+): NewClient | ConnectionRefusal {
   const owner = admission.enter(address)
   return typeof owner === 'string' ? owner : { key, delayMs, owner }
 }
 
 /**
- * How long somebody who was refused for want of a place should stay away, in seconds: not all come back at
- * once.
+ * Seconds after which a client may connect again if a limit is reached; random, so that clients do not return
+ * at once.
  */
 export const retrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
-/** The error of a client for whom there is no place. */
+/** The error if a limit is reached. */
 export function fullError(refusal: ConnectionRefusal): ApiError {
   return refusal === 'total'
     ? new ApiError('unavailable')
     : new ApiError('too-many', 'Too many connections from this address: try again later.')
 }
 
-/** CORS headers of the live endpoints. There are no cookies, so anybody who was let in may read. */
+/** CORS headers of the live endpoints. There are no cookies, so every allowed origin may read. */
 export function corsOf(origin: string): Headers {
   if (origin === '') return [['Access-Control-Allow-Origin', '*']]
   return [

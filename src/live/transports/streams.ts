@@ -8,7 +8,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes } from '../protocol.ts'
-import type { Session, Transport, Visitor } from '../session.ts'
+import type { Session, Transport, NewClient } from '../session.ts'
 import {
   assertReadable,
   corsOf,
@@ -27,12 +27,12 @@ export const streamPath = '/api/live/nowplaying/http_stream'
 type Kind = 'sse' | 'http_stream'
 
 /**
- * A subscribe message in a body has to be there by then: before uWebSockets.js gives up, which does so
- * without a word.
+ * A subscribe message in a body has to arrive within this time, before uWebSockets.js closes the connection
+ * without an answer.
  */
 const bodyTimeoutMs = 6_000
 
-/** Up to this much is written into a connection that has not taken everything yet. */
+/** Up to this much is written to a connection that has not taken everything yet. */
 const comfortableBytes = 64 * 1024
 
 /**
@@ -45,7 +45,7 @@ export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOp
 
   type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, knock: ConnectRequest) => void
 
-  /** An exception that leaves a handler ends the process. */
+  /** An exception in a handler would end the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
     if (cutAmbiguous(res, req)) return
     const origin = req.getHeader('origin')
@@ -96,7 +96,7 @@ export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOp
   ): void {
     const visitor = acceptConnection(knock, door.admission)
     if (typeof visitor !== 'string') return start(res, kind, knock, visitor, message)
-    if (kind === 'sse') turnAway(res, knock.origin, mustClose)
+    if (kind === 'sse') refuseWithRetry(res, knock.origin, mustClose)
     else refuseConnection(res, fullError(visitor), knock.origin, mustClose)
   }
 
@@ -104,7 +104,7 @@ export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOp
     res: HttpResponse,
     kind: Kind,
     knock: ConnectRequest,
-    visitor: Visitor,
+    visitor: NewClient,
     message: string
   ): void {
     let session: Session | null = null
@@ -151,23 +151,25 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
   )
 }
 
-/** Refuses a request with a body in chunks, for the reason of `isChunked`. */
+/** Refuses a request with a chunked body; see `isChunked`. */
 function refuseLater(res: HttpResponse, error: ApiError, origin: string): void {
   let isOpen = true
   res.onAborted(() => (isOpen = false))
   setImmediate(() => isOpen && res.cork(() => refuseConnection(res, error, origin, true)))
 }
 
-/** An `EventSource` gives up for good on any status but 200, and comes back after `retry` milliseconds. */
-function turnAway(res: HttpResponse, origin: string, close: boolean): void {
+/**
+ * An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry`
+ * milliseconds.
+ */
+function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): void {
   writeHead(res, 'sse', origin)
   res.end(`retry: ${retrySeconds() * 1000}\n\n`, close)
 }
 
 /**
- * A streamed response as a session sees it. What waits for the client is not told by uWebSockets.js, only
- * whether anything does: it is counted from the first write that had to wait, and too high rather than too
- * low.
+ * A streamed response. uWebSockets.js does not report how much waits for the client, only whether anything
+ * does: bytes are counted from the first write that had to wait.
  */
 class StreamTransport implements Transport {
   isOpen = true
@@ -220,7 +222,7 @@ class StreamTransport implements Transport {
 
   close(code: number): void {
     if (!this.isOpen) return
-    if (code === comeBack && this.#kind === 'sse') this.#write(retryBlock())
+    if (code === restartCode && this.#kind === 'sse') this.#write(retryBlock())
     this.isOpen = false
     // What nobody reads is not worth waiting for.
     if (this.#waitingBytes > comfortableBytes) this.#res.close()
@@ -241,9 +243,9 @@ class StreamTransport implements Transport {
 }
 
 /** The close code of a planned restart. */
-const comeBack = 1001
+const restartCode = 1001
 
-/** Spreads the clients that come back by themselves. */
+/** Spreads the clients that reconnect. */
 function retryBlock(): Uint8Array {
   return Buffer.from(`retry: ${1000 + Math.floor(Math.random() * 4001)}\n\n`)
 }

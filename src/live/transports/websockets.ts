@@ -5,7 +5,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessages } from '../protocol.ts'
-import type { Session, Transport, Visitor } from '../session.ts'
+import type { Session, Transport, NewClient } from '../session.ts'
 import {
   type HandshakeOptions,
   acceptConnection,
@@ -15,21 +15,21 @@ import {
 } from './handshake.ts'
 
 /**
- * What a socket carries from its upgrade on. uWebSockets.js copies it member by member, so it has only one.
+ * The data of a socket from its upgrade on. uWebSockets.js copies it member by member, so it has one member.
  */
 interface SocketData {
   readonly connection: Connection
 }
 
-/** Who came, until the socket is open. */
-interface Arrival {
-  readonly visitor: Visitor
+/** A client until its socket is open. */
+interface PendingClient {
+  readonly visitor: NewClient
   /** The subscribe message of `?cf_connect=`; null: the first frame brings it. */
   readonly message: string | null
 }
 
 interface Connection {
-  arrival: Arrival | null
+  arrival: PendingClient | null
   session: Session | null
   /** The second of the newest message, and how many came in it. */
   second: number
@@ -38,7 +38,7 @@ interface Connection {
 
 export const socketPath = '/api/live/nowplaying/websocket'
 
-/** More than a session may have waiting, so that the last frames still go in. */
+/** More than a session may have waiting, so that the last frames still fit. */
 const maxBackpressure = 2 * 1024 * 1024
 
 /**
@@ -89,7 +89,7 @@ function upgrade(
   door: HandshakeOptions
 ): void {
   if (cutAmbiguous(res, req)) return
-  const arrival = letIn(res, req, door)
+  const arrival = acceptUpgrade(res, req, door)
   if (arrival === null) return
   const connection: Connection = { arrival, session: null, second: 0, messages: 0 }
   res.upgrade<SocketData>(
@@ -101,8 +101,8 @@ function upgrade(
   )
 }
 
-/** Null: somebody who may not come in has been told so. */
-function letIn(res: HttpResponse, req: HttpRequest, door: HandshakeOptions): Arrival | null {
+/** Null if the client was refused. */
+function acceptUpgrade(res: HttpResponse, req: HttpRequest, door: HandshakeOptions): PendingClient | null {
   try {
     const knock = readConnectRequest(res, req, door)
     const visitor = acceptConnection(knock, door.admission)
@@ -126,8 +126,8 @@ function isFlood(connection: Connection): boolean {
 }
 
 /**
- * A WebSocket as a session sees it. Any use of a closed one throws; uWebSockets.js tells of every close at
- * once. It is a class because there are very many of them: its functions exist once.
+ * A WebSocket. Using a closed one throws; uWebSockets.js reports every close at once. A class, because there
+ * are very many: its functions exist once.
  */
 class SocketTransport implements Transport {
   isOpen = true
