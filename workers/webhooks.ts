@@ -26,8 +26,8 @@ const dueAtOnce = 2_000
 const graceMs = 2_500
 
 /**
- * Tells web hooks what they are to be told: jobs say which hook to look at, and a relay looks every second
- * for hooks that have something due and no job, whatever became of it.
+ * Delivers to web hooks: jobs name the web hook to check, and a relay looks every second for web hooks with
+ * due deliveries and no job.
  */
 export function startWebhooks(
   services: PlayoutServices,

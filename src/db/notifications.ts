@@ -37,7 +37,7 @@ export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boole
   return count > 0
 }
 
-/** A fact is over: the next time it happens it is news again. The notification stays. */
+/** Resolves an alert, so that it may be raised again. */
 export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<void> {
   await sql`delete from open_facts where fact = ${fact}`
 }

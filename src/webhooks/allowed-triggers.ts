@@ -2,10 +2,10 @@ import { type Trigger, triggers } from '../station/triggers.ts'
 
 export const everyTrigger: readonly Trigger[] = triggers
 
-/** For places where people read: a message for each listener who comes or goes would be noise. */
+/** For chat services: a message for each listener would be noise. */
 export const withoutListeners: readonly Trigger[] = triggers.filter(
   trigger => !trigger.startsWith('listener_')
 )
 
-/** For directories and statistics, which are told of songs only. */
+/** For directories and statistics, which only take songs. */
 export const songChanges: readonly Trigger[] = ['song_changed']

@@ -6,14 +6,15 @@ import type { FieldError } from '../runtime/errors.ts'
 import { redactedAddress, tokensIn } from './redact.ts'
 import type { HookType } from './types/hook-type.ts'
 
-/** Seals secrets inside configs, each for its key. */
+/** Seals secrets inside configs, each under its setting. */
 export interface Seals {
   readonly seal: (text: string, purpose: string) => string
   readonly open: (sealed: string, purpose: string) => string
 }
 
 /**
- * A hook's settings as the table keeps them: in the order they were sent, secrets sealed, defaults left out.
+ * The settings of a web hook as they are stored: in the order they were sent, secrets sealed, defaults left
+ * out.
  */
 export type HookConfig = readonly NamedValue[]
 
@@ -22,15 +23,15 @@ const isMade = (type: HookType, key: string) => Object.hasOwn(type.made, key)
 const settingOf = (type: HookType, key: string) =>
   Object.hasOwn(type.settings, key) ? type.settings[key] : undefined
 
-/** Whether a setting is taken in and never given out. */
+/** Whether a setting is write-only. */
 export const isSecret = (type: HookType, key: string) => settingOf(type, key)?.kind === 'secret'
 
-/** Whether a hook has no config yet: settings that are made by themselves do not count. */
+/** Whether a web hook has no config yet; generated settings do not count. */
 export function isDraft(type: HookType, config: readonly { readonly key: string }[]): boolean {
   return config.every(({ key }) => isMade(type, key))
 }
 
-/** The config as it is given out: nothing of a draft, `""` for each secret, addresses redacted. */
+/** The config in responses: empty for a draft, `""` for each secret, addresses redacted. */
 export function shownConfig(type: HookType, config: HookConfig, showsPath: boolean): NamedValue[] {
   if (isDraft(type, config)) return []
   return config.map(({ key, value }) => {
@@ -77,9 +78,9 @@ export function secretsIn(type: HookType, config: Readonly<Record<string, unknow
 }
 
 /**
- * What becomes of a config when another one is sent. That one takes its place, but for secrets: one that is
- * absent or `""` stays, null clears it. An address that is sent as it is shown stays as well. An empty one
- * makes the hook a draft; any other must be complete. Gives every problem; then the config is of no use.
+ * Applies a new config. It replaces the stored one, except for secrets: an absent or empty secret stays, null
+ * clears it. A redacted address that is sent back stays as well. An empty config makes the web hook a draft;
+ * any other must be complete. Returns every problem; if there are any, the config must not be stored.
  */
 export function settleConfig(
   type: HookType,
@@ -126,7 +127,7 @@ export function settleConfig(
   return { config, problems: [...problems, ...missing(type, config, problems)] }
 }
 
-/** One that has not changed is kept as it is: sealed again it would look like a change. */
+/** An unchanged secret keeps its sealed text; sealing it again would look like a change. */
 function sealed(
   key: string,
   value: NamedValue['value'],
@@ -138,7 +139,7 @@ function sealed(
   return seals.seal(text, purposeOf(key))
 }
 
-/** A sealed text that was damaged can only be replaced. */
+/** Null for a damaged sealed text, which can only be replaced. */
 function openedOrNull(text: string, purpose: string, seals: Seals): string | null {
   try {
     return seals.open(text, purpose)
@@ -147,7 +148,7 @@ function openedOrNull(text: string, purpose: string, seals: Seals): string | nul
   }
 }
 
-/** What a config lacks that its type requires, as problems; a draft lacks nothing. */
+/** Returns what a config lacks that its type requires, as problems; none for a draft. */
 export function incompleteConfig(type: HookType, config: HookConfig): FieldError[] {
   return isDraft(type, config) ? [] : missing(type, config, [])
 }
@@ -164,7 +165,7 @@ function problemOf(key: string, code: string, sentence: string): FieldError {
 }
 
 /**
- * Adds to a new hook's config what is made at its creation; gives the added also in clear, to be shown once.
+ * Adds generated settings to the config of a new web hook; returns them in clear as well, to be shown once.
  */
 export function withMade(
   type: HookType,

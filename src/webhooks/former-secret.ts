@@ -3,7 +3,7 @@ import { type HookConfig, openedConfig, type Seals } from './config.ts'
 import { formerSecretPurpose } from './deliveries/prepare.ts'
 import type { HookType } from './types/hook-type.ts'
 
-/** How long a signing secret that was replaced signs too: receivers have this long to learn the new one. */
+/** A replaced signing secret also signs for this long, so that receivers can be updated. */
 const formerSecretMs = 86_400_000
 
 const key = 'signing_secret'

@@ -64,7 +64,7 @@ export async function writeEvent(
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 const characters = 26
 
-/** Something that happened at a station, and who is told. */
+/** An event and the web hook that gets it. */
 interface ToldFact {
   readonly stationId: number
   readonly fact: string
@@ -74,9 +74,9 @@ interface ToldFact {
 }
 
 /**
- * `webhook-id`: one for a fact and a hook, however often it is sent. A fact has another one if a database
- * that was restored from a backup uses its name again. `evt_` and 26 characters of base32 (RFC 4648, in lower
- * case), which are 130 bits of a hash.
+ * The `webhook-id` of an event for a web hook, the same in every attempt. An event has another id if a
+ * database that was restored from a backup uses its name again. `evt_` and 26 characters of base32 (RFC 4648,
+ * lower case): 130 bits of a hash.
  */
 export function messageId({ stationId, fact, happenedAtMs, webhookId }: ToldFact): string {
   const told = `${stationId}\n${fact}\n${happenedAtMs}\n${webhookId}`

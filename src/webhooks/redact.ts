@@ -4,12 +4,10 @@ import type { HookRequest } from './deliveries/sending.ts'
 import type { Format } from './format/template.ts'
 
 const mark = '…'
-/** What is shorter would be found everywhere. */
+/** Shorter texts would be found everywhere. */
 const shortestSecret = 4
 
-/**
- * A text in which `…` stands for secrets, in each form in which requests carry them or servers repeat them.
- */
+/** Replaces secrets in a text by `…`, in each form in which requests carry them or servers repeat them. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = new Set(secrets.flatMap(formsOf).filter(form => form.length >= shortestSecret))
   // The longest first: one may be part of another.
@@ -27,7 +25,7 @@ function formsOf(secret: string): string[] {
   return [...written, pathname + search, pathname, pathname.split('/').at(-1) ?? '']
 }
 
-/** Headers as operators see them: values that may be theirs, or made of a secret, are `…`. */
+/** Headers as operators see them: values that may contain a secret are `…`. */
 export function shownHeaders(headers: HookRequest['headers']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, isOurs(name, value) ? value : mark])
@@ -52,12 +50,12 @@ function isOurs(name: string, value: string): boolean {
   return name.startsWith('webhook-') || name.startsWith('x-cuewire-')
 }
 
-/** What is shorter is no token, but a word that is part of many texts. */
+/** Shorter parts are words, not tokens. */
 const shortestToken = { inPath: 12, inQuery: 8 }
 
 /**
- * An address as callers see it: user, query and fragment may hold a token and are `…`, and so is the path
- * unless the caller may set the address. One that has none of these is shown as it is.
+ * An address as callers see it: user, query and fragment may contain a token and are `…`, and so is the path
+ * unless the caller may set the address.
  */
 export function redactedAddress(address: string, showsPath: boolean): string {
   const url = parsedUrl(address)
@@ -73,7 +71,7 @@ const beginsAsAddress = /^[a-z][a-z\d+.-]*:\/\//i
 /** The same for Postgres. */
 export const addressPattern = '^[A-Za-z][A-Za-z0-9+.-]*://'
 
-/** Where something is: an address as callers see it who may not set it, and a path as it is. */
+/** An address as callers see it who may not set it; a path is unchanged. */
 export function redactedLocation(location: string): string {
   return beginsAsAddress.test(location) ? redactedAddress(location, false) : location
 }

@@ -20,7 +20,7 @@ import { nextDelivery, type RetryPolicy } from './next-delivery.ts'
 import { prepare } from './prepare.ts'
 import { hostOfSending, sendRequest, type SendParts } from './send.ts'
 
-/** What a process delivers with. */
+/** What a process needs to deliver. */
 export interface DeliveryParts extends SendParts {
   readonly sql: Sql
   readonly log: Logger
@@ -33,14 +33,14 @@ export interface DeliveryParts extends SendParts {
   readonly held: Set<number>
 }
 
-/** How many deliveries one hook is given before others have a turn. */
+/** Deliveries of one web hook before others are handled. */
 const deliveriesAtOnce = 20
 const crowdedMs = 400
 
 /**
- * Delivers to a hook what is due, one after the other. Gives when it should be looked at again (Unix
- * milliseconds); null: nothing is pending, or somebody else is at it. Stops between two deliveries once
- * `stopping` says so.
+ * Delivers what is due for a web hook, in order. Returns when it has to be checked again (Unix milliseconds);
+ * null if nothing is pending, or another process has the lease. Stops between two deliveries once `stopping`
+ * returns true.
  */
 export async function deliver(
   parts: DeliveryParts,
@@ -114,9 +114,7 @@ const newest = new Set([
 ])
 const every = new Set(['generic', 'email'])
 
-/**
- * How long news is news to receivers of a type: directories want what plays now, people what is not long ago.
- */
+/** Directories need the current song only, people events that are recent. */
 function retryPolicyOf(type: string): RetryPolicy {
   if (newest.has(type)) return 'newest'
   return every.has(type) ? 'every' : 'hour'
@@ -125,7 +123,7 @@ function retryPolicyOf(type: string): RetryPolicy {
 const atOnce = 4
 const waitingAtMost = 200
 
-/** Bounds how many requests of this process are under way to one host. */
+/** Limits the requests of this process in flight to one host. */
 export class HostSlots {
   readonly #limits = new Map<string, LimitFunction>()
 

@@ -5,7 +5,7 @@ import type { Next, Pending } from './next-delivery.ts'
 import { type AttemptResult, type Health, outcomeOf } from './outcome.ts'
 import type { PreparedHook } from './prepare.ts'
 
-/** A hook that is held for delivering to it. */
+/** A web hook for which this process has the lease. */
 export interface LeasedHook extends PreparedHook {
   readonly id: number
   readonly stationId: number
@@ -16,16 +16,13 @@ export interface LeasedHook extends PreparedHook {
   readonly rateLimitMs: number
 }
 
-/** Instants of the past may be ahead of now by so much: processes measure the time. */
+/** Stored times may be ahead of now by this much, because processes measure the time. */
 const aheadAtMostMs = 1_000
 
-/** How long a hold lasts unless it is prolonged: then somebody else goes on where its holder was killed. */
+/** A lease lasts this long unless it is extended; then another process continues for one that was killed. */
 export const leaseMs = 8_000
 
-/**
- * Takes a hook, so that nobody else delivers to it. Gives whether it is ours: somebody else may be at it, or
- * it is gone.
- */
+/** Acquires the lease of a web hook. Returns false if another process has it, or the web hook is gone. */
 export async function acquireHook(
   sql: Sql,
   webhookId: number,
@@ -38,7 +35,7 @@ export async function acquireHook(
   return count > 0
 }
 
-/** A hook that is held, as it is now; null if it is not held by us any more. */
+/** Reads a leased web hook; null if the lease was lost. */
 export async function readLeasedHook(
   sql: Sql,
   webhookId: number,
@@ -52,25 +49,25 @@ export async function readLeasedHook(
   return hook ?? null
 }
 
-/** Keeps the hooks of a holder its own. */
+/** Extends the leases of a process. */
 export async function extendLeases(sql: Sql, holder: string, webhookIds: readonly number[], nowMs: number) {
   await sql`
     update webhooks set held_until_ms = ${nowMs + leaseMs}
     where id = any(${[...webhookIds]}::bigint[]) and holder = ${holder}`
 }
 
-/** Lets others deliver to a hook. */
+/** Releases a lease. */
 export async function releaseHook(sql: Sql, webhookId: number, holder: string): Promise<void> {
   await sql`update webhooks set holder = null, held_until_ms = 0 where id = ${webhookId} and holder = ${holder}`
 }
 
-/** Of facts that were not tried yet, where each goes out by itself, and where the newest stands for all. */
+/** Events without an attempt that are read: if each is delivered, and if the newest stands for all. */
 const freshAtMost = { alone: 500, together: 100_000 }
 const triedAtMost = 500
 
 /**
- * What a hook is still to be told, in the order in which the facts were written down; of very much the oldest
- * facts, and the tries that are due first.
+ * The pending deliveries of a web hook in the order of their events; of very many the oldest ones, and the
+ * retries that are due first.
  */
 export async function readPending(sql: Sql, webhookId: number): Promise<Pending[]> {
   return sql<Pending[]>`
@@ -89,7 +86,7 @@ export async function readPending(sql: Sql, webhookId: number): Promise<Pending[
     ) d order by event_id`
 }
 
-/** What an attempt tells of. */
+/** The event of a delivery. */
 export interface DeliveryEvent {
   readonly messageId: string
   readonly happenedAtMs: number
@@ -97,7 +94,7 @@ export interface DeliveryEvent {
   readonly state: StationState
 }
 
-/** What a delivery tells of; null if it is gone. */
+/** The event of a delivery; null if it is gone. */
 export async function readDeliveryEvent(sql: Sql, deliveryId: number): Promise<DeliveryEvent | null> {
   const [row] = await sql<DeliveryEvent[]>`
     select d.message_id as "messageId", e.happened_at_ms as "happenedAtMs", d.attempts, e.state
@@ -105,7 +102,7 @@ export async function readDeliveryEvent(sql: Sql, deliveryId: number): Promise<D
   return row ?? null
 }
 
-/** Ends deliveries that will not be made, and gives the one that will be all triggers it stands for. */
+/** Ends deliveries that will not be made, and adds their triggers to the one that stands for them. */
 export async function endDeliveries(
   sql: Sql,
   { given, send }: Pick<Next, 'given' | 'send'>,
@@ -121,7 +118,7 @@ export async function endDeliveries(
   })
 }
 
-/** Ends a delivery for which there is nothing to send, and says why. */
+/** Ends a delivery for which there is nothing to send, with the reason. */
 export async function cancelDelivery(
   sql: Sql,
   deliveryId: number,
@@ -137,20 +134,20 @@ export async function cancelDelivery(
     select id, attempts, ${nowMs}, 0, 0, 'nothing', '', ${reason} from passed`
 }
 
-/** Ends all that a hook is still to be told: it is switched off, or is told of nothing any more. */
+/** Ends all pending deliveries of a web hook that is disabled or has no triggers left. */
 export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: number): Promise<void> {
   await sql`
     update webhook_deliveries set state = 'cancelled', next_attempt_ms = null, ended_at_ms = ${nowMs}
     where webhook_id = ${webhookId} and state = 'pending'`
 }
 
-/** What the operators are told when a hook is switched off by itself; over when it is switched on again. */
+/** The alert that a web hook was disabled automatically; resolved when it is enabled. */
 export const disabledFact = (webhookId: number) => `webhook-disabled:${webhookId}`
 
 /**
- * Writes down an attempt and what follows from it, for the hook as it is by now: an operator may have
- * switched it on or off meanwhile, and what was ended meanwhile stays so. `random` is 0 to 1. Gives whether
- * the hook was switched off by it.
+ * Stores an attempt and its consequences for the web hook as it is now: an operator may have enabled or
+ * disabled it meanwhile, and a delivery that was ended stays ended. `random` is 0 to 1. Returns whether the
+ * web hook was disabled.
  */
 export async function recordAttempt(
   sql: Sql,
@@ -227,7 +224,7 @@ export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
     from ahead where d.webhook_id = ahead.id and d.state = 'pending' and d.next_attempt_ms > ${nowMs}`
 }
 
-/** Hooks that have something due and that nobody delivers to. */
+/** Web hooks with due deliveries for which no process has the lease. */
 export async function dueHooks(sql: Sql, nowMs: number, atMost: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select w.id from webhooks w

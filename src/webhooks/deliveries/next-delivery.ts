@@ -1,6 +1,6 @@
 import type { Trigger } from '../../station/triggers.ts'
 
-/** A delivery that is not over. Instants are Unix milliseconds. */
+/** A pending delivery. Times are Unix milliseconds. */
 export interface Pending {
   readonly id: number
   readonly triggers: readonly Trigger[]
@@ -11,7 +11,7 @@ export interface Pending {
   readonly isAgain: boolean
 }
 
-/** What of a hook decides what it is sent next. */
+/** The state of a web hook that decides what is sent next. */
 export interface RetryState {
   readonly patience: RetryPolicy
   readonly rateLimitMs: number
@@ -22,20 +22,20 @@ export interface RetryState {
 }
 
 /**
- * How long news is news. `every`: each fact is tried to the end. `newest`: a retry gives way to a newer fact.
- * `hour`: no retry is made an hour after the fact.
+ * How long an event is retried. `every`: to the end. `newest`: until there is a newer event. `hour`: for an
+ * hour.
  */
 export type RetryPolicy = 'every' | 'newest' | 'hour'
 
 const hourMs = 3_600_000
 
-/** A delivery that is over without having arrived. */
+/** A delivery that ends without having arrived. */
 interface Given {
   readonly id: number
   readonly as: 'superseded' | 'expired' | 'merged'
 }
 
-/** What is to be done: deliveries that are given up, and one to send or the time to look again. */
+/** Deliveries to end, and the one to send or the time of the next check. */
 export interface Next {
   readonly given: readonly Given[]
   readonly send: { readonly id: number; readonly triggers: readonly Trigger[] } | null
@@ -44,10 +44,10 @@ export interface Next {
 }
 
 /**
- * Chooses what a hook is sent next. One after the other in the order of the facts; a fact that failed holds
- * back newer ones until its first retry. Within `rateLimitMs` after a delivery everything waits, and goes out
- * as one: the newest state with all triggers. The first attempt is always made. `pending` is in the order in
- * which the facts were written down.
+ * Chooses the next delivery of a web hook. Events are sent one after the other in their order; an event that
+ * failed holds back newer ones until its first retry. Within `rateLimitMs` after a delivery all events wait
+ * and are sent as one: the newest state with all triggers. The first attempt is always made. `pending` is in
+ * the order of events.
  */
 export function nextDelivery(pending: readonly Pending[], pace: RetryState, nowMs: number): Next {
   const stale = staleOf(pending, pace.patience, nowMs)
@@ -79,7 +79,7 @@ function staleOf(pending: readonly Pending[], patience: RetryPolicy, nowMs: numb
   })
 }
 
-/** When a delivery may go out. */
+/** When a delivery may be sent. */
 function dueOf(each: Pending, pending: readonly Pending[], { rateLimitMs, lastSentMs }: RetryState): number {
   if (each.isAgain) return each.nextAttemptMs
   const opensMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0

@@ -1,9 +1,9 @@
 import type { FetchFaultWord } from '../../outbound/guarded-fetch.ts'
 
-/** One word for why a delivery has not arrived. `http`: the answer was no success, or none of HTTP. */
+/** Why a delivery did not arrive. `http`: the response was not a success, or not HTTP. */
 export type Fault = FetchFaultWord | 'mail' | 'config'
 
-/** How one attempt went. */
+/** The result of one attempt. */
 export interface AttemptResult {
   readonly startedAtMs: number
   readonly durationMs: number
@@ -19,7 +19,7 @@ export interface AttemptResult {
   readonly url: string
 }
 
-/** How the deliveries of a hook have been going. Instants are Unix milliseconds. */
+/** The recent deliveries of a web hook. Times are Unix milliseconds. */
 export interface Health {
   readonly failures: number
   readonly failingSinceMs: number | null
@@ -29,7 +29,7 @@ export interface Health {
   readonly lastSentMs: number
 }
 
-/** What follows from an attempt. */
+/** The consequences of an attempt. */
 export interface DeliveryOutcome {
   readonly state: 'pending' | 'delivered' | 'failed'
   /** null: it is over. */
@@ -43,7 +43,7 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** What passes before each retry, after Standard Webhooks; with the first one that makes ten attempts. */
+/** Delays before the retries, from Standard Webhooks: ten attempts with the first. */
 const delaysMs = [
   5 * second,
   5 * minute,
@@ -57,7 +57,7 @@ const delaysMs = [
 ]
 export const attemptsAtMost = delaysMs.length + 1
 
-/** Each is made a fifth shorter or longer at most, so that not all come back at once. */
+/** Each delay is up to a fifth shorter or longer, so that retries are spread. */
 const jitter = 0.2
 const retryAfterAtMostMs = hour
 

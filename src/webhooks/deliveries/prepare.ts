@@ -3,7 +3,7 @@ import type { HookEvent } from '../event.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
 import { nothing, type Sending } from './sending.ts'
 
-/** What of a hook decides what it sends. */
+/** The part of a web hook that decides what it sends. */
 export interface PreparedHook {
   readonly type: string
   readonly config: HookConfig
@@ -12,10 +12,10 @@ export interface PreparedHook {
   readonly formerSecretUntilMs: number
 }
 
-/** With what purpose a signing secret is sealed once it was replaced. */
+/** The sealing purpose of a replaced signing secret. */
 export const formerSecretPurpose = 'webhooks.former_secret'
 
-/** What a hook sends for an event, and the secrets that nobody may read in what is kept of the answer. */
+/** Returns what a web hook sends for an event, and the secrets that must not appear in the stored answer. */
 export function prepare(
   seals: Pick<Seals, 'open'>,
   hook: PreparedHook,
@@ -31,7 +31,7 @@ export function prepare(
   return { sending, secrets: [...secretsIn(type, config), ...formerSecrets] }
 }
 
-/** Config and former signing secrets in clear; null where one was sealed with another key. */
+/** Config and former signing secrets in clear; null if one was sealed with another key. */
 function open(seals: Pick<Seals, 'open'>, hook: PreparedHook, nowMs: number) {
   const isSigning = hook.formerSecret !== null && hook.formerSecretUntilMs > nowMs
   try {

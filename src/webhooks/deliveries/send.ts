@@ -29,9 +29,8 @@ const charactersKept = 1_024
 const mailMs = 10_000
 
 /**
- * Sends what is to be sent and tells how it went; whatever goes wrong at the receiver's end is part of that.
- * `id` is the event's, `secrets` are struck out of what is kept of the answer. Rejects with the signal's
- * reason once that is aborted.
+ * Sends, and returns the result; errors of the receiver are part of the result. `id` is the event's;
+ * `secrets` are removed from the stored answer. Rejects with the signal's reason once it is aborted.
  */
 export async function sendRequest(
   sending: Exclude<Sending, { kind: 'nothing' }>,
@@ -117,7 +116,7 @@ function judged({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | '
   }
 }
 
-/** The beginning of a text, without what Postgres cannot keep: NUL, and half a character at the end. */
+/** The beginning of a text, without characters that Postgres cannot store: NUL and half a surrogate pair. */
 const excerpt = (text: string) =>
   text
     .replaceAll('\0', '')
@@ -139,7 +138,7 @@ function mailed(fault: Fault | null, reply: string): Answer {
   return { status: statusIn(reply), fault, retryAfterMs: null, response: reply, url: 'mailto:' }
 }
 
-/** Whom it goes to, as far as it matters how much goes there at once. */
+/** The receiver, for the limit of requests in flight. */
 export function hostOfSending(sending: Exclude<Sending, { kind: 'nothing' }>): string {
   if (sending.kind === 'mail') return 'mail'
   const first = sending.kind === 'session' ? sending.open : sending.requests[0]
@@ -148,7 +147,7 @@ export function hostOfSending(sending: Exclude<Sending, { kind: 'nothing' }>): s
 
 const statusIn = (reply: string) => Number(/^\d{3}/.exec(reply)?.[0] ?? 0)
 
-/** What a process sends with, as it is configured. */
+/** What sending needs, from the configuration. */
 export function sendPartsOf({
   WEBHOOK_ALLOWED_NETWORKS: networks,
   SMTP_URL: url,

@@ -9,10 +9,7 @@ import type { Attempt, HookEvent } from '../event.ts'
 /** The settings of a type, by key. Those without a fallback are required. */
 export type Settings = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
 
-/**
- * One kind of receiver: what its hooks are told in their config, what they may be triggered by, and what they
- * send.
- */
+/** A type of receiver: its settings, its triggers, and what it sends. */
 export interface HookType<S extends Settings = Settings> {
   /** As the interface spells it: `google_analytics_v4`. */
   readonly name: string

@@ -33,7 +33,7 @@ const [first, ...others]: readonly [HookType, ...HookType[]] = [
   googleAnalytics
 ]
 
-/** Every type there is. */
+/** All types. */
 export const hookTypes: readonly HookType[] = [first, ...others]
 
 export const hookTypeNames: readonly [string, ...string[]] = [first.name, ...others.map(({ name }) => name)]
