@@ -84,7 +84,7 @@ function firstSight(shown: Shown): Html {
     </main>`
 }
 
-/** What is said above the song: see `web/elements/saying.ts`. */
+/** What is said above the song: see `web/elements/status-line.ts`. */
 function eyebrow(state: StationState): Html {
   if (!isOnline(state)) return saying('quiet', 'Off the air')
   if (state.live === null) return saying('plain', 'Now playing')

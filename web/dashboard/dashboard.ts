@@ -2,9 +2,9 @@ import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 import { wakeFollowers } from '../elements/followed-station.ts'
-import { keyRefused } from './ask.ts'
-import { standingView } from './installation/standing-view.ts'
-import { health, queues } from './installation/standing.ts'
+import { keyRefused } from './call-api.ts'
+import { installationStatusView } from './installation/installation-status-view.ts'
+import { health, queues } from './installation/installation-status.ts'
 import { forgetKey, keyOfTab } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { NoticeList } from './notice-list.ts'
@@ -12,7 +12,7 @@ import { type Notice, onNotice } from './notice.ts'
 import { titlePage } from './page-title.ts'
 import { readFor } from './reading.ts'
 import { routeFor } from './route-for.ts'
-import { tellServerTurn } from './server-turn.ts'
+import { announceServerChange } from './server-change.ts'
 import { signedIn } from './sign-in.ts'
 
 const everyMs = 5_000
@@ -70,7 +70,7 @@ export class CuewireDashboard extends LightElement {
             : html`<button type="button" class="link" @click=${this.#signOut}>Sign out</button>`
         }
       </header>
-      ${standingView({
+      ${installationStatusView({
         health: this.#health.value,
         queues: this.#queues.value?.queues ?? [],
         silence: this.#health.trouble?.message ?? ''
@@ -110,7 +110,7 @@ export class CuewireDashboard extends LightElement {
     const isThere = this.#health.trouble?.status !== 0
     if (isThere === this.#isThere) return
     this.#isThere = isThere
-    tellServerTurn(isThere)
+    announceServerChange(isThere)
     if (isThere) wakeFollowers()
   }
 

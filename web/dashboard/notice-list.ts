@@ -3,7 +3,7 @@ import { repeat } from 'lit/directives/repeat.js'
 
 import { LightElement } from './light-element.ts'
 import type { Notice } from './notice.ts'
-import { onServerTurn } from './server-turn.ts'
+import { onServerChange } from './server-change.ts'
 
 /** Good news may be missed. */
 const shownMs = 6_000
@@ -26,7 +26,7 @@ export class NoticeList extends LightElement {
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.#stopHearing = onServerTurn(isThere => {
+    this.#stopHearing = onServerChange(isThere => {
       if (isThere) this.shown = this.shown.filter(({ isOfSilence }) => isOfSilence !== true)
     })
   }

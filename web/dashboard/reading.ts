@@ -1,9 +1,9 @@
 import type { ReactiveControllerHost } from 'lit'
 import type * as v from 'valibot'
 
-import { ask } from './ask.ts'
+import { callApi } from './call-api.ts'
 import { asRefusal, type Refusal } from './refusal.ts'
-import { onServerTurn } from './server-turn.ts'
+import { onServerChange } from './server-change.ts'
 
 export interface ReadingOptions<Schema extends v.GenericSchema> {
   readonly schema: Schema
@@ -73,7 +73,7 @@ export function readFor<Schema extends v.GenericSchema>(
     aborter = new AbortController()
     const { signal } = aborter
     try {
-      const answer = await ask(options.schema, path, { signal, ...patience })
+      const answer = await callApi(options.schema, path, { signal, ...patience })
       if (signal.aborted) return
       value = answer
       readAtMs = Date.now()
@@ -134,7 +134,7 @@ export function readFor<Schema extends v.GenericSchema>(
   host.addController({
     hostConnected: () => {
       document.addEventListener('visibilitychange', look)
-      stopHearing = onServerTurn(turn)
+      stopHearing = onServerChange(turn)
       if (path !== null) void read()
     },
     hostDisconnected: () => {

@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 import * as v from 'valibot'
 
-import { ask } from './ask.ts'
+import { callApi } from './call-api.ts'
 import { keyOfTab } from './key.ts'
 import { asRefusal } from './refusal.ts'
 
@@ -112,7 +112,7 @@ function readCurrentKey(): Promise<CurrentKey> {
   const apiKey = keyOfTab()
   if (apiKey === '') return Promise.resolve(noPermissions)
   if (cached?.apiKey === apiKey && Date.now() - cached.atMs < ttlMs) return cached.key
-  const key = ask(currentKey, 'api/v1/main/api-keys/current').then(
+  const key = callApi(currentKey, 'api/v1/main/api-keys/current').then(
     answer => answer.effective_permissions,
     error => {
       if (asRefusal(error).status === 403) return noPermissions

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { ask } from './ask.ts'
+import { callApi } from './call-api.ts'
 import { isSendable, keepKey } from './key.ts'
 import { LightElement } from './light-element.ts'
 import { asRefusal } from './refusal.ts'
@@ -68,7 +68,7 @@ export class SignIn extends LightElement {
     this.isBusy = true
     this.problem = ''
     try {
-      await ask(v.unknown(), 'api/health', { key })
+      await callApi(v.unknown(), 'api/health', { key })
       keepKey(key)
       this.#dialog?.close()
       this.dispatchEvent(new Event(signedIn, { bubbles: true }))

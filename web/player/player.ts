@@ -7,7 +7,7 @@ import { canPlay } from '../elements/can-play.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { isOn, openListening, type Sound } from '../elements/listening.ts'
-import { type Saying, sayingOf } from '../elements/saying.ts'
+import { type StatusLine, statusLineOf } from '../elements/status-line.ts'
 import { streamsFor } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
 import { controlsView } from './controls-view.ts'
@@ -67,7 +67,7 @@ export class CuewirePlayer extends LitElement {
   protected override render() {
     const { snapshot } = this.#station
     const { np } = snapshot
-    const saying = sayingOf(snapshot)
+    const saying = statusLineOf(snapshot)
     if (np !== null) {
       this.#first ??= { shId: np.now_playing.sh_id, art: np.now_playing.song.art }
       this.#name = np.station.name
@@ -101,7 +101,7 @@ export class CuewirePlayer extends LitElement {
     if (np !== null) this.#followName(np)
   }
 
-  #songView(np: NowPlaying, saying: Saying) {
+  #songView(np: NowPlaying, saying: StatusLine) {
     const { song, sh_id: shId } = np.now_playing
     const art = this.#artOf(song.art)
     // What belongs to one play is made anew for the next: nothing moves over the page.
@@ -132,7 +132,7 @@ export class CuewirePlayer extends LitElement {
   }
 
   /** Without anything to show, there may be sound to be stopped. */
-  #nothingView(saying: Saying) {
+  #nothingView(saying: StatusLine) {
     return html`<div class="song">
       <div class="song-text">${sayingView(saying)}</div>
       ${isOn(this.#listening.sound) ? this.#controlsView(null) : nothing}
@@ -207,11 +207,11 @@ export class CuewirePlayer extends LitElement {
   }
 }
 
-const sayingView = ({ kind, text }: Saying) =>
+const sayingView = ({ kind, text }: StatusLine) =>
   html`<p class="eyebrow" data-kind=${kind}><span class="eyebrow-text" dir="auto">${text}</span></p>`
 
 /** What is told to those who hear the page, when it changes. */
-function heard({ kind, text }: Saying, np: NowPlaying | null): string {
+function heard({ kind, text }: StatusLine, np: NowPlaying | null): string {
   const { artist, title } = np?.now_playing.song ?? { artist: '', title: '' }
   if (kind === 'quiet' || kind === 'doubt') return text
   return `${kind === 'live' ? `Live: ${text}. ` : ''}Now playing: ${title}${artist === '' ? '' : ` by ${artist}`}`

@@ -5,13 +5,13 @@ import type { NowPlaying, Progress } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { playIcon, stopIcon } from '../elements/icons.ts'
 import { isOn, type Sound } from '../elements/listening.ts'
-import { type Saying, songLine } from '../elements/saying.ts'
+import { type StatusLine, songLine } from '../elements/status-line.ts'
 import { progressView, timeOfDay } from '../elements/time-text.ts'
 
 const rowsAtMost = 3
 
 /** A small player: picture, song, sound, what comes and what was. */
-export function fullView(sight: Sight) {
+export function fullView(sight: WidgetState) {
   const { np, saying, isDoubtful, progress, artOf } = sight
   return html`<div
     class="frame full ${isDoubtful ? 'doubtful' : ''}"
@@ -19,7 +19,7 @@ export function fullView(sight: Sight) {
     role="group"
     aria-label=${np?.station.name ?? 'Radio'}
   >
-    ${sayingView(saying, np)} ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
+    ${statusLineView(saying, np)} ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
     ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
     <div class="low">
       ${playView(sight)} ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
@@ -28,7 +28,7 @@ export function fullView(sight: Sight) {
   </div>`
 }
 
-function playView({ np, sound, play, stop }: Sight) {
+function playView({ np, sound, play, stop }: WidgetState) {
   const isSounding = isOn(sound)
   const isUseless = !isSounding && (play === null || np?.is_online !== true)
   return html`<button
@@ -63,9 +63,9 @@ function rowsView({ playing_next: next, song_history: history }: NowPlaying, now
 }
 
 /** What there is to show, in whatever size. */
-export interface Sight {
+export interface WidgetState {
   readonly np: NowPlaying | null
-  readonly saying: Saying
+  readonly saying: StatusLine
   /** It may not be true any more. */
   readonly isDoubtful: boolean
   readonly progress: Progress | null
@@ -79,7 +79,7 @@ export interface Sight {
 }
 
 /** The station, or what has to be said instead; it leads to the player. */
-export function sayingView({ kind, text }: Saying, np: NowPlaying | null) {
+export function statusLineView({ kind, text }: StatusLine, np: NowPlaying | null) {
   const words = kind === 'plain' && np !== null ? np.station.name : text
   const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
     ><span class="line" dir="auto">${words}</span>`
@@ -103,7 +103,7 @@ export function songView({ now_playing: { song } }: NowPlaying) {
 }
 
 /** One line that leads to the player. */
-export function badgeView({ np, saying, isDoubtful }: Sight) {
+export function badgeView({ np, saying, isDoubtful }: WidgetState) {
   const { kind, text } = saying
   const name = np?.station.name ?? ''
   const isSong = np !== null && !isDoubtful && np.is_online
@@ -128,7 +128,7 @@ export function badgeView({ np, saying, isDoubtful }: Sight) {
 }
 
 /** A picture, two lines and the bar; all of it leads to the player. */
-export function cardView({ np, saying, isDoubtful, progress, artOf }: Sight) {
+export function cardView({ np, saying, isDoubtful, progress, artOf }: WidgetState) {
   return html`<div
     class="frame card ${isDoubtful ? 'doubtful' : ''}"
     part="frame"
@@ -137,7 +137,7 @@ export function cardView({ np, saying, isDoubtful, progress, artOf }: Sight) {
   >
     ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
     <div class="words">
-      ${sayingView(saying, np)} ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
+      ${statusLineView(saying, np)} ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
       ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
     </div>
   </div>`

@@ -5,8 +5,8 @@ import { artAddress } from '../elements/art-address.ts'
 import { canPlay } from '../elements/can-play.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { openListening } from '../elements/listening.ts'
-import { type Saying, sayingOf } from '../elements/saying.ts'
 import { serverOf } from '../elements/server-address.ts'
+import { type StatusLine, statusLineOf } from '../elements/status-line.ts'
 import { streamsFor } from '../elements/streams.ts'
 import { badgeView, cardView, fullView } from './views.ts'
 
@@ -70,7 +70,7 @@ export class CuewireNowPlaying extends LitElement {
     const [stream] = streams
     return html`${view({
       np,
-      saying: this.#wish() === null ? useless(this.station) : sayingOf(snapshot),
+      saying: this.#wish() === null ? useless(this.station) : statusLineOf(snapshot),
       isDoubtful: snapshot.status === 'stale' || snapshot.status === 'offline',
       progress: this.#station.progress,
       nowMs: this.#station.serverTimeMs(),
@@ -92,7 +92,7 @@ export class CuewireNowPlaying extends LitElement {
 }
 
 /** What is said where there is nothing that could be followed. */
-const useless = (station: string): Saying => ({
+const useless = (station: string): StatusLine => ({
   kind: 'doubt',
   text: station === '' ? 'No station is named' : 'The server is not an address'
 })

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import type { Snapshot } from '../../../web/client/interface.ts'
 import { artAddress } from '../../../web/elements/art-address.ts'
-import { sayingOf } from '../../../web/elements/saying.ts'
 import { serverOf } from '../../../web/elements/server-address.ts'
+import { statusLineOf } from '../../../web/elements/status-line.ts'
 import { streamsFor } from '../../../web/elements/streams.ts'
 import { lengthText, spokenLength, timeOfDay } from '../../../web/elements/time-text.ts'
 import { aStation } from '../../support/builders.ts'
@@ -55,7 +55,7 @@ test.each([
   [{ status: 'offline', reason: 'unreachable' }, 'doubt', /^No connection/],
   [{ status: 'offline', reason: 'unknown', np: null }, 'doubt', /^This station is not here$/]
 ] as const)('what is said of %o', (parts, kind, text) => {
-  const saying = sayingOf(snapshot(parts))
+  const saying = statusLineOf(snapshot(parts))
   expect(saying.kind).toBe(kind)
   expect(saying.text).toMatch(text)
 })

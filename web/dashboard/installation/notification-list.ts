@@ -2,12 +2,12 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
-import { actFor, confirmed } from '../acting.ts'
-import { ask } from '../ask.ts'
+import { actionFor, confirmed } from '../actions.ts'
+import { callApi } from '../call-api.ts'
 import { agoText, number } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { isolated, LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 
 const everyMs = 20_000
 const rowsAtFirst = 20
@@ -50,7 +50,7 @@ export class NotificationList extends LightElement {
     path: () => `${path}?per_page=${this.rows}`,
     everyMs
   })
-  readonly #acting = actFor(this)
+  readonly #acting = actionFor(this)
 
   constructor() {
     super()
@@ -68,7 +68,7 @@ export class NotificationList extends LightElement {
         ${hasUnread ? this.#settleView('Mark all as read', () => this.#markAll()) : nothing}
         ${hasRead ? this.#settleView('Delete those that were read', () => this.#deleteRead()) : nothing}
       </header>
-      ${troubleView(this.#notifications)}
+      ${errorView(this.#notifications)}
       ${value?.total === 0 ? html`<p class="quiet">There is nothing to report.</p>` : nothing}
       <ul class="notifications">
         ${repeat(
@@ -142,7 +142,7 @@ export class NotificationList extends LightElement {
 
   #mark({ notification_id: id, is_read: isRead }: Notification): Promise<void> {
     return this.#change(() =>
-      ask(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: !isRead } })
+      callApi(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: !isRead } })
     )
   }
 
@@ -152,15 +152,15 @@ export class NotificationList extends LightElement {
       text: isolated(title),
       verb: 'Delete'
     })
-    if (isMeant) await this.#change(() => ask(v.unknown(), `${path}/${id}`, { method: 'DELETE' }))
+    if (isMeant) await this.#change(() => callApi(v.unknown(), `${path}/${id}`, { method: 'DELETE' }))
   }
 
   /** One after the other: there is no word for all of them. */
   #markAll(): Promise<void> {
     return this.#change(async () => {
-      const unread = await ask(notifications, `${path}?is_read=false&per_page=${rowsAtMost}`)
+      const unread = await callApi(notifications, `${path}?is_read=false&per_page=${rowsAtMost}`)
       for (const { notification_id: id } of unread.notifications)
-        await ask(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: true } })
+        await callApi(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: true } })
     })
   }
 
@@ -172,7 +172,7 @@ export class NotificationList extends LightElement {
     })
     if (!isMeant) return
     await this.#change(() =>
-      ask(v.unknown(), `${path}/bulk-delete`, { method: 'POST', body: { is_read: true } })
+      callApi(v.unknown(), `${path}/bulk-delete`, { method: 'POST', body: { is_read: true } })
     )
   }
 

@@ -1,11 +1,11 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
 import { installationRightsFor } from '../rights.ts'
-import { troubleView } from '../trouble-view.ts'
-import type { Health, Queue } from './standing.ts'
+import type { Health, Queue } from './installation-status.ts'
 
 const everyMs = 60_000
 const nearlyFull = 90
@@ -36,7 +36,7 @@ export class StorageGauges extends LightElement {
     const { value } = this.#locations
     return html`<section class="panel" aria-labelledby="storage">
       <h2 class="heading" id="storage">Storage</h2>
-      ${troubleView(this.#locations)}
+      ${errorView(this.#locations)}
       ${value?.length === 0 ? html`<p class="quiet">There are no storage locations.</p>` : nothing}
       <ul class="gauges">
         ${value?.map(gaugeView)}

@@ -3,10 +3,10 @@ import * as v from 'valibot'
 
 import { chipView } from '../chip-view.ts'
 import { durationText, number } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
-import { type Health, lateText, type Queue } from './standing.ts'
+import { type Health, lateText, type Queue } from './installation-status.ts'
 
 const everyMs = 30_000
 
@@ -33,7 +33,7 @@ export class SystemHealth extends LightElement {
   protected override render() {
     return html`<section class="panel" aria-labelledby="system">
       <h2 class="heading" id="system">System</h2>
-      ${this.#partsView()} ${this.#queuesView()} ${troubleView(this.#stats)} ${this.#countsView()}
+      ${this.#partsView()} ${this.#queuesView()} ${errorView(this.#stats)} ${this.#countsView()}
     </section>`
   }
 

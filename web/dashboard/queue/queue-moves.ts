@@ -1,6 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { ask, done } from '../ask.ts'
+import { callApi, done } from '../call-api.ts'
 import { notify, refusalNotice } from '../notice.ts'
 import { moved } from './drop-place.ts'
 
@@ -30,7 +30,7 @@ export function movesFor(
   async function tell(id: string, position: number): Promise<void> {
     const path = `api/station/${encodeURIComponent(station())}/queue/${id}/move`
     try {
-      await ask(done, path, { method: 'PUT', body: { position } })
+      await callApi(done, path, { method: 'PUT', body: { position } })
     } catch (error) {
       notify(host, refusalNotice(error))
     }

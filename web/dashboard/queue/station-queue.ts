@@ -3,12 +3,12 @@ import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
 import { lengthText } from '../../elements/time-text.ts'
-import { actFor, confirmed } from '../acting.ts'
-import { ask, done } from '../ask.ts'
+import { actionFor, confirmed } from '../actions.ts'
+import { callApi, done } from '../call-api.ts'
 import { counted, number } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { isolated, LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { zoneTime } from '../zone-time.ts'
 import { moveNow } from './drop-place.ts'
 import { movesFor } from './queue-moves.ts'
@@ -81,7 +81,7 @@ export class StationQueue extends LightElement {
     path: () => `api/station/${encodeURIComponent(this.station)}/playlists`,
     everyMs: 300_000
   })
-  readonly #acting = actFor(this)
+  readonly #acting = actionFor(this)
   readonly #moves = movesFor(
     this,
     () => this.station,
@@ -139,7 +139,7 @@ export class StationQueue extends LightElement {
             : nothing
         }
       </header>
-      ${troubleView(this.#queue)}
+      ${errorView(this.#queue)}
       ${value?.total === 0 ? html`<p class="quiet">Nothing is planned.</p>` : nothing}
       <ol class="queue">
         ${sent.map(row => this.#rowView(row, null))}
@@ -272,7 +272,7 @@ export class StationQueue extends LightElement {
     })
     if (!isMeant) return
     await this.#acting.act('clear', async () => {
-      const { message } = await ask(done, `${this.#path}/clear`, { method: 'POST' })
+      const { message } = await callApi(done, `${this.#path}/clear`, { method: 'POST' })
       await this.#queue.again()
       return message
     })
@@ -286,7 +286,7 @@ export class StationQueue extends LightElement {
     })
     if (!isMeant) return
     await this.#acting.act('remove', async () => {
-      const { message } = await ask(done, `${this.#path}/${row.id}`, { method: 'DELETE' })
+      const { message } = await callApi(done, `${this.#path}/${row.id}`, { method: 'DELETE' })
       await this.#queue.again()
       return message
     })

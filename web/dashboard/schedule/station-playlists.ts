@@ -2,9 +2,9 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { chipView } from '../chip-view.ts'
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { turnsText } from './playlist-words.ts'
 import { scheduleItem, scheduleText } from './schedule-words.ts'
 
@@ -44,7 +44,7 @@ export class StationPlaylists extends LightElement {
     const { value } = this.#playlists
     return html`<section class="panel" aria-labelledby="playlists">
       <h2 class="heading" id="playlists">Playlists</h2>
-      ${troubleView(this.#playlists)}
+      ${errorView(this.#playlists)}
       ${value?.length === 0 ? html`<p class="quiet">There are none yet.</p>` : nothing}
       ${value?.length ? tableView(value) : nothing}
     </section>`

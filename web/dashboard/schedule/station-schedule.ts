@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { placeName, zoneTime } from '../zone-time.ts'
 import { weekView } from './week-view.ts'
 import { dateAfter, mondayOf, weekOf } from './week.ts'
@@ -70,7 +70,7 @@ export class StationSchedule extends LightElement {
           </button>
         </div>
       </header>
-      ${troubleView(this.#openings)}
+      ${errorView(this.#openings)}
       ${weekView(days, { date: date(nowMs), minute: minutes(nowMs) }, name => names.indexOf(name) % hues)}
       ${
         value !== null && names.length === 0

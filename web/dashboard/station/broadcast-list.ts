@@ -2,9 +2,9 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { durationText } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { zoneTime } from '../zone-time.ts'
 
 const everyMs = 60_000
@@ -45,7 +45,7 @@ export class BroadcastList extends LightElement {
     const { time } = zoneTime(this.zone)
     return html`<section class="panel" aria-labelledby="broadcasts">
       <h2 class="heading" id="broadcasts">Live shows</h2>
-      ${troubleView(this.#broadcasts)}
+      ${errorView(this.#broadcasts)}
       ${value?.rows.length === 0 ? html`<p class="quiet">Nobody was live yet.</p>` : nothing}
       <ol>
         ${value?.rows.map(

@@ -4,10 +4,10 @@ import uPlot from 'uplot'
 import { chartFor, inkOf, stepped } from '../chart.ts'
 import { clockText } from '../clock-text.ts'
 import { counted } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { listenerSeries, type Points, summaryOf } from '../listener-series.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { zoneTime } from '../zone-time.ts'
 
 const everyMs = 60_000
@@ -47,7 +47,7 @@ export class DayChart extends LightElement {
         <h2 class="heading" id="day-chart">Listeners in each minute, last 24 hours</h2>
         <p class="chart-text">${value === null ? '' : readout(value.points, this.pointed, time)}</p>
       </header>
-      ${troubleView(this.#series)}
+      ${errorView(this.#series)}
       <div
         class="chart"
         role="img"

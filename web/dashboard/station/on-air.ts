@@ -3,10 +3,10 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
-import { sayingOf } from '../../elements/saying.ts'
+import { statusLineOf } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
-import { actFor, confirmed } from '../acting.ts'
-import { ask, done, server } from '../ask.ts'
+import { actionFor, confirmed } from '../actions.ts'
+import { callApi, done, server } from '../call-api.ts'
 import { counted, number } from '../counted.ts'
 import { keyOfTab } from '../key.ts'
 import { isolated, LightElement } from '../light-element.ts'
@@ -31,14 +31,14 @@ export class OnAir extends LightElement {
     () => ({ server, station: this.station, apiKey: keyOfTab() }),
     ({ np }) => this.#watch(np)
   )
-  readonly #acting = actFor(this)
+  readonly #acting = actionFor(this)
   /** While it is asked whether a play is to be skipped: which, and what ends the question. */
   #question: { readonly shId: number; readonly aborter: AbortController } | null = null
 
   protected override render() {
     const { snapshot } = this.#followed
     const { np, status } = snapshot
-    const { kind, text } = sayingOf(snapshot, zoneTime(np?.station.timezone ?? 'UTC').time)
+    const { kind, text } = statusLineOf(snapshot, zoneTime(np?.station.timezone ?? 'UTC').time)
     const state = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
     if (np === null) return html`<section class="panel on-air" aria-label="On the air">${state}</section>`
     const { song, sh_id: shId, playlist, is_request: isRequest } = np.now_playing
@@ -102,7 +102,7 @@ export class OnAir extends LightElement {
       const path = `api/station/${encodeURIComponent(this.station)}/backend/skip`
       // Another song may begin while this is on its way. What is silent has no number.
       const body = shId === 0 ? {} : { sh_id: shId }
-      return (await ask(done, path, { method: 'POST', body })).message
+      return (await callApi(done, path, { method: 'POST', body })).message
     })
   }
 

@@ -1,5 +1,5 @@
 import { coverView } from '../../elements/cover-view.ts'
-import { server } from '../ask.ts'
+import { server } from '../call-api.ts'
 import { keyOfTab } from '../key.ts'
 import { LightElement } from '../light-element.ts'
 

@@ -2,9 +2,9 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { number } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { isolated, LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { zoneTime } from '../zone-time.ts'
 
 const everyMs = 60_000
@@ -60,7 +60,7 @@ export class StationHistory extends LightElement {
     const all = value?.rows ?? []
     return html`<section class="panel" aria-labelledby="history">
       <h2 class="heading" id="history">History</h2>
-      ${troubleView(this.#plays)}
+      ${errorView(this.#plays)}
       <div class="scroll" role="region" aria-label="Plays" tabindex="0">
         <table class="table">
           <thead>

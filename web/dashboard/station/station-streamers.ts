@@ -3,10 +3,10 @@ import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { chipView } from '../chip-view.ts'
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
 import { scheduleItem, scheduleText } from '../schedule/schedule-words.ts'
-import { troubleView } from '../trouble-view.ts'
 
 const everyMs = 60_000
 
@@ -44,7 +44,7 @@ export class StationStreamers extends LightElement {
     const { value } = this.#streamers
     return html`<section class="panel" aria-labelledby="streamers">
       <h2 class="heading" id="streamers">Streamers</h2>
-      ${troubleView(this.#streamers)}
+      ${errorView(this.#streamers)}
       ${value?.length === 0 ? html`<p class="quiet">Nobody may go live on this station.</p>` : nothing}
       ${value?.length ? this.#tableView(value) : nothing}
     </section>`

@@ -2,14 +2,14 @@ import { html, nothing, type PropertyValues } from 'lit'
 
 import type { NowPlaying, Snapshot } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
-import { sayingOf } from '../../elements/saying.ts'
-import { server } from '../ask.ts'
+import { statusLineOf } from '../../elements/status-line.ts'
+import { server } from '../call-api.ts'
+import { refusedView } from '../error-view.ts'
 import { keyOfTab } from '../key.ts'
 import { LightElement } from '../light-element.ts'
 import { titlePage } from '../page-title.ts'
 import { stationRightsFor } from '../rights.ts'
 import { type Section, stationAddress } from '../route.ts'
-import { refusedView } from '../trouble-view.ts'
 import { placeName, zoneTime } from '../zone-time.ts'
 
 /** A station for those who operate it: what plays, and everything about it that the key may see. */
@@ -177,7 +177,7 @@ function occasionOf({
 }
 
 function missingView(snapshot: Snapshot) {
-  const { kind, text } = sayingOf(snapshot)
+  const { kind, text } = statusLineOf(snapshot)
   return html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
 }
 

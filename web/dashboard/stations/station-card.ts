@@ -6,15 +6,15 @@ import type { NowPlaying, Progress, Snapshot } from '../../client/interface.ts'
 import { isData } from '../../client/message.ts'
 import { progressAt } from '../../client/progress.ts'
 import { followFor } from '../../elements/followed-station.ts'
-import { sayingOf } from '../../elements/saying.ts'
+import { statusLineOf } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
-import { server } from '../ask.ts'
+import { server } from '../call-api.ts'
 import { counted } from '../counted.ts'
 import { keyOfTab } from '../key.ts'
 import { LightElement } from '../light-element.ts'
 import { stationAddress } from '../route.ts'
 import { zoneTime } from '../zone-time.ts'
-import { turnFor } from './turn.ts'
+import { followSlotFor } from './follow-slots.ts'
 
 /**
  * Tells that a station went on the air or off, that somebody goes live, or that there is no more news of it.
@@ -39,7 +39,7 @@ export class StationCard extends LightElement {
   /** Whether somebody looks who may do more than listen. */
   declare isOperated: boolean
 
-  readonly #following = turnFor(this)
+  readonly #following = followSlotFor(this)
   #turn = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #station = followFor(
@@ -72,7 +72,7 @@ export class StationCard extends LightElement {
     const snapshot = this.#snapshot()
     const np = snapshot.np ?? this.listed
     const { station, now_playing: playing, listeners } = np
-    const { kind, text } = sayingOf(snapshot, zoneTime(station.timezone).time)
+    const { kind, text } = statusLineOf(snapshot, zoneTime(station.timezone).time)
     const { song } = playing
     return html`<article class="card" data-kind=${kind}>
       <song-cover .address=${song.art} .isPrivate=${!station.is_public}></song-cover>

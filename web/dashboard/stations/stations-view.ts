@@ -3,11 +3,11 @@ import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { counted, number } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { titlePage } from '../page-title.ts'
 import { readFor } from '../reading.ts'
 import { stationAddress } from '../route.ts'
-import { troubleView } from '../trouble-view.ts'
 import { nowPlayingList, stationTurned, takeShown } from './station-card.ts'
 
 const everyMs = 15_000
@@ -53,7 +53,7 @@ export class StationsView extends LightElement {
     const { value, trouble } = this.#stations
     if (value === null)
       return html`<h1 class="headline" tabindex="-1">Stations</h1>
-        ${troubleView(this.#stations)}`
+        ${errorView(this.#stations)}`
     const found = value.filter(np => isFound(np, this.sought) && !(this.isOnlySilent && np.is_online))
     return html`
       <header class="overview">
@@ -61,7 +61,7 @@ export class StationsView extends LightElement {
         <p class="overview-text">${this.#silentView(value)}${audience(value)}</p>
         ${value.length < searchedFrom ? nothing : this.#searchView()}
       </header>
-      ${trouble === null ? nothing : troubleView(this.#stations)}
+      ${trouble === null ? nothing : errorView(this.#stations)}
       <ul class="cards" aria-label="Stations">
         ${repeat(
           found.slice(0, this.shown),

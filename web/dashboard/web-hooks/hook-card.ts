@@ -1,12 +1,12 @@
 import { html, nothing } from 'lit'
 
-import { actFor, confirmed } from '../acting.ts'
-import { ask, done } from '../ask.ts'
+import { actionFor, confirmed } from '../actions.ts'
+import { callApi, done } from '../call-api.ts'
 import { chipView } from '../chip-view.ts'
 import { counted } from '../counted.ts'
+import { errorView } from '../error-view.ts'
 import { isolated, LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { zoneTime } from '../zone-time.ts'
 import { againView } from './hook-trouble.ts'
 import {
@@ -53,7 +53,7 @@ export class HookCard extends LightElement {
   declare rows: number
   declare tested: TestResult | null
 
-  readonly #acting = actFor(this)
+  readonly #acting = actionFor(this)
   readonly #deliveries = readFor(this, {
     schema: deliveries,
     path: () => `${this.#path}/deliveries?per_page=${this.rows}`,
@@ -122,7 +122,7 @@ export class HookCard extends LightElement {
   #deliveriesView() {
     const { value } = this.#deliveries
     if (value?.rows.length === 0) return html`<p class="quiet">Nothing was sent yet.</p>`
-    return html`${troubleView(this.#deliveries)}
+    return html`${errorView(this.#deliveries)}
       <div
         class="scroll"
         role="region"
@@ -190,7 +190,7 @@ export class HookCard extends LightElement {
   async #test(): Promise<void> {
     this.tested = null
     await this.#acting.act('test', async () => {
-      this.tested = await ask(testResult, `${this.#path}/test`, { method: 'PUT', timeoutMs: testMs })
+      this.tested = await callApi(testResult, `${this.#path}/test`, { method: 'PUT', timeoutMs: testMs })
       return ''
     })
   }
@@ -207,7 +207,7 @@ export class HookCard extends LightElement {
       }))
     if (!isMeant) return
     await this.#acting.act('toggle', async () => {
-      const { message } = await ask(done, `${this.#path}/toggle`, { method: 'PUT' })
+      const { message } = await callApi(done, `${this.#path}/toggle`, { method: 'PUT' })
       this.dispatchEvent(new Event(hookChanged, { bubbles: true }))
       await this.#deliveries.again()
       return message

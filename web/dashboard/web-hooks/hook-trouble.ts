@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
-import { actFor, type Acting } from '../acting.ts'
-import { ask, done } from '../ask.ts'
+import { actionFor, type PendingAction } from '../actions.ts'
+import { callApi, done } from '../call-api.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
 import { zoneTime } from '../zone-time.ts'
@@ -26,7 +26,7 @@ export class HookTrouble extends LightElement {
   declare hook: Hook
   declare mayTell: boolean
 
-  readonly #acting = actFor(this)
+  readonly #acting = actionFor(this)
   /** What is tried again is the oldest of what waits. */
   readonly #pending = readFor(this, {
     schema: deliveries,
@@ -75,10 +75,10 @@ export class HookTrouble extends LightElement {
 }
 
 /** A button that sends a delivery again, which is at `path`; `readAgain` brings what becomes of it. */
-export function againView(acting: Acting, path: string, readAgain: () => Promise<unknown>) {
+export function againView(acting: PendingAction, path: string, readAgain: () => Promise<unknown>) {
   const send = () =>
     acting.act('send again', async () => {
-      const { message } = await ask(done, `${path}/redeliver`, { method: 'POST' })
+      const { message } = await callApi(done, `${path}/redeliver`, { method: 'POST' })
       await readAgain()
       return message
     })

@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
+import { errorView } from '../error-view.ts'
 import { LightElement } from '../light-element.ts'
 import { readFor } from '../reading.ts'
-import { troubleView } from '../trouble-view.ts'
 import { hookChanged } from './hook-card.ts'
 import { hooks } from './hook.ts'
 
@@ -38,7 +38,7 @@ export class StationHooks extends LightElement {
   protected override render() {
     const { value } = this.#hooks
     return html`<h2 class="only-heard">Web hooks</h2>
-      ${troubleView(this.#hooks)}
+      ${errorView(this.#hooks)}
       ${value?.length === 0 ? html`<p class="quiet">This station has no web hooks.</p>` : nothing}
       <ul class="stack">
         ${repeat(

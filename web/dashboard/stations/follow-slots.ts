@@ -1,16 +1,16 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { seenFor } from '../seen.ts'
-import { openSeats } from './seats.ts'
+import { openSemaphore } from './semaphore.ts'
 
 /** What only passes by is not followed, and what is out of sight for a moment still is. */
 const settledMs = 300
 const keptMs = 5_000
 /** Each takes a connection of its own. */
-const seats = openSeats(24)
+const seats = openSemaphore(24)
 
 /** Whether an element may follow what it shows: it has been in sight for a while, and few others do. */
-export function turnFor(host: ReactiveControllerHost & Element): { readonly isOn: boolean } {
+export function followSlotFor(host: ReactiveControllerHost & Element): { readonly isOn: boolean } {
   const seen = seenFor(host)
   let isOn = false
   let wasSeen = false

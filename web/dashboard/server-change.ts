@@ -1,12 +1,12 @@
 const name = 'cuewire-server-turned'
 
 /** Tells that the server does not answer any more, or does again. */
-export function tellServerTurn(isThere: boolean): void {
+export function announceServerChange(isThere: boolean): void {
   document.dispatchEvent(new CustomEvent(name, { detail: isThere }))
 }
 
 /** Hears of that until the function it gives is called. */
-export function onServerTurn(hear: (isThere: boolean) => void): () => void {
+export function onServerChange(hear: (isThere: boolean) => void): () => void {
   const listen = (event: Event) => {
     if (event instanceof CustomEvent) hear(event.detail === true)
   }

@@ -26,7 +26,7 @@ export const queues = v.object({
 export type Queue = v.InferOutput<typeof queues>['queues'][number]
 
 /** How the installation is, as far as that is known. */
-export interface Standing {
+export interface InstallationStatus {
   readonly health: Health | null
   readonly queues: readonly Queue[]
   /** Why it could not be found out; empty: it could. */
@@ -36,7 +36,7 @@ export interface Standing {
 const isOld = 'what is shown may be old'
 
 /** What is wrong with the installation, in sentences, worst first. */
-export function troublesOf({ health: parts, queues: all, silence }: Standing): string[] {
+export function installationProblems({ health: parts, queues: all, silence }: InstallationStatus): string[] {
   if (silence !== '') return [`${silence} What is shown may be old.`]
   const said: string[] = []
   if (parts?.redis === 'down') said.push(`Redis does not answer: ${isOld}.`)

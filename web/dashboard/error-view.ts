@@ -4,7 +4,7 @@ import { agoText } from './counted.ts'
 import type { Reading } from './reading.ts'
 
 /** Stands where something is read: that it is not there yet, or why it is not, or that it is old. */
-export function troubleView({
+export function errorView({
   value,
   trouble,
   readAtMs,

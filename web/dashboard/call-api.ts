@@ -7,7 +7,7 @@ import { asRefusal, Refusal, refusalOf } from './refusal.ts'
 /** The server that sent this page. */
 export const server: URL = serverOf(import.meta.url)
 
-export interface Question {
+export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly body?: unknown
   /** Instead of that of the tab. */
@@ -25,10 +25,10 @@ export const keyRefused = 'cuewire-key-refused'
  * Asks the API (`api/stats`), with the key of the tab. Throws a `Refusal`, also where the answer is not as it
  * should be.
  */
-export async function ask<Schema extends v.GenericSchema>(
+export async function callApi<Schema extends v.GenericSchema>(
   schema: Schema,
   path: string,
-  question: Question = {}
+  question: CallOptions = {}
 ): Promise<v.InferOutput<Schema>> {
   try {
     return await answerOf(schema, path, question)
@@ -42,7 +42,7 @@ export async function ask<Schema extends v.GenericSchema>(
 async function answerOf<Schema extends v.GenericSchema>(
   schema: Schema,
   path: string,
-  { method = 'GET', body, key = keyOfTab(), signal, timeoutMs = defaultPatienceMs }: Question
+  { method = 'GET', body, key = keyOfTab(), signal, timeoutMs = defaultPatienceMs }: CallOptions
 ): Promise<v.InferOutput<Schema>> {
   const patience = AbortSignal.timeout(timeoutMs)
   const answer = await fetch(new URL(path, server), {

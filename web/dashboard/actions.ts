@@ -3,7 +3,7 @@ import { html, type ReactiveControllerHost, render } from 'lit'
 import { notify, refusalNotice } from './notice.ts'
 
 /** What an element does for an operator. */
-export interface Acting {
+export interface PendingAction {
   /** The name of what is under way; null: nothing is. */
   readonly underWay: string | null
   /**
@@ -13,7 +13,7 @@ export interface Acting {
 }
 
 /** Lets an element do one thing at a time, and draws it again when one begins and ends. */
-export function actFor(host: ReactiveControllerHost & EventTarget): Acting {
+export function actionFor(host: ReactiveControllerHost & EventTarget): PendingAction {
   let underWay: string | null = null
   return {
     get underWay() {

@@ -6,15 +6,15 @@ import { timeOfDay } from './time-text.ts'
  * `quiet` a station off the air, `doubt` what may not be true any more. `timeOf` writes times; as the
  * visitor's clock unless told.
  */
-export interface Saying {
+export interface StatusLine {
   readonly kind: 'plain' | 'live' | 'quiet' | 'doubt'
   readonly text: string
 }
 
-export function sayingOf(
+export function statusLineOf(
   { status, reason, np, trueAtMs }: Snapshot,
   timeOf: (unixSeconds: number) => string = seconds => timeOfDay(seconds)
-): Saying {
+): StatusLine {
   if (status === 'connecting') return { kind: 'quiet', text: 'Connecting' }
   if (reason === 'unknown') return { kind: 'doubt', text: 'This station is not here' }
   if (status === 'offline' || np === null) return { kind: 'doubt', text: 'No connection to the station' }

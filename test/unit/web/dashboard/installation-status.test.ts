@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { lateText, troublesOf } from '../../../../web/dashboard/installation/standing.ts'
+import { lateText, installationProblems } from '../../../../web/dashboard/installation/installation-status.ts'
 import { isolated } from '../../../../web/dashboard/light-element.ts'
 import { parseRoute } from '../../../../web/dashboard/route.ts'
 
@@ -9,24 +9,26 @@ const queue = { name: 'advance', workers: 1, waiting: 0, delayed: 3, overdue: 0,
 const standing = { health, queues: [queue], silence: '' }
 
 test('nothing is said while everything is well, or not known', () => {
-  expect(troublesOf(standing)).toEqual([])
-  expect(troublesOf({ health: null, queues: [], silence: '' })).toEqual([])
-  expect(troublesOf({ ...standing, queues: [{ ...queue, name: 'of tomorrow', workers: 0 }] })).toEqual([])
+  expect(installationProblems(standing)).toEqual([])
+  expect(installationProblems({ health: null, queues: [], silence: '' })).toEqual([])
+  expect(
+    installationProblems({ ...standing, queues: [{ ...queue, name: 'of tomorrow', workers: 0 }] })
+  ).toEqual([])
 })
 
 test('what is wrong is said once, by its cause', () => {
-  expect(troublesOf({ ...standing, health: { ...health, redis: 'down', live_state: 'stale' } })).toEqual([
-    'Redis does not answer: what is shown may be old.'
-  ])
-  expect(troublesOf({ ...standing, health: { ...health, redis: 'read-only', live_state: 'stale' } })).toEqual(
-    ['Redis takes no writes: what is shown may be old.']
-  )
-  expect(troublesOf({ ...standing, health: { ...health, live_state: 'stale' } })).toEqual([
+  expect(
+    installationProblems({ ...standing, health: { ...health, redis: 'down', live_state: 'stale' } })
+  ).toEqual(['Redis does not answer: what is shown may be old.'])
+  expect(
+    installationProblems({ ...standing, health: { ...health, redis: 'read-only', live_state: 'stale' } })
+  ).toEqual(['Redis takes no writes: what is shown may be old.'])
+  expect(installationProblems({ ...standing, health: { ...health, live_state: 'stale' } })).toEqual([
     'The server hears nothing of the stations: what is shown may be old.'
   ])
-  expect(troublesOf({ ...standing, health: { ...health, postgres: 'down' } })).toHaveLength(1)
+  expect(installationProblems({ ...standing, health: { ...health, postgres: 'down' } })).toHaveLength(1)
   expect(
-    troublesOf({
+    installationProblems({
       ...standing,
       health: { ...health, redis: 'down' },
       silence: 'The server cannot be reached.'
@@ -36,7 +38,9 @@ test('what is wrong is said once, by its cause', () => {
 
 test('workers that are late or not there are told', () => {
   const late = { ...queue, overdue: 2, late_ms: 11_200 }
-  expect(troublesOf({ ...standing, queues: [late, { ...queue, name: 'deliver', workers: 0 }] })).toEqual([
+  expect(
+    installationProblems({ ...standing, queues: [late, { ...queue, name: 'deliver', workers: 0 }] })
+  ).toEqual([
     'Workers are late by 12 s: songs do not end in time.',
     'No worker is there: web hooks are not told.'
   ])

@@ -1,5 +1,5 @@
 /** A place among few; given up, it is the next one's. */
-export interface Seats {
+export interface Semaphore {
   /**
    * `take` is called once there is a place, which may be at once. Gives the function that gives it up, or the
    * wish.
@@ -8,7 +8,7 @@ export interface Seats {
 }
 
 /** So many may do something at the same time; others wait their turn. */
-export function openSeats(count: number): Seats {
+export function openSemaphore(count: number): Semaphore {
   const seated = new Set<() => void>()
   const waiting = new Set<() => void>()
 

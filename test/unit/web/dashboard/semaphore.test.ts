@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
 import { noteAnswer, isWorthAsking } from '../../../../web/dashboard/report-refusals.ts'
-import { openSeats } from '../../../../web/dashboard/stations/seats.ts'
+import { openSemaphore } from '../../../../web/dashboard/stations/semaphore.ts'
 
 test('so many have a seat, and whoever gives one up lets the next one in', () => {
-  const seats = openSeats(2)
+  const seats = openSemaphore(2)
   const seated: string[] = []
   const leave = ['a', 'b', 'c', 'd'].map(name => seats.ask(() => seated.push(name)))
   expect(seated).toEqual(['a', 'b'])
