@@ -1,3 +1,4 @@
+import { openTimeSlices } from '../runtime/time-slices.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
 import type { Subscription } from './session.ts'
@@ -26,7 +27,7 @@ interface Job {
 interface DeliveryInFlight {
   readonly deliver: Deliver
   readonly announcedAt: number
-  readonly rest: Iterator<Subscription> & Iterable<Subscription>
+  readonly rest: Iterator<Subscription>
 }
 
 /** Length of a time slice; then polls and pings are handled. */
@@ -38,10 +39,8 @@ const sliceMs = 1
  */
 export function openFanOut(prepare: Prepare, onError: (error: unknown) => void): FanOut {
   const waiting = new Map<Channel, Job>()
-  let round: DeliveryInFlight | null = null
+  let current: DeliveryInFlight | null = null
   let announced = 0
-  let isScheduled = false
-  let isClosed = false
 
   /** Begins the next delivery. */
   function next(): DeliveryInFlight | null {
@@ -54,46 +53,21 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void):
     return null
   }
 
-  /**
-   * Delivers to subscribers until the deadline (`performance.now()`). Subscribers that join meanwhile are
-   * skipped.
-   */
-  function deliverUntil({ deliver, announcedAt, rest }: DeliveryInFlight, deadline: number): void {
-    for (const subscription of rest) {
-      if (subscription.joinedAt < announcedAt) {
-        try {
-          deliver(subscription)
-        } catch (error) {
-          onError(error)
-        }
-      }
-      if (performance.now() >= deadline) return
+  /** Delivers to one subscriber; false if nothing is left. Subscribers that join meanwhile are skipped. */
+  function step(): boolean {
+    try {
+      current ??= next()
+      if (current === null) return false
+      const { done, value: subscription } = current.rest.next()
+      if (done === true) current = null
+      else if (subscription.joinedAt < current.announcedAt) current.deliver(subscription)
+    } catch (error) {
+      onError(error)
     }
-    round = null
+    return true
   }
 
-  function runSlice(): void {
-    isScheduled = false
-    if (isClosed) return
-    const deadline = performance.now() + sliceMs
-    do {
-      try {
-        round ??= next()
-      } catch (error) {
-        onError(error)
-        continue
-      }
-      if (round === null) return
-      deliverUntil(round, deadline)
-    } while (performance.now() < deadline)
-    schedule()
-  }
-
-  function schedule(): void {
-    if (isScheduled || isClosed) return
-    isScheduled = true
-    setImmediate(runSlice)
-  }
+  const slices = openTimeSlices(sliceMs, step)
 
   return {
     position: () => announced,
@@ -106,10 +80,10 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void):
         for (const trigger of triggers) job.triggers.add(trigger)
         job.announcedAt = announced
       }
-      schedule()
+      slices.wake()
     },
     close: () => {
-      isClosed = true
+      slices.close()
       waiting.clear()
     }
   }

@@ -4,11 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { withDeadline } from '../runtime/deadline.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
+import { openSlicedQueue } from '../runtime/time-slices.ts'
 import { mayHaveBeenSent } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Admission } from './admission.ts'
 import { type Channel, openChannels } from './channels.ts'
-import { openTimeSlices, delayPublication, showDue } from './delays.ts'
+import { delayPublication, showDue } from './delays.ts'
 import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
@@ -79,6 +80,9 @@ export interface Hub {
   readonly close: () => void
 }
 
+/** Length of a time slice in which messages are answered. */
+const sliceMs = 1
+
 /** Timeout for asking Redis for a newer state. */
 const refreshMs = 1_000
 
@@ -128,8 +132,8 @@ export function openHub(options: HubOptions): Hub {
     }
   }
 
-  /** Answers take longer than messages take to send, so they are given in turns. */
-  const turns = openTimeSlices<Session>(session => guard(session, () => takeMessage(session)))
+  /** Answering takes longer than sending a message, so messages are answered in time slices. */
+  const inboxes = openSlicedQueue<Session>(sliceMs, session => guard(session, () => takeMessage(session)))
 
   function receive(session: Session, text: string): void {
     if (session.phase === 'ended') return
@@ -138,7 +142,7 @@ export function openHub(options: HubOptions): Hub {
     const size = inbox.reduce((sum, each) => sum + each.length, 0)
     if (inbox.length > 1 && (inbox.length > maxMessages || size > maxMessageBytes))
       return end(session, 'tooManyMessages')
-    if (session.phase !== 'asking') turns.add(session)
+    if (session.phase !== 'asking') inboxes.add(session)
   }
 
   function takeMessage(session: Session): void {
@@ -150,7 +154,7 @@ export function openHub(options: HubOptions): Hub {
   }
 
   function continueWith(session: Session): void {
-    if (session.inbox !== null && session.phase !== 'asking') turns.add(session)
+    if (session.inbox !== null && session.phase !== 'asking') inboxes.add(session)
   }
 
   function answer(session: Session, text: string): void {
@@ -327,7 +331,7 @@ export function openHub(options: HubOptions): Hub {
     clearInterval(timer)
     stopListening()
     stopHearingOfGone()
-    turns.close()
+    inboxes.close()
     fanOut.close()
   }
 

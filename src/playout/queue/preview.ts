@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
 import { simulate, type SimulatedPlay } from '../../autodj/simulate.ts'
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { runInTimeSlices } from '../../runtime/time-slices.ts'
 import { followedAtMs } from '../rows.ts'
 import { type Situation, previewSituation } from '../situation.ts'
 
@@ -44,24 +43,20 @@ async function collect(
   const endsAtMs =
     play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? followedAtMs(play, station.overlapMs))
   const plays: SimulatedPlay[] = []
-  const beganMs = performance.now()
-  let sliceBeganMs = beganMs
-  for (const each of simulate({
+  const deadline = performance.now() + timeoutMs
+  const simulated = simulate({
     library,
     queue,
     startedAtMs: play?.startedAtMs ?? nowMs,
     fromMs: endsAtMs,
     queueLength: station.queueLength,
     nextSeq: station.nextSeq
-  })) {
-    if (each.startsAtMs >= untilMs || plays.length >= playsAtMost) break
-    plays.push(each)
-    const now = performance.now()
-    if (now - beganMs > timeoutMs || !isWanted()) break
-    if (now - sliceBeganMs > sliceMs) {
-      await nextTurn()
-      sliceBeganMs = performance.now()
-    }
-  }
+  })
+  await runInTimeSlices(sliceMs, () => {
+    const { done, value: next } = simulated.next()
+    if (done === true || next.startsAtMs >= untilMs || plays.length >= playsAtMost) return false
+    plays.push(next)
+    return performance.now() < deadline && isWanted()
+  })
   return plays
 }

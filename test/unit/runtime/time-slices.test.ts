@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openTimeSlices } from '../../../src/live/delays.ts'
+import { openSlicedQueue, runInTimeSlices } from '../../../src/runtime/time-slices.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the work' }
@@ -11,12 +11,12 @@ function busy(ms: number): void {
 
 test('work is done in its order, with room for others in between', async () => {
   const done: number[] = []
-  const turns = openTimeSlices<number>(item => {
+  const queue = openSlicedQueue<number>(1, item => {
     busy(0.5)
     done.push(item)
   })
-  for (let item = 0; item < 40; item++) turns.add(item)
-  turns.add(3)
+  for (let item = 0; item < 40; item++) queue.add(item)
+  queue.add(3)
   expect(done).toEqual([])
   const seen: number[] = []
   const timer = setInterval(() => seen.push(done.length), 0)
@@ -28,12 +28,22 @@ test('work is done in its order, with room for others in between', async () => {
 
 test('what asks for another turn comes after those that wait', async () => {
   const done: string[] = []
-  const turns = openTimeSlices<string>(item => {
+  const queue = openSlicedQueue<string>(1, item => {
     done.push(item)
-    if (done.length === 1) turns.add(item)
+    if (done.length === 1) queue.add(item)
   })
-  turns.add('a')
-  turns.add('b')
+  queue.add('a')
+  queue.add('b')
   await waitFor(() => done.length === 3, soon)
   expect(done).toEqual(['a', 'b', 'a'])
+})
+
+test('a loop in time slices ends with its last step, and rejects with what a step throws', async () => {
+  let count = 0
+  await runInTimeSlices(1, () => ++count < 100)
+  expect(count).toBe(100)
+  const failing = runInTimeSlices(1, () => {
+    throw new Error('broken')
+  })
+  await expect(failing).rejects.toThrow('broken')
 })
