@@ -1,5 +1,6 @@
 import type { Trigger } from '../station/triggers.ts'
 import { deltaFormat, disconnectReasons, timeChannel, type DisconnectReason } from './protocol.ts'
+import type { ServerFrames } from './vocabulary.ts'
 
 /**
  * The frames of PROTOCOL.md as text. The now-playing document comes in as JSON text and is pasted, not
@@ -107,11 +108,16 @@ export function renderDelta(
 }
 
 export function renderTimeFrame(nowSeconds: number): string {
-  return `{"channel":"${timeChannel}","pub":{"data":{"time":${nowSeconds}},"offset":${nowSeconds}}}`
+  const frame: ServerFrames['time'] = {
+    channel: timeChannel,
+    pub: { data: { time: nowSeconds }, offset: nowSeconds }
+  }
+  return JSON.stringify(frame)
 }
 
 export function renderDisconnect(ending: DisconnectReason): string {
-  return JSON.stringify({ disconnect: disconnectReasons[ending] })
+  const frame: ServerFrames['disconnect'] = { disconnect: disconnectReasons[ending] }
+  return JSON.stringify(frame)
 }
 
 function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): string {

@@ -1,5 +1,7 @@
 /** What clients may say and how a session ends: see PROTOCOL.md. Nothing here does I/O. */
 
+import type { SubscribeMessage, SubscribeOptions, Unchecked } from './vocabulary.ts'
+
 /** Why a session ends: the code and reason of the disconnect frame and of the close frame. */
 export const disconnectReasons = {
   shutdown: { code: 3001, reason: 'shutdown' },
@@ -46,10 +48,10 @@ export interface Subscribe {
 /** Parses the subscribe message; returns how the session has to end if it is invalid. Never throws. */
 export function parseSubscribe(text: string): Subscribe | DisconnectReason {
   if (Buffer.byteLength(text) > maxMessageBytes) return 'tooBig'
-  const message = parseObject(text)
+  const message: Unchecked<SubscribeMessage> | null = parseObject(text)
   if (message === null) return 'badRequest'
-  const token = 'token' in message && typeof message.token === 'string' ? message.token : ''
-  const subs = 'subs' in message ? (message.subs ?? {}) : null
+  const token = typeof message.token === 'string' ? message.token : ''
+  const subs = Object.hasOwn(message, 'subs') ? (message.subs ?? {}) : null
   if (subs === null) return { wishes: null, token }
   if (typeof subs !== 'object' || Array.isArray(subs)) return 'badRequest'
   const entries = Object.entries(subs)
@@ -103,12 +105,12 @@ function parseObject(text: string): object | null {
 const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
 function wishOf(channel: string, options: unknown): SubscriptionRequest {
-  const given = typeof options === 'object' && options !== null ? options : {}
+  const given: Unchecked<SubscribeOptions> = typeof options === 'object' && options !== null ? options : {}
   return {
     channel,
-    recover: 'recover' in given && given.recover === true,
-    delta: 'delta' in given && given.delta === deltaFormat,
-    offset: 'offset' in given && isOffset(given.offset) ? given.offset : 0,
-    epoch: 'epoch' in given && typeof given.epoch === 'string' ? given.epoch : ''
+    recover: given.recover === true,
+    delta: given.delta === deltaFormat,
+    offset: isOffset(given.offset) ? given.offset : 0,
+    epoch: typeof given.epoch === 'string' ? given.epoch : ''
   }
 }

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 
+import type { ServerFrames } from '../../src/live/vocabulary.ts'
+
 /**
  * What the live protocol may put on the wire, to the last key: strict models in the event rendering, after
- * PROTOCOL.md and section 1.2 of the facts. Nothing of the server's own code is used here.
+ * PROTOCOL.md. Of the server's own code only the types of the frames are used, to be compared with.
  */
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -159,7 +161,7 @@ export const frames = {
     })
   }),
   ping: v.strictObject({})
-}
+} satisfies { [K in keyof ServerFrames]: v.GenericSchema<unknown, ServerFrames[K]> }
 
 export type Kind = keyof typeof frames
 export type FrameOf<K extends Kind> = v.InferOutput<(typeof frames)[K]>

@@ -1,3 +1,4 @@
+import type { SubscribeMessage } from '../../src/live/vocabulary.ts'
 import type { Fetch, WebSocketClass, WebSocketLike } from './interface.ts'
 import { type Message, readFrame } from './message.ts'
 import type { End } from './moves.ts'
@@ -32,11 +33,12 @@ export const channelOf = ({ station }: Wish) => `station:${station}`
 
 /** What is sent to subscribe. */
 export function subscription(wish: Wish): string {
-  const options = { recover: true, delta: 'merge-patch', ...wish.position() }
-  return JSON.stringify({
+  const options = { recover: true, delta: 'merge-patch' as const, ...wish.position() }
+  const message: SubscribeMessage = {
     subs: { [channelOf(wish)]: options },
     ...(wish.apiKey === '' ? {} : { token: wish.apiKey })
-  })
+  }
+  return JSON.stringify(message)
 }
 
 /** Headers of a request, which tell the key, if there is one. */

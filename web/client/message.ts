@@ -1,3 +1,11 @@
+import type {
+  ChannelEntry,
+  Connect,
+  DeltaPublication,
+  Publication,
+  ServerFrames,
+  Unchecked
+} from '../../src/live/vocabulary.ts'
 import type { NowPlaying } from './interface.ts'
 
 /**
@@ -49,19 +57,19 @@ export function readFrame(text: string, channel: string): readonly Message[] {
     return garbled
   }
   if (!isObject(frame)) return garbled
-  const { connect, pub, disconnect } = frame
+  const { channel: named, connect, pub, disconnect }: Unchecked<ServerFrames[keyof ServerFrames]> = frame
   if (isObject(connect)) return readConnect(connect, channel)
-  if (isObject(pub)) return frame['channel'] === channel ? [readPublication(pub, null)] : []
+  if (isObject(pub)) return named === channel ? [readPublication(pub, null)] : []
   if (isObject(disconnect)) return [{ type: 'dismissed', code: Number(disconnect['code']) || 0 }]
   return Object.keys(frame).length === 0 ? [{ type: 'pinged' }] : []
 }
 
-function readConnect(connect: Readonly<Record<string, unknown>>, channel: string): readonly Message[] {
+function readConnect(connect: Unchecked<Connect>, channel: string): readonly Message[] {
   const { subs, time } = connect
   const timeMs = typeof time === 'number' ? time : null
   const entry = isObject(subs) ? subs[channel] : undefined
-  if (!isObject(entry) || typeof entry['epoch'] !== 'string') return [{ type: 'missing', timeMs }]
-  const { epoch, publications, offset } = entry
+  const { epoch, publications, offset }: Unchecked<ChannelEntry> = isObject(entry) ? entry : {}
+  if (typeof epoch !== 'string') return [{ type: 'missing', timeMs }]
   if (!Array.isArray(publications))
     return [{ type: 'connected', epoch, upTo: typeof offset === 'number' ? offset : null, timeMs }]
   const published = publications.map((each: unknown) =>
@@ -71,7 +79,7 @@ function readConnect(connect: Readonly<Record<string, unknown>>, channel: string
 }
 
 function readPublication(
-  { data, delta, offset }: Readonly<Record<string, unknown>>,
+  { data, delta, offset }: Unchecked<Publication | DeltaPublication>,
   epoch: string | null
 ): Message {
   if (typeof offset !== 'number' || (data === undefined) === (delta === undefined)) return { type: 'garbled' }
