@@ -34,13 +34,13 @@ export interface Repeated {
 }
 
 export interface Channels {
-  /** The channels of a name: one, and one for each delay that somebody asked for. */
+  /** The channels of a name: one, and one for each delay that was requested. */
   readonly named: (name: string) => readonly Channel[]
   readonly all: () => Iterable<Channel>
   /**
    * Replaces the subscriptions of a session; what is known of the state it has stays with a channel it keeps.
    */
-  readonly subscribe: (session: Session, wishes: readonly SubscriptionRequest[], joinedAt: number) => void
+  readonly subscribe: (session: Session, requests: readonly SubscriptionRequest[], joinedAt: number) => void
   /** Takes all subscriptions of a session away. */
   readonly leave: (session: Session) => void
 }
@@ -86,8 +86,8 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
     }
   }
 
-  function add(session: Session, wish: SubscriptionRequest, joinedAt: number): Subscription {
-    const channel = find(wish.channel, session.delayMs) ?? openChannel(wish.channel, session.delayMs)
+  function add(session: Session, request: SubscriptionRequest, joinedAt: number): Subscription {
+    const channel = find(request.channel, session.delayMs) ?? openChannel(request.channel, session.delayMs)
     const before = session.subscriptions.find(each => each.channel === channel)
     const subscription: Subscription = {
       session,
@@ -96,7 +96,7 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
       epoch: before?.epoch ?? '',
       offset: before?.offset ?? 0,
       base: null,
-      isDelta: wish.delta,
+      isDelta: request.delta,
       missed: null
     }
     channel.subscribers.add(subscription)
@@ -106,9 +106,9 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
   return {
     named: name => byName.get(name) ?? none,
     all: () => open,
-    subscribe: (session, wishes, joinedAt) => {
+    subscribe: (session, requests, joinedAt) => {
       const before = session.subscriptions
-      session.subscriptions = wishes.map(wish => add(session, wish, joinedAt))
+      session.subscriptions = requests.map(request => add(session, request, joinedAt))
       session.held = null
       remove(before)
     },

@@ -66,7 +66,7 @@ export function renderConnect(connect: {
 }
 
 /** The entry of a channel that has nothing to say yet, and of `global:time`. */
-export const waitingEntry = '{}'
+export const emptyEntry = '{}'
 
 /** How a channel was requested: with `recover`, as a client that has this state, or for deltas. */
 export interface SubscriptionReply {

@@ -33,15 +33,15 @@ export const channelsPerSecond = 16
 export interface SubscriptionRequest {
   readonly channel: string
   readonly recover: boolean
-  /** Publications as differences, where that is possible. */
+  /** Publications as deltas, where possible. */
   readonly delta: boolean
   readonly offset: number
   readonly epoch: string
 }
 
-/** The client message. `wishes` is null if it had no `subs`; `token` is empty if it had none. */
+/** The client message. `requests` is null if it had no `subs`; `token` is empty if it had none. */
 export interface Subscribe {
-  readonly wishes: readonly SubscriptionRequest[] | null
+  readonly requests: readonly SubscriptionRequest[] | null
   readonly token: string
 }
 
@@ -52,12 +52,12 @@ export function parseSubscribe(text: string): Subscribe | DisconnectReason {
   if (message === null) return 'badRequest'
   const token = typeof message.token === 'string' ? message.token : ''
   const subs = Object.hasOwn(message, 'subs') ? (message.subs ?? {}) : null
-  if (subs === null) return { wishes: null, token }
+  if (subs === null) return { requests: null, token }
   if (typeof subs !== 'object' || Array.isArray(subs)) return 'badRequest'
   const entries = Object.entries(subs)
   if (entries.length > maxChannels) return 'channelLimit'
   if (entries.some(([channel]) => Buffer.byteLength(channel) > maxChannelBytes)) return 'badRequest'
-  return { wishes: entries.map(([channel, options]) => wishOf(channel, options)), token }
+  return { requests: entries.map(([channel, options]) => parseRequest(channel, options)), token }
 }
 
 export const timeChannel = 'global:time'
@@ -104,7 +104,7 @@ function parseObject(text: string): object | null {
 
 const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-function wishOf(channel: string, options: unknown): SubscriptionRequest {
+function parseRequest(channel: string, options: unknown): SubscriptionRequest {
   const given: Unchecked<SubscribeOptions> = typeof options === 'object' && options !== null ? options : {}
   return {
     channel,

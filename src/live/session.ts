@@ -40,10 +40,10 @@ export interface Session {
   readonly delayMs: number
   key: string
   /**
-   * `waiting` for the subscribe message, `asking` whether the key may listen, `connected` after the connect
+   * `waiting` for the subscribe message, `authorizing` while the key is checked, `connected` after the connect
    * frame, `ended`.
    */
-  phase: 'waiting' | 'asking' | 'connected' | 'ended'
+  phase: 'waiting' | 'authorizing' | 'connected' | 'ended'
   /**
    * When it is too late for the first message, and after that when the next ping is due, by
    * `performance.now()`.

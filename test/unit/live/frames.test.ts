@@ -9,7 +9,7 @@ import {
   renderEntry,
   renderPub,
   renderTimeFrame,
-  waitingEntry
+  emptyEntry
 } from '../../../src/live/frames.ts'
 import { triggers } from '../../../src/station/triggers.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
@@ -79,8 +79,8 @@ describe('every frame is one line of JSON with its exact keys:', () => {
           ['b', renderEntry(snapshot, { recover: false, isUpToDate: false, isDelta: false })],
           ['c', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: false })],
           ['e', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: true })],
-          ['d', waitingEntry],
-          [`station:${channel}`, waitingEntry]
+          ['d', emptyEntry],
+          [`station:${channel}`, emptyEntry]
         ] as const
         const ids = { client: 'c', session: 's', pingSeconds: 25, nowMs: 1_783_468_815_123 }
         const { connect } = parseLine(renderConnect({ ...ids, entries }))

@@ -19,17 +19,17 @@ describe('the subscribe message', () => {
     ['{"subs":{"station:a":{"recover":"yes","offset":"7","epoch":1}},"flag":1,"data":[]}', false, 0, '']
   ])('%s', (text, recover, offset, epoch) => {
     expect(parseSubscribe(text)).toEqual({
-      wishes: [{ channel: 'station:a', recover, delta: false, offset, epoch }],
+      requests: [{ channel: 'station:a', recover, delta: false, offset, epoch }],
       token: ''
     })
   })
 
   test.each(['{}', 'null'])('may ask for nothing: %s', text => {
-    expect(parseSubscribe(text)).toEqual({ wishes: null, token: '' })
+    expect(parseSubscribe(text)).toEqual({ requests: null, token: '' })
   })
 
   test('may bring a key', () => {
-    expect(parseSubscribe('{"subs":null,"token":"abc"}')).toEqual({ wishes: [], token: 'abc' })
+    expect(parseSubscribe('{"subs":null,"token":"abc"}')).toEqual({ requests: [], token: 'abc' })
   })
 
   test.each(['', 'hello', '[]', '1', '"x"', '{"subs":[]}', '{"subs":"station:a"}', '{"subs":{"a":1}'])(
@@ -62,7 +62,7 @@ describe('the subscribe message', () => {
   test('keeps channels called like members of objects', () => {
     const parsed = parseSubscribe('{"subs":{"__proto__":{"recover":true},"constructor":{}}}')
     expect(parsed).toMatchObject({
-      wishes: [{ channel: '__proto__', recover: true }, { channel: 'constructor' }]
+      requests: [{ channel: '__proto__', recover: true }, { channel: 'constructor' }]
     })
   })
 })
@@ -99,5 +99,5 @@ test.each([
   ['{"subs":{"station:a":{"delta":"fossil"}}}', false],
   ['{"subs":{"station:a":{"delta":true}}}', false]
 ])('differences are wished for by name: %s', (text, delta) => {
-  expect(parseSubscribe(text)).toMatchObject({ wishes: [{ delta }] })
+  expect(parseSubscribe(text)).toMatchObject({ requests: [{ delta }] })
 })

@@ -1,0 +1,101 @@
+import type { Trigger } from '../station/triggers.ts'
+import type { DisconnectReason } from './protocol.ts'
+import type { Session, Subscription } from './session.ts'
+
+/** A client with more unread bytes is sent nothing new until it has read. */
+const behindBytes = 64 * 1024
+
+/** A client with more unread bytes is disconnected. */
+const slowBytes = 1024 * 1024
+
+export interface BackPressureOptions {
+  /** How long a client may stay behind. */
+  readonly slowMs: number
+  /** Sends the newest state of a subscription's channel. */
+  readonly sendNewest: (subscription: Subscription, triggers: ReadonlySet<Trigger>) => void
+  readonly end: (session: Session, reason: DisconnectReason) => void
+}
+
+/**
+ * Holds publications back from clients that do not read. Of each channel only the triggers are kept: once the
+ * client reads again it gets the newest state.
+ */
+export interface BackPressure {
+  /** Whether nothing may be sent to a subscription now. */
+  readonly isHeldBack: (subscription: Subscription) => boolean
+  /** Notes that the channel's newest state has to be sent later, with these triggers. */
+  readonly hold: (subscription: Subscription, triggers: ReadonlySet<Trigger>) => void
+  /** Watches a session that may have fallen behind. */
+  readonly watch: (session: Session) => void
+  /** Sends what was held back, until the client is behind again. */
+  readonly release: (session: Session) => void
+  /** Releases all watched sessions, and ends those that stay behind. */
+  readonly check: (nowMs: number) => void
+  readonly forget: (session: Session) => void
+}
+
+export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOptions): BackPressure {
+  const watched = new Set<Session>()
+
+  function watch(session: Session): void {
+    if (session.held === null && !isBehind(session)) return
+    if (session.slowSinceMs === 0) session.slowSinceMs = performance.now()
+    watched.add(session)
+  }
+
+  function release(session: Session): void {
+    if (session.held === null) return
+    session.transport.cork(() => {
+      for (const subscription of session.held ?? []) {
+        if (isBehind(session)) return
+        const triggers = subscription.missed ?? none
+        session.held?.delete(subscription)
+        subscription.missed = null
+        sendNewest(subscription, triggers)
+      }
+      if (session.held?.size === 0) session.held = null
+    })
+  }
+
+  function checkSession(session: Session, nowMs: number): void {
+    release(session)
+    if (session.phase === 'ended') return
+    if (session.held === null && !isBehind(session)) {
+      session.slowSinceMs = 0
+      watched.delete(session)
+    } else if (session.transport.waitingBytes() > slowBytes || nowMs - session.slowSinceMs > slowMs) {
+      end(session, 'slow')
+    }
+  }
+
+  return {
+    watch,
+    release,
+    isHeldBack: subscription => {
+      const { session } = subscription
+      if (session.isClear) return false
+      if (session.held?.has(subscription) === true) return true
+      const waitingBytes = session.transport.waitingBytes()
+      if (waitingBytes === 0 && session.held === null) session.isClear = true
+      return waitingBytes > behindBytes
+    },
+    hold: (subscription, triggers) => {
+      const { session } = subscription
+      if (triggers.size > 0) subscription.missed = new Set([...(subscription.missed ?? []), ...triggers])
+      subscription.base = null
+      session.held ??= new Set()
+      session.held.add(subscription)
+      watch(session)
+    },
+    check: nowMs => {
+      for (const session of watched) checkSession(session, nowMs)
+    },
+    forget: session => void watched.delete(session)
+  }
+}
+
+/** Whether a client has so much unread that frames it can do without are not sent to it. */
+export const isBehind = ({ isClear, transport }: Session) =>
+  !isClear && transport.waitingBytes() > behindBytes
+
+const none: ReadonlySet<Trigger> = new Set()

@@ -1,0 +1,127 @@
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import type { Trigger } from '../station/triggers.ts'
+import type { Channel } from './channels.ts'
+import { renderPatch } from './deltas.ts'
+import type { Feed } from './feed/feed.ts'
+import type { LiveStation } from './feed/live-station.ts'
+import { type Frame, openFrame, renderDelta, renderPub, type Snapshot } from './frames.ts'
+import { stationOfChannel } from './protocol.ts'
+
+/** Maximum number of former states for which a delta is rendered. */
+const maxBases = 4
+
+/** A song that plays this much longer than planned shows that the engine has stopped: the sweep would end it. */
+const overdueMs = 15_000
+
+/** One state of a channel, rendered for its subscribers. Frames are rendered when they are first needed. */
+export interface RenderedPublication {
+  readonly station: LiveStation
+  /** Whether the state may be out of date. Stale states are sent in full, and so is the first one after them. */
+  readonly isStale: boolean
+  readonly fullFrame: () => Frame
+  /** The delta to `base`; the full publication if `base` is null, if it is shorter, or if there are many bases. */
+  readonly deltaFrame: (base: LiveStation | null) => Frame
+}
+
+/** What channels show, and the publications of it. */
+export interface Publications {
+  /** The station that a channel shows; undefined if it does not exist. */
+  readonly find: (channel: Channel) => LiveStation | undefined
+  /** Like `find`; null unless the station is public or among `allowed`. */
+  readonly findVisible: (channel: Channel, allowed: ReadonlySet<number>) => LiveStation | null
+  readonly isPublic: (stationId: number) => boolean
+  /** A station's state for the frames, rendered for the current second. */
+  readonly snapshotOf: (station: LiveStation) => Snapshot
+  readonly render: (
+    channel: Channel,
+    station: LiveStation,
+    triggers: ReadonlySet<Trigger>
+  ) => RenderedPublication
+}
+
+export function openPublications(feed: Feed): Publications {
+  function find({ name, shown }: Channel): LiveStation | undefined {
+    const newest = feed.find(stationOfChannel(name) ?? '')
+    return newest === undefined ? undefined : (shown ?? newest)
+  }
+
+  const isPublic = (stationId: number) => feed.get(stationId)?.state.profile.isPublic ?? false
+
+  /** A station that becomes private is hidden at once, whatever a delayed channel shows. */
+  function findVisible(channel: Channel, allowed: ReadonlySet<number>): LiveStation | null {
+    const station = find(channel)
+    if (station === undefined) return null
+    const { stationId } = station.state
+    return isPublic(stationId) || allowed.has(stationId) ? station : null
+  }
+
+  /**
+   * Returns since when, in Unix seconds, a state may be out of date: Redis is unavailable, or a song that is
+   * over was not ended. Null if the state is current.
+   */
+  function staleSince({ state: { stationId } }: LiveStation): number | null {
+    if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
+    const dueAtMs = feed.get(stationId)?.state.current?.dueAtMs ?? Infinity
+    return engineTimeMs() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
+  }
+
+  function snapshotAt(station: LiveStation, nowSeconds: number): Snapshot {
+    const { epoch, offset } = station.state
+    const document = station.eventText(nowSeconds)
+    return { epoch, offset, document, nowSeconds, staleSince: staleSince(station) }
+  }
+
+  /** The full publication of a state; without triggers, the one that was rendered in the same second. */
+  function renderFull(
+    channel: Channel,
+    station: LiveStation,
+    nowSeconds: number,
+    triggers: ReadonlySet<Trigger>
+  ): Frame {
+    const { repeated } = channel
+    const isRepetition = triggers.size === 0
+    if (isRepetition && repeated?.station === station && repeated.nowSeconds === nowSeconds)
+      return repeated.frame
+    const frame = openFrame(renderPub(channel.name, snapshotAt(station, nowSeconds), triggers))
+    if (isRepetition) channel.repeated = { station, nowSeconds, frame }
+    return frame
+  }
+
+  function render(
+    channel: Channel,
+    station: LiveStation,
+    triggers: ReadonlySet<Trigger>
+  ): RenderedPublication {
+    const { offset } = station.state
+    const nowSeconds = engineSeconds()
+    const deltas = new Map<LiveStation, Frame>()
+    let full: Frame | null = null
+
+    const fullFrame = () => (full ??= renderFull(channel, station, nowSeconds, triggers))
+
+    function renderDeltaTo(base: LiveStation): Frame {
+      const patch = renderPatch(base, station, nowSeconds)
+      if (patch === null) return fullFrame()
+      const delta = openFrame(renderDelta(channel.name, { patch, nowSeconds, offset }, triggers))
+      return delta.bytes.length < fullFrame().bytes.length ? delta : fullFrame()
+    }
+
+    /** Most clients have the same state; for less common ones the full publication is sent. */
+    function deltaFrame(base: LiveStation | null): Frame {
+      if (base === null) return fullFrame()
+      const known = deltas.get(base)
+      if (known !== undefined) return known
+      if (deltas.size === maxBases) return fullFrame()
+      const frame = renderDeltaTo(base)
+      deltas.set(base, frame)
+      return frame
+    }
+
+    return { station, isStale: staleSince(station) !== null, fullFrame, deltaFrame }
+  }
+
+  return { find, findVisible, isPublic, render, snapshotOf: station => snapshotAt(station, engineSeconds()) }
+}
+
+/** The engine's time in whole Unix seconds. */
+export const engineSeconds = () => Math.floor(engineTimeMs() / 1000)

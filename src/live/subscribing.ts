@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+
+import { withDeadline } from '../runtime/deadline.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import { mayHaveBeenSent } from '../station/state.ts'
+import type { Channels } from './channels.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { FanOut } from './fan-out.ts'
+import type { Feed } from './feed/feed.ts'
+import type { LiveStation } from './feed/live-station.ts'
+import { emptyEntry, openFrame, renderConnect, renderEntry } from './frames.ts'
+import type { Permissions } from './permissions.ts'
+import {
+  type DisconnectReason,
+  parseSubscribe,
+  stationOfChannel,
+  type Subscribe,
+  type SubscriptionRequest,
+  timeChannel
+} from './protocol.ts'
+import type { Publications } from './publications.ts'
+import { sendFrame, type Session, type Subscription } from './session.ts'
+
+/** Timeout for reading newer states from Redis. */
+const refreshMs = 1_000
+
+/** No station has this id. */
+const unknownId = 0
+
+export interface SubscribingOptions {
+  readonly feed: Feed
+  readonly channels: Channels
+  readonly publications: Publications
+  readonly permissions: Permissions
+  readonly deliveries: Deliveries
+  readonly fanOut: FanOut
+  readonly pingIntervalMs: number
+  readonly end: (session: Session, reason: DisconnectReason) => void
+}
+
+/**
+ * Handles a message of a client. Returns null if that is done, or a promise while the phase of the session is
+ * `authorizing`.
+ */
+export type HandleMessage = (session: Session, text: string) => Promise<void> | null
+
+/** Subscribes sessions to channels: parse, authorize, join, send the connect frame or the current states. */
+export function openSubscribing(options: SubscribingOptions): HandleMessage {
+  const { feed, channels, publications, permissions, deliveries, fanOut, pingIntervalMs, end } = options
+
+  function handleMessage(session: Session, text: string): Promise<void> | null {
+    const message = parseSubscribe(text)
+    const { phase } = session
+    const isFirst = phase === 'waiting'
+    if (typeof message === 'string') {
+      // Later frames that cannot be parsed are ignored; the limits hold for all.
+      if (isFirst || message !== 'badRequest') end(session, message)
+      return null
+    }
+    if (!isFirst && message.requests === null) return null
+    session.credit -= message.requests?.length ?? 0
+    if (session.credit < 0) {
+      end(session, 'tooManyMessages')
+      return null
+    }
+    if (message.token !== '') session.key = message.token
+    const authorized = authorize(session, message)
+    if (authorized === null) {
+      subscribe(session, message, noStations)
+      return null
+    }
+    session.phase = 'authorizing'
+    return authorized.then(allowed => {
+      if (session.phase !== 'authorizing') return
+      session.phase = phase
+      subscribe(session, message, allowed)
+    })
+  }
+
+  /**
+   * Returns the private stations of a message that the key may listen to, once states that are older than the
+   * client's were read again. Null if nothing has to be checked.
+   */
+  function authorize(session: Session, { requests }: Subscribe): Promise<ReadonlySet<number>> | null {
+    const older: LiveStation[] = []
+    const hiddenIds = new Set<number>()
+    for (const request of requests ?? []) {
+      const name = stationOfChannel(request.channel)
+      const station = name === null ? undefined : feed.find(name)
+      if (station !== undefined && hasNewerState(request, station)) older.push(station)
+      // An unknown station is checked like a private one; otherwise the response time would tell them apart.
+      if (name !== null && station?.state.profile.isPublic !== true)
+        hiddenIds.add(station?.state.stationId ?? unknownId)
+    }
+    const checkedIds = session.key === '' ? [] : [...hiddenIds]
+    if (checkedIds.length === 0 && older.length === 0) return null
+    const allowed = permissions.among(session.key, checkedIds, session.owner.name)
+    return Promise.all([allowed, refresh(older)]).then(([ids]) => ids)
+  }
+
+  /**
+   * Reads newer states from Redis: another server may have shown them to the client, and offsets must not
+   * decrease. Never rejects.
+   */
+  async function refresh(stations: readonly LiveStation[]): Promise<void> {
+    if (stations.length === 0) return
+    const all = Promise.all(stations.map(({ state }) => feed.catchUp(state.stationId)))
+    await withDeadline(refreshMs, 'a newer state', () => all).catch(() => {})
+  }
+
+  function subscribe(session: Session, { requests }: Subscribe, allowed: ReadonlySet<number>): void {
+    const known = (requests ?? []).filter(
+      ({ channel }) => channel === timeChannel || stationOfChannel(channel) !== null
+    )
+    // Joins before it reads the state, so that no change falls between the snapshot and what follows.
+    channels.subscribe(session, known, fanOut.position())
+    session.transport.cork(() => {
+      const isFirst = session.phase === 'waiting'
+      if (isFirst) connect(session, known, allowed)
+      for (const [index, subscription] of session.subscriptions.entries()) {
+        const isInConnect =
+          isFirst && known[index]?.recover === true && subscription.channel.name !== timeChannel
+        if (!isInConnect) deliveries.sendCurrent(subscription, allowed)
+      }
+    })
+  }
+
+  /** Sends the connect frame. */
+  function connect(
+    session: Session,
+    requests: readonly SubscriptionRequest[],
+    allowed: ReadonlySet<number>
+  ): void {
+    session.phase = 'connected'
+    session.dueAtMs = performance.now() + pingIntervalMs * (0.5 + Math.random() / 2)
+    const entries = session.subscriptions.map((subscription, index) => {
+      const request = requests[index]
+      const entry = request === undefined ? emptyEntry : recover(subscription, request, allowed)
+      return [subscription.channel.name, entry] as const
+    })
+    const pingSeconds = Math.max(1, Math.round(pingIntervalMs / 1000))
+    const frame = renderConnect({
+      client: randomUUID(),
+      session: randomUUID(),
+      pingSeconds,
+      nowMs: engineTimeMs(),
+      entries
+    })
+    sendFrame(session, openFrame(frame))
+    deliveries.backPressure.watch(session)
+  }
+
+  /** Renders a channel's entry in the connect frame, and notes in the subscription the state that it contains. */
+  function recover(
+    subscription: Subscription,
+    request: SubscriptionRequest,
+    allowed: ReadonlySet<number>
+  ): string {
+    const station = publications.findVisible(subscription.channel, allowed)
+    if (station === null) return emptyEntry
+    const { epoch, offset } = station.state
+    const current = publications.snapshotOf(station)
+    const isSameEpoch = request.recover && request.epoch === epoch
+    // A client that comes from another server may have a newer state than a delayed channel shows, or than a
+    // server has that is cut off from Redis. Nothing is sent to it until the channel has come that far.
+    const isNewer = request.offset > offset && mayHaveBeenSent(request.offset, engineTimeMs())
+    // A server with a stale state cannot say that a client is up to date.
+    const isCurrent = request.offset === offset && current.staleSince === null
+    const isUpToDate = isSameEpoch && (isNewer || isCurrent)
+    subscription.epoch = epoch
+    subscription.offset = isUpToDate ? request.offset : offset
+    const hasState = request.recover && !isUpToDate
+    if (hasState && subscription.isDelta && current.staleSince === null) subscription.base = station
+    const snapshot = { ...current, offset: subscription.offset }
+    return renderEntry(snapshot, { recover: request.recover, isUpToDate, isDelta: subscription.isDelta })
+  }
+
+  return handleMessage
+}
+
+function hasNewerState({ recover, epoch, offset }: SubscriptionRequest, { state }: LiveStation): boolean {
+  return recover && epoch === state.epoch && offset > state.offset
+}
+
+const noStations: ReadonlySet<number> = new Set()
