@@ -4,11 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Sql } from '../db/sql.ts'
 import { scheduleAdvances } from '../jobs/queues.ts'
+import { isOfNewerRelease, parsePosition } from '../redis/positions.ts'
 import {
   commitState,
   forgetStation,
-  isOfNewerRelease,
-  parsePosition,
   readStored,
   repairPosition,
   type Stored

@@ -1,11 +1,6 @@
 import { shards } from '../redis/keys.ts'
-import {
-  dropPosition,
-  isOfNewerRelease,
-  isReadable,
-  parsePosition,
-  readPositions
-} from '../redis/station-store.ts'
+import { isOfNewerRelease, isReadable, parsePosition } from '../redis/positions.ts'
+import { dropPosition, readPositions } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance, type AdvanceRequest } from './advance.ts'
 import { raiseAllRevisions } from './all-stations.ts'

@@ -7,7 +7,7 @@
  * deleted
  * - `cuewire:{TAG}:sequence` number of the newest change in the shard; grows strictly
  * - `cuewire:{TAG}:changed` sorted set: station id, scored with the sequence number of its newest change
- * - `cuewire:{TAG}:changes` sharded channel: one `Change` per commit
+ * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit or removal
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
  * holds at most 50 plays; what is left of a deleted station goes after seven days (`clearTombstones`). BullMQ

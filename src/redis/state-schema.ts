@@ -16,7 +16,7 @@ export const readableSchemas: readonly number[] = [3]
 export const ownSchema = 3
 
 /** What is stored of a state. Where it stands, its epoch and offset, is stored beside it. */
-export type StoredState = Omit<StationState, 'epoch' | 'offset'>
+type StoredState = Omit<StationState, 'epoch' | 'offset'>
 
 /** Writes a state as text. */
 export function encodeState(
@@ -26,9 +26,15 @@ export function encodeState(
   return JSON.stringify(state)
 }
 
-/** Reads what `encodeState` wrote. Null: this release cannot read it, or it is damaged. */
-export function decodeState(value: unknown, schema: number): StoredState | null {
-  return readableSchemas.includes(schema) && isState(value) ? value : null
+/**
+ * Reads what `encodeState` wrote, as the state that stands at a position. Null: this release cannot read it, or it is
+ * damaged.
+ */
+export function decodeState(
+  value: unknown,
+  { schema, epoch, offset }: Pick<StationState, 'epoch' | 'offset'> & { readonly schema: number }
+): StationState | null {
+  return readableSchemas.includes(schema) && isState(value) ? { ...value, epoch, offset } : null
 }
 
 /** Checked as far as necessary: whoever wrote it under this schema wrote all of it. */

@@ -1,51 +1,10 @@
 import { newestRevision, type StationState } from '../station/state.ts'
-import { type Trigger } from '../station/triggers.ts'
+import type { Trigger } from '../station/triggers.ts'
 import type { RedisClient } from './connection.ts'
 import { changedKey, changesChannel, positionsKey, sequenceKey, shardOf, shards, stationKey } from './keys.ts'
-import { decodeState, encodeState, ownSchema, readableSchemas } from './state-schema.ts'
-
-/**
- * Where a station stands, as one text `epoch:offset:revision:schema`: which lifetime of the state, the offset
- * in it, up to which revision it shows the facts in Postgres, and how it is written. The text is empty where
- * there is nothing.
- */
-export interface StoredPosition {
-  readonly epoch: string
-  readonly offset: number
-  readonly revision: number
-  readonly schema: number
-}
-
-/**
- * What a commit announces to the servers: station `stationId` stands at `position`, which triggers fired, and
- * the state itself, so that nobody has to ask for it. The position is empty when the station was deleted.
- */
-export interface StateMessage {
-  readonly stationId: number
-  readonly position: string
-  readonly triggers: readonly Trigger[]
-  /** Null where it was left out, or is written in a way that cannot be read. */
-  readonly state: StationState | null
-}
-
-function renderPosition({ epoch, offset, revision, schema }: StoredPosition): string {
-  return `${epoch}:${offset}:${revision}:${schema}`
-}
-
-export function parsePosition(text: string): StoredPosition {
-  const [epoch = '', offset = '0', revision = '0', schema = '0'] = text.split(':')
-  return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
-}
-
-/** Where a state stands that is written in the way of this release. */
-export const positionOf = (state: StationState): string =>
-  renderPosition({ ...state, revision: newestRevision(state), schema: ownSchema })
-
-/** Whether a newer release wrote what stands at a position, in a way that this one cannot read. */
-export const isOfNewerRelease = ({ schema }: StoredPosition) => schema > Math.max(...readableSchemas)
-
-/** Whether this release can read what stands at a position. */
-export const isReadable = ({ schema }: StoredPosition) => readableSchemas.includes(schema)
+import { renderRemoval } from './messages.ts'
+import { parsePosition } from './positions.ts'
+import { decodeState, encodeState, ownSchema } from './state-schema.ts'
 
 /**
  * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also
@@ -61,7 +20,7 @@ export async function readStored(redis: RedisClient, stationIds: readonly number
   const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), 'position', 'state')))
   return rows.map(([position, text]) => ({
     position: position ?? '',
-    state: position ? stateAt(parsePosition(position), parseJson(text ?? '')) : null
+    state: position ? decodeState(parseJson(text ?? ''), parsePosition(position)) : null
   }))
 }
 
@@ -116,7 +75,6 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
 /** Removes the state of a deleted station and tells the servers. Nothing is committed for it from then on. */
 export async function forgetStation(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
-  const change = { stationId, position: '', triggers: [] }
   await redis.forgetStation(
     stationKey(stationId),
     positionsKey(shard),
@@ -124,7 +82,7 @@ export async function forgetStation(redis: RedisClient, stationId: number): Prom
     sequenceKey(shard),
     changesChannel(shard),
     stationId,
-    JSON.stringify(change)
+    renderRemoval(stationId)
   )
 }
 
@@ -182,17 +140,6 @@ export async function probeShards(redis: RedisClient): Promise<void> {
 /** Throws if a node that has a shard takes no writes, because it is away, full or read-only. */
 export async function probeWrites(redis: RedisClient): Promise<void> {
   await Promise.all(shards.map(shard => redis.probeWrites(positionsKey(shard))))
-}
-
-/** Parses a message of a changes channel. Throws if it is none. */
-export function parseChange(message: string): StateMessage {
-  const { stationId, position, triggers, state } = JSON.parse(message)
-  return { stationId, position, triggers, state: stateAt(parsePosition(String(position)), state) }
-}
-
-function stateAt(position: StoredPosition, value: unknown): StationState | null {
-  const state = decodeState(value, position.schema)
-  return state === null ? null : { ...state, epoch: position.epoch, offset: position.offset }
 }
 
 function parseJson(text: string): unknown {

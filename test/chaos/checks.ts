@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { stationKey } from '../../src/redis/keys.ts'
-import { parsePosition } from '../../src/redis/station-store.ts'
+import { parsePosition } from '../../src/redis/positions.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { askServers } from './ask-servers.ts'
 import { publicUrl } from './cuewire-process.ts'

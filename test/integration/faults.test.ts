@@ -15,7 +15,8 @@ import { startRedis } from '../../src/embedded/redis.ts'
 import type { EmbeddedService } from '../../src/embedded/supervise.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
 import { changesChannel, shards } from '../../src/redis/keys.ts'
-import { parseChange, parsePosition, readStates } from '../../src/redis/station-store.ts'
+import { parseMessage } from '../../src/redis/messages.ts'
+import { readStates } from '../../src/redis/station-store.ts'
 import { copyCluster } from '../support/cluster.ts'
 import { followRedis } from '../support/live-server.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
@@ -120,8 +121,12 @@ function watchOffsets(redisUrl: string) {
   subscriber.on('error', () => {})
   void subscriber.ssubscribe(...shards.map(changesChannel)).catch(() => {})
   subscriber.on('smessage', (_, message) => {
-    const { stationId, position } = parseChange(message)
-    const { epoch, offset } = parsePosition(position)
+    const parsed = parseMessage(message)
+    if (parsed?.type !== 'state') return
+    const {
+      stationId,
+      position: { epoch, offset }
+    } = parsed
     const key = `${stationId} ${epoch}`
     if (offset <= (last.get(key) ?? 0)) steppedBack.push(`${key}: ${last.get(key)} then ${offset}`)
     last.set(key, offset)

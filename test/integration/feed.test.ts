@@ -11,7 +11,7 @@ import {
   stationKey
 } from '../../src/redis/keys.ts'
 import type { RedisPlace } from '../../src/redis/place.ts'
-import { positionOf } from '../../src/redis/station-store.ts'
+import { positionOf } from '../../src/redis/positions.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'

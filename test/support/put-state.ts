@@ -7,8 +7,8 @@ import {
   shardOf,
   stationKey
 } from '../../src/redis/keys.ts'
+import { positionOf } from '../../src/redis/positions.ts'
 import { encodeState, ownSchema } from '../../src/redis/state-schema.ts'
-import { positionOf } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 

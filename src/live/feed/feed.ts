@@ -1,10 +1,11 @@
 import type { RedisClient } from '../../redis/connection.ts'
 import { changesChannel, shardOf, shards } from '../../redis/keys.ts'
-import { type StateMessage, parseChange, probeWrites } from '../../redis/station-store.ts'
+import { parseMessage } from '../../redis/messages.ts'
+import { probeWrites } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { StationState } from '../../station/state.ts'
-import { type Trigger, triggers as knownTriggers } from '../../station/triggers.ts'
+import type { Trigger } from '../../station/triggers.ts'
 import { type Catalogue, openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
 import { followShard, type ReadIdentities } from './shard-follower.ts'
@@ -185,8 +186,8 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   const followerOf = (stationId: number) => followers[shardOf(stationId)]
 
   const onMessage = (_channel: string, message: string) => {
-    const change = parseMessage(message)
-    if (change !== null) followerOf(change.stationId)?.hear(change)
+    const parsed = parseMessage(message)
+    if (parsed !== null) followerOf(parsed.stationId)?.receive(parsed)
   }
 
   function checkNext(): void {
@@ -267,21 +268,3 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
 
 /** An outage of the connection for messages shows in its status, and in what the others say. */
 const noOp = () => {}
-
-const triggerNames: ReadonlySet<string> = new Set(knownTriggers)
-
-/** Returns a valid message; null for anything else that is published on the channel. */
-function parseMessage(message: string): StateMessage | null {
-  try {
-    const { stationId, position, triggers, state } = parseChange(message)
-    if (!Number.isSafeInteger(stationId) || typeof position !== 'string') return null
-    return {
-      stationId,
-      position,
-      triggers: triggers.filter(trigger => triggerNames.has(trigger)),
-      state: state?.stationId === stationId ? state : null
-    }
-  } catch {
-    return null
-  }
-}

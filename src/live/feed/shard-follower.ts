@@ -1,14 +1,7 @@
 import type { RedisClient } from '../../redis/connection.ts'
-import {
-  type StateMessage,
-  isOfNewerRelease,
-  parsePosition,
-  type StoredPosition,
-  readChangedSince,
-  readPositions,
-  readSequence,
-  readStates
-} from '../../redis/station-store.ts'
+import type { StationMessage } from '../../redis/messages.ts'
+import { isOfNewerRelease, parsePosition, type StoredPosition } from '../../redis/positions.ts'
+import { readChangedSince, readPositions, readSequence, readStates } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { isStaleIdentity, type StationIdentity } from '../../station/identity.ts'
 import type { StationState } from '../../station/state.ts'
@@ -39,8 +32,8 @@ export interface ShardFollowerOptions {
  * is away holds up no other.
  */
 export interface ShardFollower {
-  /** Takes in what a message tells. */
-  readonly hear: (change: StateMessage) => void
+  /** Applies a message of the shard's channel. */
+  readonly receive: (message: StationMessage) => void
   /** Compares all that is in memory with Redis, and reads what differs. Rejects if Redis does not answer. */
   readonly compareAll: () => Promise<void>
   /** Reads what has changed since the comparison before; never rejects and never runs twice at once. */
@@ -218,9 +211,9 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     distrust: () => {
       seenSequence = 0
     },
-    hear: ({ stationId, position: text, triggers, state }) => {
-      if (text === '') return forget(stationId)
-      const position = parsePosition(text)
+    receive: message => {
+      if (message.type === 'removal') return forget(message.stationId)
+      const { stationId, position, triggers, state } = message
       if (isOfNewerRelease(position)) {
         beyondUs.add(stationId)
         return
