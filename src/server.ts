@@ -19,7 +19,7 @@ import type { InFlight } from './http/in-flight.ts'
 import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
 import { App } from './http/uws.ts'
-import { openAdmission, placeIn } from './live/admission.ts'
+import { openAdmission, admissionOf } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
 import { openHub } from './live/hub.ts'
@@ -90,7 +90,7 @@ await runService('server', async ({ config, log, opened }) => {
   const waiters = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
-    admit: placeIn(admission)
+    admit: admissionOf(admission)
   })
   const underWay: InFlight = { answers: 0 }
   let isStopping = false

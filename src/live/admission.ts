@@ -19,7 +19,7 @@ export type ConnectionRefusal = 'total' | 'address'
 /** Counts open connections: sockets, streams and long polls. */
 export interface Admission {
   readonly enter: (address: string) => Owner | ConnectionRefusal
-  /** Gives a place back; to be called once for each `enter`. */
+  /** Releases a connection; to be called once for each successful `enter`. */
   readonly leave: (owner: Owner) => void
   readonly size: () => number
 }
@@ -48,10 +48,10 @@ export function openAdmission({ total, perAddress }: AdmissionLimits): Admission
 }
 
 /**
- * Returns a function that reserves a place and returns the function that releases it, or null if there is
- * none.
+ * Returns a function that admits an address and returns the function that releases it, or null if a limit is
+ * reached.
  */
-export function placeIn(admission: Admission): (address: string) => (() => void) | null {
+export function admissionOf(admission: Admission): (address: string) => (() => void) | null {
   return address => {
     const owner = admission.enter(address)
     return typeof owner === 'string' ? null : () => admission.leave(owner)

@@ -38,29 +38,29 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
   const watched = new Set<Session>()
 
   function watch(session: Session): void {
-    if (session.held === null && !isBehind(session)) return
+    if (session.heldBack === null && !isBehind(session)) return
     if (session.slowSinceMs === 0) session.slowSinceMs = performance.now()
     watched.add(session)
   }
 
   function release(session: Session): void {
-    if (session.held === null) return
+    if (session.heldBack === null) return
     session.transport.cork(() => {
-      for (const subscription of session.held ?? []) {
+      for (const subscription of session.heldBack ?? []) {
         if (isBehind(session)) return
-        const triggers = subscription.missed ?? none
-        session.held?.delete(subscription)
-        subscription.missed = null
+        const triggers = subscription.missedTriggers ?? none
+        session.heldBack?.delete(subscription)
+        subscription.missedTriggers = null
         sendNewest(subscription, triggers)
       }
-      if (session.held?.size === 0) session.held = null
+      if (session.heldBack?.size === 0) session.heldBack = null
     })
   }
 
   function checkSession(session: Session, nowMs: number): void {
     release(session)
     if (session.phase === 'ended') return
-    if (session.held === null && !isBehind(session)) {
+    if (session.heldBack === null && !isBehind(session)) {
       session.slowSinceMs = 0
       watched.delete(session)
     } else if (session.transport.waitingBytes() > slowBytes || nowMs - session.slowSinceMs > slowMs) {
@@ -74,17 +74,18 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
     isHeldBack: subscription => {
       const { session } = subscription
       if (session.isClear) return false
-      if (session.held?.has(subscription) === true) return true
+      if (session.heldBack?.has(subscription) === true) return true
       const waitingBytes = session.transport.waitingBytes()
-      if (waitingBytes === 0 && session.held === null) session.isClear = true
+      if (waitingBytes === 0 && session.heldBack === null) session.isClear = true
       return waitingBytes > behindBytes
     },
     hold: (subscription, triggers) => {
       const { session } = subscription
-      if (triggers.size > 0) subscription.missed = new Set([...(subscription.missed ?? []), ...triggers])
+      if (triggers.size > 0)
+        subscription.missedTriggers = new Set([...(subscription.missedTriggers ?? []), ...triggers])
       subscription.base = null
-      session.held ??= new Set()
-      session.held.add(subscription)
+      session.heldBack ??= new Set()
+      session.heldBack.add(subscription)
       watch(session)
     },
     check: nowMs => {
@@ -94,7 +95,7 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
   }
 }
 
-/** Whether a client has so much unread that frames it can do without are not sent to it. */
+/** Whether a client has so many unread bytes that optional frames are not sent to it. */
 export const isBehind = ({ isClear, transport }: Session) =>
   !isClear && transport.waitingBytes() > behindBytes
 

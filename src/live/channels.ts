@@ -16,17 +16,17 @@ export interface Channel {
   readonly name: string
   readonly delayMs: number
   readonly subscribers: Set<Subscription>
-  /** When it is repeated if nothing changes, by `performance.now()`. */
+  /** When its state is repeated if nothing changes, by `performance.now()`. */
   dueAtMs: number
   /** With a delay: the state that its subscribers are shown. */
   shown: LiveStation | null
-  /** Changes in their order, to be shown later. */
+  /** Changes to be shown later, in order. */
   readonly postponed: PostponedPublication[]
   /** The newest publication without triggers; all subscribers within a second get the same bytes. */
   repeated: Repeated | null
 }
 
-/** A whole publication without triggers, as it was true at one second. */
+/** A full publication without triggers, rendered for one second. */
 export interface Repeated {
   readonly station: LiveStation
   readonly nowSeconds: number
@@ -38,14 +38,14 @@ export interface Channels {
   readonly named: (name: string) => readonly Channel[]
   readonly all: () => Iterable<Channel>
   /**
-   * Replaces the subscriptions of a session; what is known of the state it has stays with a channel it keeps.
+   * Replaces the subscriptions of a session. Channels that stay keep the position of the client.
    */
   readonly subscribe: (session: Session, requests: readonly SubscriptionRequest[], joinedAt: number) => void
-  /** Takes all subscriptions of a session away. */
+  /** Removes all subscriptions of a session. */
   readonly leave: (session: Session) => void
 }
 
-/** `onOpen` is called for every channel that begins to exist. */
+/** Calls `onOpen` for every new channel. */
 export function openChannels(onOpen: (channel: Channel) => void): Channels {
   const byName = new Map<string, Channel[]>()
   const open = new Set<Channel>()
@@ -97,7 +97,7 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
       offset: before?.offset ?? 0,
       base: null,
       isDelta: request.delta,
-      missed: null
+      missedTriggers: null
     }
     channel.subscribers.add(subscription)
     return subscription
@@ -109,13 +109,13 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
     subscribe: (session, requests, joinedAt) => {
       const before = session.subscriptions
       session.subscriptions = requests.map(request => add(session, request, joinedAt))
-      session.held = null
+      session.heldBack = null
       remove(before)
     },
     leave: session => {
       remove(session.subscriptions)
       session.subscriptions = []
-      session.held = null
+      session.heldBack = null
     }
   }
 }

@@ -30,7 +30,7 @@ export function delayPublication(
   return false
 }
 
-/** Shows every change whose time has come. Returns the triggers of the new state; null if nothing changed. */
+/** Applies every change that is due. Returns the triggers of the new state; null if nothing changed. */
 export function showDue(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
   const { postponed } = channel
   const count = postponed.findIndex(({ dueAtMs }) => dueAtMs > nowMs)

@@ -10,9 +10,9 @@ export type Deliver = (subscription: Subscription) => void
 export type Prepare = (channel: Channel, triggers: ReadonlySet<Trigger>) => Deliver | null
 
 export interface FanOut {
-  /** Delivers to all subscribers of `channel` soon; what has not begun yet is joined with it. */
+  /** Delivers to all subscribers of `channel` soon. Joined with a delivery of the channel that has not begun. */
   readonly publish: (channel: Channel, triggers: Iterable<Trigger>) => void
-  /** The number of the newest announced delivery: who joins now has seen all up to it. */
+  /** The number of the newest announced delivery: a client that joins now has its state. */
   readonly position: () => number
   readonly close: () => void
 }
@@ -30,7 +30,7 @@ interface DeliveryInFlight {
   readonly rest: Iterator<Subscription>
 }
 
-/** Length of a time slice; then polls and pings are handled. */
+/** Length of a time slice; between slices polls and pings are handled. */
 const sliceMs = 1
 
 /**

@@ -3,8 +3,8 @@ import { deltaFormat, disconnectReasons, timeChannel, type DisconnectReason } fr
 import type { ServerFrames } from './vocabulary.ts'
 
 /**
- * The frames of PROTOCOL.md as text. The now-playing document comes in as JSON text and is pasted, not
- * parsed: a publication costs one concatenation, whoever reads it.
+ * The frames of PROTOCOL.md as text. The now-playing document is inserted as JSON text and not
+ * parsed, so a publication costs one concatenation.
  */
 
 /**
@@ -35,8 +35,8 @@ const blockEnd = Buffer.from('\n\n')
 const lineEnd = Buffer.from('\n')
 
 /**
- * A station's state at one moment. `document` is the event rendering as JSON, true at `nowSeconds`;
- * `staleSince` (Unix seconds): it may have changed since, because Redis is away.
+ * A station's state at one moment. `document` is the event rendering as JSON for `nowSeconds`. `staleSince`
+ * (Unix seconds): since when it may be out of date.
  */
 export interface Snapshot {
   readonly epoch: string
@@ -48,7 +48,7 @@ export interface Snapshot {
 
 export const pingFrame = openFrame('{}')
 
-/** `entries`: per accepted channel the text of one of the entries below. */
+/** `entries`: each accepted channel with the text of `renderEntry` or `emptyEntry`. */
 export function renderConnect(connect: {
   client: string
   session: string
@@ -65,10 +65,10 @@ export function renderConnect(connect: {
   )
 }
 
-/** The entry of a channel that has nothing to say yet, and of `global:time`. */
+/** The entry of a channel without a state, and of `global:time`. */
 export const emptyEntry = '{}'
 
-/** How a channel was requested: with `recover`, as a client that has this state, or for deltas. */
+/** What the entry of a channel depends on: `recover`, whether the client has the state, and deltas. */
 export interface SubscriptionReply {
   readonly recover: boolean
   readonly isUpToDate: boolean
@@ -122,8 +122,8 @@ export function renderDisconnect(ending: DisconnectReason): string {
 
 function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): string {
   const { document, nowSeconds, offset, staleSince } = snapshot
-  const doubt = staleSince === null ? '' : `,"stale_since":${staleSince}`
-  const data = `{"np":${document},"triggers":${JSON.stringify([...triggers])},"current_time":${nowSeconds}${doubt}}`
+  const stale = staleSince === null ? '' : `,"stale_since":${staleSince}`
+  const data = `{"np":${document},"triggers":${JSON.stringify([...triggers])},"current_time":${nowSeconds}${stale}}`
   return `{"data":${data}${offsetMember(offset)}}`
 }
 

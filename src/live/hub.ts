@@ -43,14 +43,14 @@ export interface HubOptions {
 
 /** All sessions of this process, of all transports. */
 export interface Hub {
-  /** Opens a session. Its first message has to arrive in time; its admission is released when it leaves. */
+  /** Opens a session, with a timeout for its first message. `leave` releases its admission. */
   readonly join: (transport: Transport, client: NewClient) => Session
   readonly receive: (session: Session, text: string) => void
   /** Sends the reason and closes. */
   readonly end: (session: Session, reason: DisconnectReason) => void
-  /** The client has read something: what was held back is sent. */
+  /** The client reads again: sends what was held back. */
   readonly drained: (session: Session) => void
-  /** The connection was closed. To be called once. */
+  /** The connection was closed; to be called once. */
   readonly leave: (session: Session) => void
   readonly size: () => number
   /** Ends all sessions, in slices, within little more than a second, and refuses new ones. */
@@ -128,7 +128,7 @@ export function openHub(options: HubOptions): Hub {
     }
   }
 
-  /** Handling a message takes longer than sending one, so it is done in time slices. */
+  /** Messages are handled in time slices, because handling takes longer than sending. */
   const inboxes = openSlicedQueue<Session>(sliceMs, session => guard(session, () => handleNext(session)))
 
   function receive(session: Session, text: string): void {
@@ -168,7 +168,7 @@ export function openHub(options: HubOptions): Hub {
         }
       }
     }),
-    feed.onGone(idOrName => {
+    feed.onRemoved(idOrName => {
       for (const channel of channels.named(channelOf(idOrName))) heartbeats.publish(channel, [])
     })
   ]

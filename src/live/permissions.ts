@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/log.ts'
 export type ListenPermission = (key: string, stationId: number, address?: string) => Promise<boolean>
 
 export interface Permissions {
-  /** Which of the stations the key may listen to. Never rejects: who cannot be asked about is not allowed. */
+  /** Which of the stations the key may listen to. Never rejects: a check that fails is a refusal. */
   readonly among: (
     key: string,
     stationIds: readonly number[],
@@ -12,7 +12,7 @@ export interface Permissions {
   ) => Promise<ReadonlySet<number>>
 }
 
-/** Without an answer in this time the permission is refused. */
+/** A check that takes longer is a refusal. */
 const timeoutMs = 5_000
 
 /**
@@ -20,34 +20,34 @@ const timeoutMs = 5_000
  * coalesced; nothing is cached, so a revocation takes effect at once.
  */
 export function openPermissions(mayListen: ListenPermission, log: Logger): Permissions {
-  const open = new Map<string, Promise<boolean>>()
+  const inFlight = new Map<string, Promise<boolean>>()
 
-  async function ask(key: string, stationId: number, address?: string): Promise<boolean> {
+  async function check(key: string, stationId: number, address?: string): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
-    const noAnswer = new Promise<false>(resolve => {
+    const timedOut = new Promise<false>(resolve => {
       timer = setTimeout(resolve, timeoutMs, false)
     })
     try {
-      return await Promise.race([mayListen(key, stationId, address), noAnswer])
+      return await Promise.race([mayListen(key, stationId, address), timedOut])
     } catch (error) {
-      log.warn({ err: error, station: stationId }, 'a permission to listen cannot be checked')
+      log.warn({ err: error, station: stationId }, 'permission to listen could not be checked')
       return false
     } finally {
       clearTimeout(timer)
-      open.delete(`${stationId} ${key}`)
+      inFlight.delete(`${stationId} ${key}`)
     }
   }
 
-  function shared(key: string, stationId: number, address?: string): Promise<boolean> {
+  function checkCoalesced(key: string, stationId: number, address?: string): Promise<boolean> {
     const name = `${stationId} ${key}`
-    const running = open.get(name) ?? ask(key, stationId, address)
-    open.set(name, running)
+    const running = inFlight.get(name) ?? check(key, stationId, address)
+    inFlight.set(name, running)
     return running
   }
 
   return {
     among: async (key, stationIds, address) => {
-      const answers = await Promise.all(stationIds.map(stationId => shared(key, stationId, address)))
+      const answers = await Promise.all(stationIds.map(stationId => checkCoalesced(key, stationId, address)))
       return new Set(stationIds.filter((_, index) => answers[index]))
     }
   }

@@ -1,4 +1,4 @@
-/** What clients may say and how a session ends: see PROTOCOL.md. Nothing here does I/O. */
+/** Parses client messages and defines how sessions end; see PROTOCOL.md. Pure. */
 
 import type { SubscribeMessage, SubscribeOptions, Unchecked } from './vocabulary.ts'
 

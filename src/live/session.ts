@@ -8,31 +8,29 @@ import { channelCredit, type DisconnectReason, disconnectReasons } from './proto
 /** A connection as the session uses it; each transport implements it. */
 export interface Transport {
   /**
-   * Sends one frame or queues it; false if something waits for the client now. Nothing happens once the
-   * connection is closed.
+   * Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection.
    */
   readonly send: (frame: Frame) => boolean
-  /** Bytes that were sent and that the client has not taken yet, as far as that is known. */
+  /** Number of unsent bytes, as far as it is known. */
   readonly waitingBytes: () => number
-  /** Closes after what is queued, as far as the wire lets it. */
+  /** Closes after the buffered frames were sent, if the transport allows it. */
   readonly close: (code: number, reason: string) => void
-  /** Joins what is sent inside `action` into as few packets as possible. */
+  /** Sends the frames of `action` in as few packets as possible. */
   readonly cork: (action: () => void) => void
 }
 
 /** A client that connects. */
 export interface NewClient {
-  /** The API key it showed; empty if none. */
+  /** Its API key; empty if it sent none. */
   readonly key: string
-  /** How long changes are held back for it, in milliseconds. */
+  /** Delay of its publications, in milliseconds. */
   readonly delayMs: number
-  /** Where it comes from. */
+  /** Its address, for limits. */
   readonly owner: Owner
 }
 
 /**
- * One client, from its connection to its end. There are very many: what most never need is null until it is
- * needed.
+ * One client, from connecting to its end. Members that few sessions need are null until then, to save memory.
  */
 export interface Session {
   readonly transport: Transport
@@ -45,20 +43,19 @@ export interface Session {
    */
   phase: 'waiting' | 'authorizing' | 'connected' | 'ended'
   /**
-   * When it is too late for the first message, and after that when the next ping is due, by
-   * `performance.now()`.
+   * The timeout of the first message; after it, when the next ping is due. By `performance.now()`.
    */
   dueAtMs: number
   subscriptions: readonly Subscription[]
-  /** False once something waited for the client, until nothing does. */
+  /** False from the first unsent byte until none is left. */
   isClear: boolean
-  /** Subscriptions whose newest state is held back until the client reads on. */
-  held: Set<Subscription> | null
-  /** Since when more waits for the client than it should; by `performance.now()`; 0 if it does not. */
+  /** Subscriptions whose newest state is sent when the client reads again. */
+  heldBack: Set<Subscription> | null
+  /** Since when it is behind, by `performance.now()`; 0 if it is not. */
   slowSinceMs: number
-  /** Messages that wait for their turn, in their order. */
+  /** Messages that were not handled yet, in order. */
   inbox: string[] | null
-  /** How many channels it may name before that is too much; fills up again with time. */
+  /** How many channels it may name now; refilled every second. */
   credit: number
 }
 
@@ -67,17 +64,17 @@ export interface Subscription {
   readonly channel: Channel
   /** Deliveries announced before it joined are older than its snapshot. */
   readonly joinedAt: number
-  /** The state the client knows; no epoch before the first. Nothing older is sent to it. */
+  /** The state the client has; `epoch` is empty before the first. Nothing older is sent. */
   epoch: string
   offset: number
   /**
-   * What a difference would be to: the state whose document the client has. `null`: it has none we know of.
+   * The state that the next delta refers to; null if the client has no known document.
    */
   base: LiveStation | null
-  /** Whether it wants differences. */
+  /** Whether it asked for deltas. */
   readonly isDelta: boolean
   /** Triggers of publications that were held back. */
-  missed: Set<Trigger> | null
+  missedTriggers: Set<Trigger> | null
 }
 
 export function openSession(
@@ -94,14 +91,14 @@ export function openSession(
     dueAtMs,
     subscriptions: [],
     isClear: true,
-    held: null,
+    heldBack: null,
     slowSinceMs: 0,
     inbox: null,
     credit: channelCredit
   }
 }
 
-/** Sends a frame, and notes if the client did not take it at once. */
+/** Sends a frame and notes unsent bytes. */
 export function sendFrame(session: Session, frame: Frame): void {
   if (!session.transport.send(frame)) session.isClear = false
 }
@@ -117,7 +114,7 @@ export function endSession(session: Session, ending: DisconnectReason): void {
   const { code, reason } = disconnectReasons[ending]
   transport.cork(() => {
     if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(openFrame(renderDisconnect(ending)))
-    // "Going away" is the close code that generic clients come back from.
+    // Generic clients reconnect after 1001 ("going away").
     transport.close(ending === 'shutdown' ? 1001 : code, reason)
   })
 }

@@ -9,21 +9,21 @@ import { type LiveStation, openLiveStation } from './live-station.ts'
  */
 export interface Catalogue {
   readonly get: (stationId: number) => LiveStation | undefined
-  /** By id or short name as it stands in a path or channel; a text of digits is always an id. */
+  /** By id or short name, as in a path or channel; a text of digits is always an id. */
   readonly find: (idOrName: string) => LiveStation | undefined
   /** In id order. */
   readonly all: () => readonly LiveStation[]
-  /** Takes a state if it is news; false: it was not. */
+  /** Stores a state if it is newer; returns false if it is not. */
   readonly put: (state: StationState) => boolean
   readonly remove: (stationId: number) => void
-  /** The array of `GET /api/nowplaying` with the public stations, true at `nowSeconds`. */
+  /** The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`. */
   readonly publicList: (nowSeconds: number) => CachedResponse
   /** The same with these stations, in this order. */
   readonly list: (stations: readonly LiveStation[], nowSeconds: number) => CachedResponse
 }
 
-/** Calls `onGone` with every id and short name under which a station is no longer found. */
-export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => void = () => {}): Catalogue {
+/** Calls `onRemoved` with every id and short name that no longer names the station it named. */
+export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => void = () => {}): Catalogue {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
   let sorted: LiveStation[] | null = null
@@ -58,12 +58,12 @@ export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => voi
     },
     put: state => {
       const known = byId.get(state.stationId)
-      if (known !== undefined && !isNews(state, known.state)) return false
+      if (known !== undefined && !isNewer(state, known.state)) return false
       byId.set(state.stationId, openLiveStation(state, baseUrl))
       if (known?.state.profile.shortName !== state.profile.shortName) {
         if (known !== undefined) releaseName(known.state)
         idByName.set(state.profile.shortName, state.stationId)
-        if (known !== undefined) onGone(known.state.profile.shortName)
+        if (known !== undefined) onRemoved(known.state.profile.shortName)
       }
       noteChange()
       return true
@@ -74,8 +74,8 @@ export function openCatalogue(baseUrl: string, onGone: (idOrName: string) => voi
       byId.delete(stationId)
       releaseName(known.state)
       noteChange()
-      onGone(String(stationId))
-      onGone(known.state.profile.shortName)
+      onRemoved(String(stationId))
+      onRemoved(known.state.profile.shortName)
     },
     publicList: nowSeconds => {
       if (publicList !== null && publicSecond === nowSeconds) return publicList
@@ -112,18 +112,18 @@ function joinList(
   return { body, etag, position: null }
 }
 
-/** Most names begin with a letter and need no regular expression. */
+/** Fast for names that begin with a letter: most. */
 function isDigits(text: string): boolean {
   const first = text.charCodeAt(0)
   return first >= 0x30 && first <= 0x39 && /^\d+$/.test(text)
 }
 
-/** `007` is not an id: a station has one text of its id, and one channel. */
+/** `007` is not an id: only the canonical text of an id names a station. */
 function idOf(digits: string): number | undefined {
   const id = Number(digits)
   return String(id) === digits ? id : undefined
 }
 
-function isNews(state: StationState, known: StationState): boolean {
+function isNewer(state: StationState, known: StationState): boolean {
   return state.epoch !== known.epoch || state.offset > known.offset
 }

@@ -11,13 +11,12 @@ import type { LiveStation } from './live-station.ts'
 import { followShard, type ReadIdentities } from './shard-follower.ts'
 
 export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
-/** Called with an id or short name under which there is no station any more, or another one. */
+/** Receives an id or short name that no longer names the station it named. */
 export type RemovalListener = (idOrName: string) => void
 
 /**
- * `lastCheckMs`: when a part of Redis was last compared with what is in memory, by `performance.now()`.
- * `checkedAtMs`: when the newest comparison of everything began, or Redis was asked last before it refused
- * writes, in Unix milliseconds.
+ * `lastCheckMs`: when a shard was last compared with Redis, by `performance.now()`. `checkedAtMs` (Unix
+ * milliseconds): until when all shards were compared and Redis accepted writes.
  */
 export interface FeedHealth {
   readonly connected: boolean
@@ -27,70 +26,75 @@ export interface FeedHealth {
 }
 
 /**
- * The newest state of every station, in memory. It follows the changes channels of Redis, and because
- * messages can be lost it also asks for changes: every shard within 2 seconds, and everything after a
- * reconnect. While Redis is unavailable or empty, the newest known states stay. A new station or epoch is
- * accepted once Postgres confirms its epoch, name and privacy, because a restored backup of Redis may contain
- * old ones.
- * A station whose position is empty was deleted and is removed.
+ * The newest state of every station, in memory. It follows the changes channels of Redis. Because messages can
+ * be lost, it also compares each shard with Redis every 2 seconds, and all after a reconnect. While Redis is
+ * unavailable or empty, the newest known states stay. A new station or epoch is accepted once Postgres confirms
+ * its epoch, name and privacy, because a restored dump of Redis may contain old ones. A station with an empty
+ * position was deleted.
  */
 export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList' | 'list'> {
-  /** Calls `listener` after every change of a station; gives the function that ends this. */
+  /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
   readonly onChange: (listener: ChangeListener) => () => void
-  /** Calls `listener` when a station is deleted or renamed; gives the function that ends this. */
-  readonly onGone: (listener: RemovalListener) => () => void
-  /** Takes in what Redis has of a station now, whether its message has come or not. Never rejects. */
+  /** Calls `listener` when a station is deleted or renamed; returns the function that unsubscribes. */
+  readonly onRemoved: (listener: RemovalListener) => () => void
+  /** Reads a station from Redis now, without waiting for a message. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   readonly health: () => FeedHealth
-  /** Whether Redis takes writes, and was looked at within the last 5 seconds. */
+  /** Whether Redis accepts writes and a shard was compared within the last 5 seconds. */
   readonly isCurrent: () => boolean
   readonly close: () => Promise<void>
 }
 
 export interface FeedOptions {
-  /** For reading; it may be shared. */
+  /** For reads; may be shared. */
   readonly redis: RedisClient
   /** For the changes channels only. Both connections stay open when the feed closes. */
   readonly subscriber: RedisClient
   readonly baseUrl: string
   readonly log: Logger
   /**
-   * Stores a station's live state again under a higher offset, because Redis has lost changes that were
-   * shown: a replica that was behind took over, or a backup was restored. Nobody may be shown a lower offset
-   * of the same epoch.
+   * Stores a station's live state again under a higher offset: Redis lost changes that were shown, because a
+   * replica that was behind was promoted or a dump was restored. Offsets of an epoch must not decrease.
    */
   readonly renew: (shown: ShownPosition) => Promise<void>
   readonly readIdentities: ReadIdentities
-  /** How often a part of the shards is compared; four times make a whole round. */
+  /** Interval after which the next quarter of the shards is compared. */
   readonly checkIntervalMs?: number
 }
 
 /** The position of a station that a server has shown. */
 export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
-/**
- * Events of a connection that is restored: a plain one, and that of a cluster of which some nodes were lost.
- */
+/** Events of a restored connection: to a single Redis, and to a cluster that had lost nodes. */
 const backEvents = ['ready', 'subscribersReady'] as const
 
-/** How often the connection for messages is probed. */
+/** Interval of probes of the subscriber connection. */
 const probeMs = 4_000
 
-/** How often Redis is asked whether it takes writes. */
+/** Interval of checks whether Redis accepts writes. */
 const writeProbeMs = 1_000
 
-/** An older comparison says nothing about the present. */
+/** States that were compared longer ago count as stale. */
 const currentForMs = 5_000
 
-/** Loads all stations and follows them. Throws if Redis cannot be read now; later outages are retried. */
+/** Loads all stations and follows them. Throws if Redis cannot be read now; retries after later outages. */
 export async function openFeed(options: FeedOptions): Promise<Feed> {
   const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
   const listeners = new Set<ChangeListener>()
-  const goneListeners = new Set<RemovalListener>()
-  const catalogue = openCatalogue(baseUrl, tellGone)
+  const removalListeners = new Set<RemovalListener>()
+  const catalogue = openCatalogue(baseUrl, notifyRemoval)
   const renewing = new Set<number>()
   const followers = shards.map(shard =>
-    followShard({ shard, redis, catalogue, readIdentities, tell, onOutcome, onSetBack, onUnknownIdentities })
+    followShard({
+      shard,
+      redis,
+      catalogue,
+      readIdentities,
+      notify,
+      onOutcome,
+      onSetBack,
+      onUnknownIdentities
+    })
   )
   let isAway = false
   let isOutdated = false
@@ -101,7 +105,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
 
   const isPartAway = () => followers.some(follower => follower.isAway())
 
-  /** One line when Redis, or a part of it, goes away, and one when all of it is back. */
+  /** Logs one line when Redis or a node of it becomes unavailable, and one when all of it is available again. */
   function onOutcome(error: unknown): void {
     if (error === null) lastCheckMs = performance.now()
     if (isPartAway() === isAway) return
@@ -111,25 +115,20 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   }
 
   function onUnknownIdentities(error: unknown): void {
-    log.warn(
-      { err: error },
-      'the identities of stations could not be read; the newest known states are served'
-    )
+    log.warn({ err: error }, 'identities of stations could not be read; serving the newest known states')
   }
 
-  /** One line when a newer release begins to write what this one cannot read, and one when that is over. */
+  /** Logs one line when states become unreadable because a newer release writes them, and one when that ends. */
   function noteOutdated(): void {
     const isSo = followers.some(follower => follower.isOutdated())
     if (isSo === isOutdated) return
     isOutdated = isSo
-    if (isOutdated)
-      log.warn('live states of a newer release cannot be read; the newest known ones are served')
+    if (isOutdated) log.warn('live states of a newer release cannot be read; serving the newest known ones')
     else log.info('the live states can be read again')
   }
 
   /**
-   * A full Redis answers reads, but nobody can store what changes. One line when it begins to refuse writes,
-   * and one when that is over.
+   * A full Redis answers reads but refuses writes. Logs one line when that begins, and one when it ends.
    */
   async function checkWrites(): Promise<void> {
     const startedMs = engineTimeMs()
@@ -137,13 +136,13 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       () => null,
       (error: unknown) => error
     )
-    // No answer shows in the comparisons.
+    // A missing answer is noticed by the comparisons.
     const isRefused = fault instanceof Error && fault.name === 'ReplyError'
     if (fault === null) writableAtMs = startedMs
     if (isRefused === isRefusing) return
     isRefusing = isRefused
     if (isRefusing)
-      log.warn({ reason: String(fault) }, 'redis refuses writes; the newest known states are served')
+      log.warn({ reason: String(fault) }, 'redis refuses writes; serving the newest known states')
     else log.info('redis takes writes again')
   }
 
@@ -152,7 +151,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     if (renewing.has(stationId)) return
     renewing.add(stationId)
     log.warn({ station: stationId }, 'redis has lost changes that were shown; the live state is stored again')
-    // The next check notices again what could not be done now.
+    // If this fails, the next check calls it again.
     void renew(shown)
       .catch((error: unknown) =>
         log.warn({ err: error, station: stationId }, 'live state not stored again yet')
@@ -161,7 +160,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   }
 
   /** An error of one listener does not affect the others. */
-  function tellAll<Listener>(
+  function notifyAll<Listener>(
     all: Iterable<Listener>,
     call: (listener: Listener) => void,
     about: object
@@ -175,12 +174,12 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     }
   }
 
-  function tellGone(idOrName: string): void {
-    tellAll(goneListeners, listener => listener(idOrName), { station: idOrName })
+  function notifyRemoval(idOrName: string): void {
+    notifyAll(removalListeners, listener => listener(idOrName), { station: idOrName })
   }
 
-  function tell(station: LiveStation, triggers: readonly Trigger[]): void {
-    tellAll(listeners, listener => listener(station, triggers), { station: station.state.stationId })
+  function notify(station: LiveStation, triggers: readonly Trigger[]): void {
+    notifyAll(listeners, listener => listener(station, triggers), { station: station.state.stationId })
   }
 
   const followerOf = (stationId: number) => followers[shardOf(stationId)]
@@ -197,12 +196,12 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     nextShard = (nextShard + count) % shards.length
   }
 
-  /** After a reconnect anything may have been missed, also by a check that is under way. */
+  /** After a reconnect, messages may have been missed, also by a check in flight. */
   const checkAll = () => {
     for (const follower of followers) {
-      follower.distrust()
+      follower.invalidate()
       void follower.check().then(() => {
-        follower.distrust()
+        follower.invalidate()
         return follower.check()
       })
     }
@@ -219,13 +218,13 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   subscriber.on('error', noOp)
   await Promise.all(shards.map(shard => subscriber.ssubscribe(changesChannel(shard))))
   for (const event of backEvents) subscriber.on(event, checkAll)
-  // What changed between the first look and the subscription.
+  // Reads what changed between the first comparison and the subscription.
   await compareAll()
   await checkWrites()
   lastCheckMs = performance.now()
   const timer = setInterval(checkNext, checkIntervalMs)
   const writeProber = setInterval(() => void checkWrites(), writeProbeMs)
-  // Changes nothing but that something is sent: where no answer comes, the connection is replaced.
+  // Subscribing again has no effect, but a connection that does not answer is replaced.
   const prober = setInterval(() => {
     for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(noOp)
   }, probeMs)
@@ -240,9 +239,9 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    onGone: listener => {
-      goneListeners.add(listener)
-      return () => void goneListeners.delete(listener)
+    onRemoved: listener => {
+      removalListeners.add(listener)
+      return () => void removalListeners.delete(listener)
     },
     catchUp: async stationId => followerOf(stationId)?.catchUp(stationId),
     health: () => ({
@@ -258,7 +257,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
       clearInterval(prober)
       clearInterval(writeProber)
       listeners.clear()
-      goneListeners.clear()
+      removalListeners.clear()
       subscriber.off('smessage', onMessage)
       for (const event of backEvents) subscriber.off(event, checkAll)
       await Promise.all(followers.map(follower => follower.close()))
@@ -266,5 +265,5 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   }
 }
 
-/** An outage of the connection for messages shows in its status, and in what the others say. */
+/** Outages of the subscriber connection are noticed by its status. */
 const noOp = () => {}

@@ -16,13 +16,13 @@ import { hashOf, tagOf } from '../entity-tags.ts'
  */
 export interface LiveStation {
   readonly state: StationState
-  /** The document of `GET /api/nowplaying/{id}`, true at `nowSeconds`. */
+  /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
   readonly rest: (nowSeconds: number) => CachedResponse
-  /** The document of `GET /api/nowplaying_static/{id}.json`, true at `nowSeconds`. */
+  /** The document of `GET /api/nowplaying_static/{id}.json`, rendered for `nowSeconds`. */
   readonly event: (nowSeconds: number) => CachedResponse
   /** The document of `GET /api/nowplaying_static/{id}.txt`. */
   readonly line: () => CachedResponse
-  /** The event rendering as text, for frames, true at `nowSeconds`. */
+  /** The event rendering as text, for frames, rendered for `nowSeconds`. */
   readonly eventText: (nowSeconds: number) => string
 }
 
@@ -32,14 +32,14 @@ export function openLiveStation(state: StationState, baseUrl: string): LiveStati
   let line: CachedResponse | null = null
   return {
     state,
-    rest: rest.document,
-    event: event.document,
-    line: () => (line ??= holdLine(state)),
+    rest: rest.response,
+    event: event.response,
+    line: () => (line ??= cacheLine(state)),
     eventText: event.text
   }
 }
 
-function holdLine(state: StationState): CachedResponse {
+function cacheLine(state: StationState): CachedResponse {
   const text = renderLine(state)
   return { body: Buffer.from(text), etag: tagOf(text), position: positionOf(state) }
 }
@@ -47,36 +47,36 @@ function holdLine(state: StationState): CachedResponse {
 const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
 
 function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {
-  let still: NowPlayingDocument | null = null
+  let document: NowPlayingDocument | null = null
   let hash: string | null = null
   let second = -1
   let elapsed = -1
   let cachedText: string | null = null
-  let held: CachedResponse | null = null
+  let cached: CachedResponse | null = null
 
-  /** Goes to this second. What was made stays where nothing moved. */
-  const turnTo = (nowSeconds: number): NowPlayingDocument => {
-    still ??= renderNowPlaying(state, rendering, baseUrl)
-    if (second === nowSeconds) return still
+  /** Renders for this second. Cached renderings stay valid while `elapsed` is unchanged. */
+  const renderAt = (nowSeconds: number): NowPlayingDocument => {
+    document ??= renderNowPlaying(state, rendering, baseUrl)
+    if (second === nowSeconds) return document
     second = nowSeconds
-    const now = elapsedAt(still, nowSeconds)
-    if (now === elapsed) return still
+    const now = elapsedAt(document, nowSeconds)
+    if (now === elapsed) return document
     elapsed = now
     cachedText = null
-    held = null
-    return still
+    cached = null
+    return document
   }
   const text = (nowSeconds: number): string => {
-    const document = turnTo(nowSeconds)
-    return (cachedText ??= document.head + renderMoving(document, nowSeconds) + document.tail)
+    const at = renderAt(nowSeconds)
+    return (cachedText ??= at.head + renderMoving(at, nowSeconds) + at.tail)
   }
-  const document = (nowSeconds: number): CachedResponse => {
-    const { head, tail } = turnTo(nowSeconds)
-    if (held !== null) return held
+  const response = (nowSeconds: number): CachedResponse => {
+    const { head, tail } = renderAt(nowSeconds)
+    if (cached !== null) return cached
     hash ??= hashOf(head, tail)
     const body = Buffer.from(text(nowSeconds))
-    held = { body, etag: `W/"${hash}-${elapsed}"`, position: positionOf(state) }
-    return held
+    cached = { body, etag: `W/"${hash}-${elapsed}"`, position: positionOf(state) }
+    return cached
   }
-  return { text, document }
+  return { text, response }
 }

@@ -17,48 +17,49 @@ export interface ShardFollowerOptions {
   readonly redis: RedisClient
   readonly catalogue: Catalogue
   readonly readIdentities: ReadIdentities
-  /** Called for every change that was taken in. */
-  readonly tell: (station: LiveStation, triggers: readonly Trigger[]) => void
-  /** Called whenever Redis could not be read, and whenever it could. */
+  /** Called for every change that was applied. */
+  readonly notify: (station: LiveStation, triggers: readonly Trigger[]) => void
+  /** Called after every read of Redis, with the error or null. */
   readonly onOutcome: (error: unknown) => void
-  /** Called where Redis has gone back behind what was shown: what it has now would be taken for old news. */
+  /** Called if Redis has a lower offset than was shown. */
   readonly onSetBack: (shown: StationState) => void
-  /** Called where identities could not be read: new stations and epochs are taken in later. */
+  /** Called if identities could not be read; new stations and epochs are applied later. */
   readonly onUnknownIdentities: (error: unknown) => void
 }
 
 /**
- * Keeps the stations of one shard as Redis has them. On a cluster each shard may be on another node: one that
- * is away holds up no other.
+ * Keeps the stations of one shard as they are in Redis. On a cluster each shard may be on another node; one
+ * that is unavailable does not delay the others.
  */
 export interface ShardFollower {
   /** Applies a message of the shard's channel. */
   readonly receive: (message: StationMessage) => void
-  /** Compares all that is in memory with Redis, and reads what differs. Rejects if Redis does not answer. */
+  /** Compares all stations with Redis and reads those that differ. Rejects if Redis does not answer. */
   readonly compareAll: () => Promise<void>
-  /** Reads what has changed since the comparison before; never rejects and never runs twice at once. */
+  /** Reads what changed since the last comparison. Never rejects; concurrent calls are coalesced. */
   readonly check: () => Promise<void>
-  /** The next check compares everything: messages and changes may have been lost. */
-  readonly distrust: () => void
-  /** Takes in what Redis has of one station now. Never rejects. */
+  /** Makes the next check compare everything, because messages may have been lost. */
+  readonly invalidate: () => void
+  /** Reads one station from Redis now. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
-  /** When the newest whole comparison began, in Unix milliseconds; 0 before the first. */
+  /** When the newest complete comparison began, in Unix milliseconds; 0 before the first. */
   readonly checkedAtMs: () => number
   readonly isAway: () => boolean
-  /** Whether a newer release wrote states that this one cannot read: what is shown of them is old. */
+  /** Whether a newer release wrote states that this one cannot read; older ones are shown. */
   readonly isOutdated: () => boolean
   readonly close: () => Promise<void>
 }
 
-/** How many stations are read in one go. */
+/** Stations per read. */
 const chunk = 500
 
 export function followShard(options: ShardFollowerOptions): ShardFollower {
-  const { shard, redis, catalogue, readIdentities, tell, onOutcome, onSetBack, onUnknownIdentities } = options
-  /** Stations to read, with the triggers their listeners have to hear of. */
+  const { shard, redis, catalogue, readIdentities, notify, onOutcome, onSetBack, onUnknownIdentities } =
+    options
+  /** Stations to read, with the triggers for their listeners. */
   const pending = new Map<number, Set<Trigger>>()
-  /** Stations that were forgotten while a read was under way, which may have found them still there. */
-  const forgotten = new Set<number>()
+  /** Stations that were removed during the read in flight, which may still have found them. */
+  const removed = new Set<number>()
   let reading: Promise<void> | null = null
   let checking: Promise<void> | null = null
   let isAway = false
@@ -67,28 +68,28 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
   /** The sequence number up to which nothing was missed; 0: compare everything. */
   let seenSequence = 0
   /** Stations whose states only a newer release can read. */
-  const beyondUs = new Set<number>()
+  const unreadable = new Set<number>()
 
-  function note(error: unknown): void {
+  function reportOutcome(error: unknown): void {
     if (isClosed) return
     isAway = error !== null
     onOutcome(error)
   }
 
-  function wish(stationId: number, triggers: Iterable<Trigger>): void {
-    const wanted = pending.get(stationId) ?? new Set()
-    for (const trigger of triggers) wanted.add(trigger)
-    pending.set(stationId, wanted)
+  function requestRead(stationId: number, triggers: Iterable<Trigger>): void {
+    const all = pending.get(stationId) ?? new Set()
+    for (const trigger of triggers) all.add(trigger)
+    pending.set(stationId, all)
   }
 
-  function forget(stationId: number): void {
+  function remove(stationId: number): void {
     pending.delete(stationId)
-    forgotten.add(stationId)
-    beyondUs.delete(stationId)
+    removed.add(stationId)
+    unreadable.delete(stationId)
     catalogue.remove(stationId)
   }
 
-  /** Reads what is wanted; what is wanted meanwhile is read after that, once per station. */
+  /** Reads the pending stations, also those that are added meanwhile. */
   function readPending(): Promise<void> {
     reading ??= readAll().finally(() => {
       reading = null
@@ -99,10 +100,10 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
   const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.state.epoch === epoch
 
   /**
-   * The identities of the stations whose states have another epoch than what is shown. Null: Postgres does
-   * not answer.
+   * Reads the identities of stations whose states have another epoch than is shown. Null if Postgres does not
+   * answer.
    */
-  async function identitiesOf(
+  async function readUnknownIdentities(
     states: readonly (StationState | null)[]
   ): Promise<ReadonlyMap<number, StationIdentity> | null> {
     const unknown = states.flatMap(state => (state === null || isKnownEpoch(state) ? [] : state.stationId))
@@ -119,88 +120,89 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     const unresolved = new Map<number, ReadonlySet<Trigger>>()
     await readBatches(unresolved)
     // The next check tries again.
-    for (const [stationId, triggers] of unresolved) wish(stationId, triggers)
+    for (const [stationId, triggers] of unresolved) requestRead(stationId, triggers)
   }
 
   async function readBatches(unresolved: Map<number, ReadonlySet<Trigger>>): Promise<void> {
     while (pending.size > 0) {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
-      forgotten.clear()
+      removed.clear()
       const shown = batch.map(([stationId]) => catalogue.get(stationId)?.state)
       try {
         const states = await readStates(
           redis,
           batch.map(([stationId]) => stationId)
         )
-        note(null)
-        const identities = await identitiesOf(states)
+        reportOutcome(null)
+        const identities = await readUnknownIdentities(states)
         for (const [index, [stationId, triggers]] of batch.entries()) {
           const [state = null, before] = [states[index], shown[index]]
           if (identities === null && state !== null && !isKnownEpoch(state)) {
             unresolved.set(stationId, triggers)
             continue
           }
-          // An old dump of Redis may bring it back. The engine stores the state anew.
+          // The state comes from an old dump of Redis. The sweep stores a new one.
           if (state !== null && isStaleIdentity(state, identities?.get(stationId))) continue
-          // What was read after it was shown cannot be older, unless Redis is.
+          // A state that is read after it was shown can only be older if Redis went back.
           if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
           else take(stationId, state, triggers)
         }
       } catch (error) {
-        note(error)
+        reportOutcome(error)
         if (isClosed) return
         // The next check tries again.
-        for (const [stationId, triggers] of batch) wish(stationId, triggers)
+        for (const [stationId, triggers] of batch) requestRead(stationId, triggers)
         return
       }
     }
   }
 
   function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
-    if (forgotten.has(stationId)) return
+    if (removed.has(stationId)) return
     if (state !== null) return show(state, [...triggers])
     const station = catalogue.get(stationId)
-    if (station !== undefined && triggers.size > 0) tell(station, [...triggers])
+    if (station !== undefined && triggers.size > 0) notify(station, [...triggers])
   }
 
   function show(state: StationState, triggers: readonly Trigger[]): void {
     const isNews = catalogue.put(state)
     const station = catalogue.get(state.stationId)
-    if (station !== undefined && (isNews || triggers.length > 0)) tell(station, triggers)
+    if (station !== undefined && (isNews || triggers.length > 0)) notify(station, triggers)
   }
 
-  /** Takes in what Redis has, all or what has changed since the comparison before. */
+  /** Compares with Redis: everything, or what changed since the last comparison. */
   async function compare(): Promise<void> {
     const startedMs = engineTimeMs()
     const since = seenSequence
     const sequence = await readSequence(redis, shard)
-    // A lower number means that Redis was restored from a backup.
+    // A lower number means that Redis was restored from a dump.
     const isContinued = since > 0 && sequence >= since
     if (!isContinued || sequence > since) {
       const positions = await (isContinued
         ? readChangedSince(redis, shard, since)
         : readPositions(redis, shard))
-      for (const [stationId, text] of positions) look(stationId, text)
+      for (const [stationId, text] of positions) compareOne(stationId, text)
     }
     await readPending()
-    // What could not be read is still wanted.
+    // Some stations could not be read.
     if (pending.size > 0) return
     checkedAtMs = startedMs
-    // Something may have called for a whole comparison meanwhile.
+    // `invalidate` may have been called meanwhile.
     if (seenSequence === since) seenSequence = sequence
   }
 
-  function look(stationId: number, text: string): void {
-    if (text === '') return forget(stationId)
+  function compareOne(stationId: number, text: string): void {
+    if (text === '') return remove(stationId)
     const position = parsePosition(text)
     const known = catalogue.get(stationId)
     if (isOfNewerRelease(position)) {
-      beyondUs.add(stationId)
+      unreadable.add(stationId)
       return
     }
-    beyondUs.delete(stationId)
-    if (known?.state.epoch !== position.epoch || known.state.offset !== position.offset) wish(stationId, [])
+    unreadable.delete(stationId)
+    if (known?.state.epoch !== position.epoch || known.state.offset !== position.offset)
+      requestRead(stationId, [])
   }
 
   return {
@@ -208,44 +210,44 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
       seenSequence = 0
       return compare()
     },
-    distrust: () => {
+    invalidate: () => {
       seenSequence = 0
     },
     receive: message => {
-      if (message.type === 'removal') return forget(message.stationId)
+      if (message.type === 'removal') return remove(message.stationId)
       const { stationId, position, triggers, state } = message
       if (isOfNewerRelease(position)) {
-        beyondUs.add(stationId)
+        unreadable.add(stationId)
         return
       }
-      beyondUs.delete(stationId)
+      unreadable.delete(stationId)
       const known = catalogue.get(stationId)
-      // A check may have been faster than the message; then only its triggers are still news.
+      // A check may have read the state before the message came; then only the triggers are new.
       if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
-        if (triggers.length > 0) tell(known, triggers)
+        if (triggers.length > 0) notify(known, triggers)
         return
       }
-      // Another epoch has to be looked up: the message may be older than what a check found.
+      // Another epoch is read from Redis: the message may be older than a state that a check found.
       if (state !== null && known?.state.epoch === state.epoch && !pending.has(stationId))
         return show(state, triggers)
-      wish(stationId, triggers)
+      requestRead(stationId, triggers)
       void readPending()
     },
     check: () => {
       checking ??= compare()
-        .then(() => note(null), note)
+        .then(() => reportOutcome(null), reportOutcome)
         .finally(() => {
           checking = null
         })
       return checking
     },
     catchUp: stationId => {
-      wish(stationId, [])
+      requestRead(stationId, [])
       return readPending()
     },
     checkedAtMs: () => checkedAtMs,
     isAway: () => isAway,
-    isOutdated: () => beyondUs.size > 0,
+    isOutdated: () => unreadable.size > 0,
     close: async () => {
       isClosed = true
       pending.clear()

@@ -3,20 +3,20 @@ import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Feed } from './feed.ts'
 
-/** The feed for the REST handlers: states, and documents that are true at this second. */
+/** The feed for the REST handlers: states, and documents rendered for the current second. */
 export interface FeedView {
   readonly get: (idOrName: string) => StationState | undefined
   readonly all: () => StationState[]
-  /** Of the newest state; undefined once the station is gone. */
+  /** Rendered from the newest state; undefined if the station does not exist. */
   readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => CachedResponse | undefined
-  /** The same of a public station by its id or short name; undefined for all others. */
+  /** The same for a public station, by id or short name; undefined for all others. */
   readonly publicDocument: (idOrName: string, kind: 'rest' | 'event' | 'line') => CachedResponse | undefined
   readonly publicList: () => CachedResponse
-  /** The REST renderings of these stations as one array, without those that are gone. */
+  /** The REST renderings of these stations as one array, without those that do not exist. */
   readonly list: (stationIds: readonly number[]) => CachedResponse
   readonly onChange: (listener: (state: StationState) => void) => () => void
   readonly catchUp: (stationId: number) => Promise<void>
-  /** `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds; `checkedAtMs`: wholly. */
+  /** `isCurrent` and `checkedAtMs`: see `FeedHealth` and `Feed`. */
   readonly health: () => {
     readonly isCurrent: boolean
     readonly checkedAtMs: number

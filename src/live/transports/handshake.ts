@@ -14,7 +14,7 @@ export interface HandshakeOptions {
   readonly admission: Admission
   /** The client's address, from the connection's and the header `X-Forwarded-For`. */
   readonly addressOf: (connection: string, forwarded: string) => string
-  /** Origins that may connect, or `*`; programs without an origin always may. */
+  /** Allowed origins, or `*`; requests without an origin are always allowed. */
   readonly origins: readonly string[]
 }
 
@@ -71,7 +71,7 @@ function invalid(field: string, message: string): ApiError {
   return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
-/** Reserves a place for a client, or returns why there is none. */
+/** Admits a client, or returns which limit is reached. */
 export function acceptConnection(
   { key, address, delayMs }: ConnectRequest,
   admission: Admission
@@ -87,13 +87,13 @@ export function acceptConnection(
 export const retrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
 /** The error if a limit is reached. */
-export function fullError(refusal: ConnectionRefusal): ApiError {
+export function refusalError(refusal: ConnectionRefusal): ApiError {
   return refusal === 'total'
     ? new ApiError('unavailable')
     : new ApiError('too-many', 'Too many connections from this address: try again later.')
 }
 
-/** CORS headers of the live endpoints. There are no cookies, so every allowed origin may read. */
+/** CORS headers of the live endpoints. No cookies are used, so every allowed origin may read. */
 export function corsOf(origin: string): Headers {
   if (origin === '') return [['Access-Control-Allow-Origin', '*']]
   return [

@@ -14,7 +14,7 @@ import {
   corsOf,
   type HandshakeOptions,
   acceptConnection,
-  fullError,
+  refusalError,
   type ConnectRequest,
   readConnectRequest,
   refuseConnection,
@@ -32,37 +32,37 @@ type Kind = 'sse' | 'http_stream'
  */
 const bodyTimeoutMs = 6_000
 
-/** Up to this much is written to a connection that has not taken everything yet. */
+/** A connection with more unsent bytes is closed at once. One that becomes writable counts as having at most this much. */
 const comfortableBytes = 64 * 1024
 
 /**
  * Serves the live protocol as server-sent events and as lines. Must be called before the other HTTP routes.
  */
-export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOptions): void {
+export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
   app.get(eventsPath, (res, req) => answer(res, req, 'sse', begin))
   app.post(eventsPath, (res, req) => answer(res, req, 'sse', beginWithBody))
   app.post(streamPath, (res, req) => answer(res, req, 'http_stream', beginWithBody))
 
-  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, knock: ConnectRequest) => void
+  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest) => void
 
   /** An exception in a handler would end the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
     if (cutAmbiguous(res, req)) return
     const origin = req.getHeader('origin')
     try {
-      next(res, req, kind, readConnectRequest(res, req, door))
+      next(res, req, kind, readConnectRequest(res, req, handshake))
     } catch (error) {
-      const told = error instanceof ApiError ? error : new ApiError('internal')
-      if (isChunked(req)) refuseLater(res, told, origin)
-      else refuseConnection(res, told, origin)
+      const apiError = error instanceof ApiError ? error : new ApiError('internal')
+      if (isChunked(req)) refuseChunked(res, apiError, origin)
+      else refuseConnection(res, apiError, origin)
     }
   }
 
-  function begin(res: HttpResponse, _req: HttpRequest, kind: Kind, knock: ConnectRequest): void {
-    open(res, kind, knock, knock.message ?? '')
+  function begin(res: HttpResponse, _req: HttpRequest, kind: Kind, request: ConnectRequest): void {
+    open(res, kind, request, request.message ?? '')
   }
 
-  function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, knock: ConnectRequest): void {
+  function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest): void {
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     const mustClose = isChunked(req)
     const body = collectBody(res, declaredBytes, { maxBytes: maxMessageBytes, timeoutMs: bodyTimeoutMs })
@@ -76,13 +76,13 @@ export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOp
         const message = decodeText(bytes)
         if (message !== '') assertReadable(message, '')
         await nextImmediate()
-        if (isOpen) res.cork(() => open(res, kind, knock, message || (knock.message ?? ''), mustClose))
+        if (isOpen) res.cork(() => open(res, kind, request, message || (request.message ?? ''), mustClose))
       })
       .catch(async (error: unknown) => {
         await nextImmediate()
         if (!isOpen) return
-        const told = error instanceof ApiError ? error : new ApiError('internal')
-        res.cork(() => refuseConnection(res, told, knock.origin, mustClose || body.mustClose()))
+        const apiError = error instanceof ApiError ? error : new ApiError('internal')
+        res.cork(() => refuseConnection(res, apiError, request.origin, mustClose || body.mustClose()))
       })
   }
 
@@ -90,42 +90,42 @@ export function serveStreams(app: TemplatedApp, audience: Hub, door: HandshakeOp
   function open(
     res: HttpResponse,
     kind: Kind,
-    knock: ConnectRequest,
+    request: ConnectRequest,
     message: string,
     mustClose = false
   ): void {
-    const visitor = acceptConnection(knock, door.admission)
-    if (typeof visitor !== 'string') return start(res, kind, knock, visitor, message)
-    if (kind === 'sse') refuseWithRetry(res, knock.origin, mustClose)
-    else refuseConnection(res, fullError(visitor), knock.origin, mustClose)
+    const client = acceptConnection(request, handshake.admission)
+    if (typeof client !== 'string') return start(res, kind, request, client, message)
+    if (kind === 'sse') refuseWithRetry(res, request.origin, mustClose)
+    else refuseConnection(res, refusalError(client), request.origin, mustClose)
   }
 
   function start(
     res: HttpResponse,
     kind: Kind,
-    knock: ConnectRequest,
-    visitor: NewClient,
+    request: ConnectRequest,
+    client: NewClient,
     message: string
   ): void {
     let session: Session | null = null
     const leave = () => {
-      if (session !== null) audience.leave(session)
+      if (session !== null) hub.leave(session)
       session = null
     }
     const transport = new StreamTransport(res, kind, leave)
-    writeHead(res, kind, knock.origin)
-    res.onAborted(() => transport.noteGone())
-    // Without this, a stream that once had to wait for its client is cut off 10 seconds later.
+    writeHead(res, kind, request.origin)
+    res.onAborted(() => transport.noteAborted())
+    // Without a handler, uWebSockets.js closes a stream 10 seconds after its client was slow once.
     res.onWritable(() => {
       transport.noteWritable()
-      if (session !== null) audience.drained(session)
+      if (session !== null) hub.drained(session)
       transport.flush()
       return true
     })
-    // Proxies that wait for a first byte get one.
+    // Some proxies forward nothing before the first byte.
     if (kind === 'sse') res.write('\r\n')
-    session = audience.join(transport, visitor)
-    if (transport.isOpen) audience.receive(session, message === '' ? '{}' : message)
+    session = hub.join(transport, client)
+    if (transport.isOpen) hub.receive(session, message === '' ? '{}' : message)
     else leave()
   }
 }
@@ -152,7 +152,7 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
 }
 
 /** Refuses a request with a chunked body; see `isChunked`. */
-function refuseLater(res: HttpResponse, error: ApiError, origin: string): void {
+function refuseChunked(res: HttpResponse, error: ApiError, origin: string): void {
   let isOpen = true
   res.onAborted(() => (isOpen = false))
   setImmediate(() => isOpen && res.cork(() => refuseConnection(res, error, origin, true)))
@@ -168,21 +168,21 @@ function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): voi
 }
 
 /**
- * A streamed response. uWebSockets.js does not report how much waits for the client, only whether anything
- * does: bytes are counted from the first write that had to wait.
+ * A streamed response. uWebSockets.js reports only whether unsent bytes exist, so they are counted from the
+ * first write that was not sent at once.
  */
 class StreamTransport implements Transport {
   isOpen = true
   #waitingBytes = 0
   readonly #res: HttpResponse
   readonly #kind: Kind
-  readonly #onGone: () => void
+  readonly #onEnd: () => void
 
-  /** `onGone` is called once, when the stream has ended, whoever ended it. */
-  constructor(res: HttpResponse, kind: Kind, onGone: () => void) {
+  /** Calls `onEnd` once when the stream ends, from either side. */
+  constructor(res: HttpResponse, kind: Kind, onEnd: () => void) {
     this.#res = res
     this.#kind = kind
-    this.#onGone = onGone
+    this.#onEnd = onEnd
   }
 
   send(frame: Frame): boolean {
@@ -197,38 +197,32 @@ class StreamTransport implements Transport {
     if (this.isOpen) this.#res.cork(action)
   }
 
-  /**
-   * The client is reading: there is room for one frame at least, and that one tells whether there is for
-   * more.
-   */
+  /** The client reads again. The next write reports whether more fits. */
   noteWritable(): void {
     this.#waitingBytes = Math.min(this.#waitingBytes, comfortableBytes)
   }
 
-  /**
-   * Sends on what waits. uWebSockets.js leaves that to whoever listens for `onWritable`, and does it before
-   * every write, also before the one of nothing that ends a cork.
-   */
+  /** Writes what uWebSockets.js has buffered: with an `onWritable` handler it does so only when a cork ends. */
   flush(): void {
     if (this.isOpen) this.#res.cork(() => {})
   }
 
-  /** The client went away. */
-  noteGone(): void {
+  /** The client closed the connection. */
+  noteAborted(): void {
     if (!this.isOpen) return
     this.isOpen = false
-    this.#onGone()
+    this.#onEnd()
   }
 
   close(code: number): void {
     if (!this.isOpen) return
     if (code === restartCode && this.#kind === 'sse') this.#write(retryBlock())
     this.isOpen = false
-    // What nobody reads is not worth waiting for.
+    // Ending waits until the client has read everything.
     if (this.#waitingBytes > comfortableBytes) this.#res.close()
-    // Closing with it would write a header into the body.
+    // Without `closeConnection`, which would write a header into the body.
     else this.#res.end()
-    this.#onGone()
+    this.#onEnd()
   }
 
   #write(bytes: Uint8Array): boolean {

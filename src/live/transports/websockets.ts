@@ -9,7 +9,7 @@ import type { Session, Transport, NewClient } from '../session.ts'
 import {
   type HandshakeOptions,
   acceptConnection,
-  fullError,
+  refusalError,
   readConnectRequest,
   refuseConnection
 } from './handshake.ts'
@@ -23,61 +23,61 @@ interface SocketData {
 
 /** A client until its socket is open. */
 interface PendingClient {
-  readonly visitor: NewClient
+  readonly client: NewClient
   /** The subscribe message of `?cf_connect=`; null: the first frame brings it. */
   readonly message: string | null
 }
 
 interface Connection {
-  arrival: PendingClient | null
+  pending: PendingClient | null
   session: Session | null
-  /** The second of the newest message, and how many came in it. */
+  /** The second of the newest message, and the number of messages in that second. */
   second: number
   messages: number
 }
 
 export const socketPath = '/api/live/nowplaying/websocket'
 
-/** More than a session may have waiting, so that the last frames still fit. */
+/** Above the limit of a session (`slowBytes`), so that the disconnect frame still fits. */
 const maxBackpressure = 2 * 1024 * 1024
 
 /**
  * Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app` are registered.
  */
-export function serveSockets(app: TemplatedApp, audience: Hub, door: HandshakeOptions): void {
+export function serveSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
   app.ws<SocketData>(socketPath, {
-    // Longer frames are cut off without a close code, so the limit of the protocol is checked below this one.
+    // uWebSockets.js closes longer frames without a code, so the limit of the protocol is lower.
     maxPayloadLength: 4 * maxMessageBytes,
     maxBackpressure,
-    // A ping after 20 quiet seconds, and the end 8 seconds later.
+    // Sends a ping after 20 idle seconds and closes 8 seconds later.
     idleTimeout: 28,
     sendPingsAutomatically: true,
-    upgrade: (res, req, context) => upgrade(res, req, context, door),
+    upgrade: (res, req, context) => upgrade(res, req, context, handshake),
     open: ws => {
       const { connection } = ws.getUserData()
-      const { arrival } = connection
-      if (arrival === null) return
-      connection.arrival = null
-      connection.session = audience.join(new SocketTransport(ws), arrival.visitor)
-      if (arrival.message !== null) audience.receive(connection.session, arrival.message)
+      const { pending } = connection
+      if (pending === null) return
+      connection.pending = null
+      connection.session = hub.join(new SocketTransport(ws), pending.client)
+      if (pending.message !== null) hub.receive(connection.session, pending.message)
     },
     message: (ws, message) => {
       const { connection } = ws.getUserData()
       const { session } = connection
       if (session === null) return
-      if (message.byteLength > maxMessageBytes) return audience.end(session, 'tooBig')
-      if (isFlood(connection)) return audience.end(session, 'tooManyMessages')
-      audience.receive(session, Buffer.from(message).toString())
+      if (message.byteLength > maxMessageBytes) return hub.end(session, 'tooBig')
+      if (isFlood(connection)) return hub.end(session, 'tooManyMessages')
+      hub.receive(session, Buffer.from(message).toString())
     },
     drain: ws => {
       const { session } = ws.getUserData().connection
-      if (session !== null) audience.drained(session)
+      if (session !== null) hub.drained(session)
     },
     close: ws => {
       const { session } = ws.getUserData().connection
       if (session === null) return
       if (session.transport instanceof SocketTransport) session.transport.isOpen = false
-      audience.leave(session)
+      hub.leave(session)
     }
   })
 }
@@ -86,12 +86,12 @@ function upgrade(
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
-  door: HandshakeOptions
+  handshake: HandshakeOptions
 ): void {
   if (cutAmbiguous(res, req)) return
-  const arrival = acceptUpgrade(res, req, door)
-  if (arrival === null) return
-  const connection: Connection = { arrival, session: null, second: 0, messages: 0 }
+  const pending = acceptUpgrade(res, req, handshake)
+  if (pending === null) return
+  const connection: Connection = { pending, session: null, second: 0, messages: 0 }
   res.upgrade<SocketData>(
     { connection },
     req.getHeader('sec-websocket-key'),
@@ -101,13 +101,17 @@ function upgrade(
   )
 }
 
-/** Null if the client was refused. */
-function acceptUpgrade(res: HttpResponse, req: HttpRequest, door: HandshakeOptions): PendingClient | null {
+/** Returns null if the client was refused. */
+function acceptUpgrade(
+  res: HttpResponse,
+  req: HttpRequest,
+  handshake: HandshakeOptions
+): PendingClient | null {
   try {
-    const knock = readConnectRequest(res, req, door)
-    const visitor = acceptConnection(knock, door.admission)
-    if (typeof visitor === 'string') throw fullError(visitor)
-    return { visitor, message: knock.message }
+    const request = readConnectRequest(res, req, handshake)
+    const client = acceptConnection(request, handshake.admission)
+    if (typeof client === 'string') throw refusalError(client)
+    return { client, message: request.message }
   } catch (error) {
     refuseConnection(
       res,
@@ -126,8 +130,8 @@ function isFlood(connection: Connection): boolean {
 }
 
 /**
- * A WebSocket. Using a closed one throws; uWebSockets.js reports every close at once. A class, because there
- * are very many: its functions exist once.
+ * A WebSocket. Using a closed one throws; uWebSockets.js reports every close at once. A class, so that
+ * sockets share their functions.
  */
 class SocketTransport implements Transport {
   isOpen = true
@@ -138,7 +142,7 @@ class SocketTransport implements Transport {
   }
 
   send({ bytes }: Frame): boolean {
-    // 1: sent; 0: on its way; 2: dropped, which the limits of a session do not let happen.
+    // 1: sent. 0: buffered. 2: dropped, which the limits of a session prevent.
     return this.isOpen ? this.#ws.send(bytes) === 1 : true
   }
 
@@ -152,7 +156,7 @@ class SocketTransport implements Transport {
 
   close(code: number, reason: string): void {
     if (!this.isOpen) return
-    // A close frame that does not fit is dropped, and the socket would linger.
+    // A close frame that does not fit is dropped, and the socket would stay open.
     if (this.#ws.getBufferedAmount() > maxBackpressure) this.#ws.close()
     else this.#ws.end(code, reason)
   }

@@ -29,7 +29,16 @@ function aChannel(subscribers: number): Channel {
 
 function aSubscription(channel: Channel, joinedAt: number): Subscription {
   const session = openSession(silent, visitor, 0)
-  return { session, channel, joinedAt, epoch: '', offset: 0, base: null, isDelta: false, missed: null }
+  return {
+    session,
+    channel,
+    joinedAt,
+    epoch: '',
+    offset: 0,
+    base: null,
+    isDelta: false,
+    missedTriggers: null
+  }
 }
 
 const soon = { deadlineMs: 5_000, what: 'deliveries' }
