@@ -27,9 +27,7 @@ interface TracksRow extends PackedTracks {
   playlistId: number
 }
 
-/**
- * The playlists that may be played, with all their tracks, by station; stations that have none are left out.
- */
+/** Reads the enabled playlists with all their tracks, by station; stations without any are left out. */
 export async function readPlaylists(
   sql: Sql | Tx,
   stationIds: readonly number[]
@@ -43,8 +41,7 @@ export async function readPlaylists(
       from playlists p
       where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
       order by p.id`,
-    // A station at a time, with its tracks and its media set apart first: Postgres would look up each track's
-    // media.
+    // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track.
     sql<TracksRow[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (
@@ -103,8 +100,8 @@ export interface PastPlay extends HeardPlay {
 const playsAtMost = 10_000
 
 /**
- * Plays of stations, oldest first: of each station those from an id on, or those that began at a time or
- * later. The play on air is one of them.
+ * Reads plays of stations, oldest first, with the current one: those from an id on, or those that started at
+ * a time or later.
  */
 export async function readPlays(
   sql: Sql | Tx,
@@ -112,7 +109,7 @@ export async function readPlays(
   from: { readonly ids: readonly number[] } | { readonly startsAtMs: readonly number[] }
 ): Promise<PastPlay[]> {
   const isById = 'ids' in from
-  // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
+  // Bounds and order of an index that begins with the station; see "walks an index of all stations" in
   // docs/gotchas.md.
   const column = isById ? sql`id` : sql`started_at_ms`
   const rows = await sql<PlayRow[]>`
@@ -140,8 +137,8 @@ interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
 }
 
 /**
- * The last play of each playlist that counts songs or minutes, where it began before a time, and how many
- * visible plays lie between it and that time, of the 32,768 plays after it.
+ * Reads, for each playlist that counts songs or minutes, its last play before a time, and how many visible
+ * plays (at most 32,768) lie between.
  */
 export async function readOlder(
   sql: Sql | Tx,

@@ -5,14 +5,14 @@ import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import type { Sql, Tx } from './sql.ts'
 
-/** A picture that goes with songs; its key is `hash`. */
+/** A cover of songs; its key is `hash`. */
 export interface Artwork {
   hash: string
   contentType: string
   bytes: Buffer
 }
 
-/** The songs of these paths that the station has, by path. */
+/** Finds the songs of a station at these paths, by path. */
 export async function findMedia(
   sql: Sql,
   stationId: number,
@@ -25,10 +25,10 @@ export async function findMedia(
   return new Map(songs.map(song => [song.path, song]))
 }
 
-/** Stores covers of distinct keys; those that are there already stay as they are and are not sent again. */
+/** Stores covers with distinct keys. Existing ones are not sent again. */
 export async function insertArtwork(tx: Tx, covers: Artwork[]): Promise<void> {
   const hashes = covers.map(cover => cover.hash)
-  // Held until songs have them: covers of no song are removed.
+  // Locked until songs refer to them, because unused covers are removed.
   const known = await tx<{ hash: string }[]>`
     select hash from artwork where hash = any(${hashes}::text[]) for key share`
   const knownHashes = new Set(known.map(row => row.hash))
@@ -38,12 +38,12 @@ export async function insertArtwork(tx: Tx, covers: Artwork[]): Promise<void> {
   if (rows.length > 0) await tx`insert into artwork ${tx(rows)} on conflict (hash) do nothing`
 }
 
-/** Lets one import into a station write at a time, until the transaction ends. */
+/** Locks imports of a station until the transaction ends. */
 export async function lockImports(tx: Tx, stationId: number): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
 }
 
-/** Inserts songs of distinct paths, and updates those whose path is known. Returns how many of each. */
+/** Inserts songs with distinct paths and updates those whose path is known. Returns the numbers. */
 export async function upsertMedia(
   tx: Tx,
   stationId: number,
@@ -85,7 +85,7 @@ export async function upsertMedia(
   return { added, updated: written.length - added, unchanged: songs.length - written.length }
 }
 
-/** The station's first playlist of this name, made if there is none. */
+/** Finds the station's first playlist of this name, or creates it. */
 export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {
   const [known] = await tx<{ id: number }[]>`
     select id from playlists where station_id = ${stationId} and name = ${name} order by id limit 1`
@@ -98,7 +98,7 @@ export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: stri
   return created.id
 }
 
-/** The ids of the songs of these paths, in this order; paths that are not in the library are left out. */
+/** Finds the ids of the songs at these paths, in this order; unknown paths are left out. */
 export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Promise<number[]> {
   const songs = await tx<{ id: number }[]>`
     select m.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
@@ -110,7 +110,7 @@ export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Pr
   return songs.map(song => song.id)
 }
 
-/** Appends songs of distinct ids, in this order, to a playlist; those that are in it stay where they are. */
+/** Appends songs with distinct ids to a playlist, in this order. Songs that are in it keep their place. */
 export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): Promise<void> {
   await tx`
     insert into playlist_tracks (playlist_id, media_id, position)
@@ -124,8 +124,8 @@ export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): P
 const chunk = 10_000
 
 /**
- * Finds the song of a station for each of these: by the first of its paths that the library has, else by a
- * file name that only one song has. Null where there is none.
+ * Finds a song of the station for each entry: by the first of its paths that the library has, else by a file
+ * name that only one song has. Null if there is none.
  */
 export async function matchMedia(
   tx: Tx,
@@ -157,7 +157,7 @@ async function mediaByPath(
   return ids
 }
 
-/** Of names that no other file of the station has; addresses have none. */
+/** Only file names that are unique in the station; addresses have none. */
 async function mediaByName(
   tx: Tx,
   stationId: number,

@@ -8,13 +8,10 @@ import { openSql, type Sql, type Tx } from './sql.ts'
 
 const folder = programFile('src/db/migrations/')
 
-/** A migration may have to go through millions of rows. */
+/** A migration may update millions of rows. */
 const migrationSeconds = 3_600
 
-/**
- * Brings the schema of a database up to date, over a connection of its own that has the time for it; see
- * `migrate`.
- */
+/** Migrates the schema over a connection of its own with long timeouts; see `migrate`. */
 export async function migrateDatabase(url: string): Promise<string[]> {
   const sql = openSql(url, { max: 1, name: 'migration', statementSeconds: migrationSeconds })
   try {
@@ -25,10 +22,10 @@ export async function migrateDatabase(url: string): Promise<string[]> {
 }
 
 /**
- * Brings the schema up to date: every `NNNN_name.sql` not yet recorded runs, in order, in one transaction.
- * Processes that start together wait for each other on an advisory lock. What SQL cannot fill in follows in
- * parts. Returns the names that ran. Throws an `OperatorError` where a newer release changed the database in
- * a way that this one cannot work with.
+ * Migrates the schema: runs every `NNNN_name.sql` that is not recorded, in order, in one transaction.
+ * Concurrent processes wait on an advisory lock. Data that SQL cannot compute is filled in batches
+ * afterwards. Returns the names that ran. Throws an `OperatorError` if a newer release changed the schema
+ * incompatibly.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
@@ -49,7 +46,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
   return ran
 }
 
-/** Newer migrations than those that are known do no harm, unless they took away what this release needs. */
+/** Unknown newer migrations are compatible unless they removed what this release needs. */
 async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
   const [table] = await tx<
     { isThere: boolean }[]
@@ -66,8 +63,8 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
 const atOnce = 1_000
 
 /**
- * Gives clash keys to the media that have none: those that were there before the columns. Processes that
- * start together take turns, and what somebody writes meanwhile stays. Gives how many it did.
+ * Computes the clash keys of media that have none, from before the columns existed. Concurrent processes take
+ * turns; concurrent writes are kept. Returns the number of media.
  */
 async function fillClashKeys(sql: Sql): Promise<number> {
   let filled = 0

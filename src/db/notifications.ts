@@ -4,29 +4,26 @@ import type { Sql, Tx } from './sql.ts'
 export const notificationTypes = ['info', 'success', 'warning', 'danger'] as const
 
 /**
- * Where notifications come from: operators, or a part of the system. Who may read them depends on it
- * (`api/access.ts`).
+ * Sources of notifications: operators, or a part of the system. Who may read a notification depends on it
+ * (`src/api/auth/access.ts`).
  */
 export const notificationSources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
 
 export type NotificationSource = (typeof notificationSources)[number]
 
-/** What the system tells the operators of itself. */
+/** A notification that the system raises and resolves. */
 export interface NewAlert {
-  /** What it is about, the same each time it is noticed: `station-silent:7`. */
+  /** Identifies the problem; the same each time it is detected: `station-silent:7`. */
   readonly fact: string
-  /** At most 200 characters are kept. */
+  /** Truncated to 200 characters. */
   readonly title: string
   readonly body: string
   readonly type: (typeof notificationTypes)[number]
-  /** The part of the system that noticed. */
+  /** The part of the system that detected it. */
   readonly source: Exclude<NotificationSource, 'operator'>
 }
 
-/**
- * Notifies operators of a fact, once until the alert is resolved, however often and by however many processes
- * it is raised. Returns whether it was new.
- */
+/** Raises an alert. Idempotent until it is resolved, across processes. Returns whether it is new. */
 export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boolean> {
   const { count } = await sql`
     with fact as (
@@ -37,7 +34,7 @@ export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boole
   return count > 0
 }
 
-/** Resolves an alert, so that it may be raised again. */
+/** Resolves an alert, so that it can be raised again. */
 export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<void> {
   await sql`delete from open_facts where fact = ${fact}`
 }

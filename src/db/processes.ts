@@ -6,39 +6,36 @@ import type { Logger } from '../runtime/log.ts'
 import { version } from '../runtime/version.ts'
 import type { Sql } from './sql.ts'
 
-/** What a process knows of the others that use the same Postgres and Redis. */
+/** Knows the other processes that use the same Postgres and Redis. */
 export interface Processes {
-  /**
-   * How live states are to be written, so that each process which was seen in the last five minutes expects
-   * it.
-   */
+  /** The schema for writing live states: the newest that every process of the last five minutes can read. */
   readonly schema: () => number
 }
 
-/** What a process says of itself. */
+/** What a process registers. */
 export interface ThisProcess {
-  /** `server`, `workers`. */
+  /** `server` or `workers`. */
   readonly kind: string
   readonly readableSchemas: readonly number[]
-  /** How it writes live states if no process of an older release runs. */
+  /** The schema that it writes if no older release runs. */
   readonly ownSchema: number
 }
 
 export interface Registration extends Processes {
-  /** Ends the heartbeat. The entry stays: an older release may be started again within minutes. */
+  /** Stops the heartbeat. The row stays, because an older release may be started again within minutes. */
   readonly stop: () => void
 }
 
 const heartbeatMs = 5_000
-/** A clock that is off by more than this is reported. */
+/** A larger clock difference is reported. */
 const reportedFromMs = 1_000
 const answerMs = 4_000
 const forgottenAfterDays = 1
 
 /**
- * Registers this process with its release and the ways of writing that it can read, and does so again every
- * few seconds. While Postgres does not answer, the way that was known last counts. Each answer brings the
- * time of Postgres, by which the engine goes. Throws if Postgres does not answer now.
+ * Registers this process with its release and the schemas it reads, and renews that every few seconds. While
+ * Postgres is unavailable the last known schema is used. Each response also measures the engine time. Throws
+ * if Postgres does not answer now.
  */
 export async function register(sql: Sql, self: ThisProcess, log: Logger): Promise<Registration> {
   const id = randomUUID()
@@ -93,7 +90,7 @@ export async function register(sql: Sql, self: ThisProcess, log: Logger): Promis
     if (isStopped) return
     timer = setTimeout(
       () => {
-        // Whoever is away is reported by those who need it.
+        // Outages are logged by the callers that need Postgres.
         void beat()
           .catch(() => {})
           .finally(schedule)
@@ -115,8 +112,8 @@ export async function register(sql: Sql, self: ThisProcess, log: Logger): Promis
 }
 
 /**
- * Returns the oldest and the newest of the ways of writing of all processes that were seen in the last five
- * minutes, and by how many milliseconds the time of the engine was off.
+ * Returns the oldest and the newest schema of all processes of the last five minutes, and the clock
+ * difference in milliseconds.
  */
 async function heartbeat(
   sql: Sql,
@@ -136,7 +133,7 @@ async function heartbeat(
   return { schema: Math.min(row.schema ?? ownSchema, ownSchema), newest: row.newest ?? ownSchema, offMs }
 }
 
-/** Forgets processes that have not been seen for a day. Returns how many. */
+/** Removes processes that were not seen for a day. Returns the number. */
 export async function removeOldProcesses(sql: Sql): Promise<number> {
   const { count } = await sql`
     delete from processes where seen_at < clock_timestamp() - make_interval(days => ${forgottenAfterDays})`

@@ -8,7 +8,7 @@ const queueMs = 7 * dayMs
 const listenersMs = dayMs
 const commandsMs = 60_000
 
-/** Days that records are kept; 0: forever. */
+/** Retention in days; 0: forever. */
 export type RetentionDays = Pick<
   Config,
   | 'HISTORY_RETENTION_DAYS'
@@ -18,14 +18,14 @@ export type RetentionDays = Pick<
   | 'LISTENER_RETENTION_DAYS'
 >
 
-/** The end of what is removed, in Unix milliseconds; null if everything is kept. */
+/** Older records are removed (Unix milliseconds); null if everything is kept. */
 const endOf = (days: number, nowMs: number) => (days === 0 ? null : nowMs - days * dayMs)
 
-/** Plays that ended are kept for `HISTORY_RETENTION_DAYS`. Returns how many were removed. */
+/** Removes ended plays after `HISTORY_RETENTION_DAYS`. Returns the number. */
 export const removeOldPlays = (sql: Sql, nowMs: number, days: RetentionDays): Promise<number> =>
   removeEnded(sql, 'song_history', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
 
-/** Broadcasts that ended are kept as long as plays. Returns how many were removed. */
+/** Removes ended broadcasts after the retention of plays. Returns the number. */
 export const removeOldBroadcasts = (sql: Sql, nowMs: number, days: RetentionDays): Promise<number> =>
   removeEnded(sql, 'broadcasts', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
 
@@ -39,7 +39,7 @@ async function removeEnded(sql: Sql, table: 'song_history' | 'broadcasts', befor
   )
 }
 
-/** Covers that no song has any more. Returns how many were removed. */
+/** Removes covers that no song refers to. Returns the number. */
 export function removeUnusedArtwork(sql: Sql): Promise<number> {
   return removed(
     () => sql`
@@ -49,7 +49,7 @@ export function removeUnusedArtwork(sql: Sql): Promise<number> {
   )
 }
 
-/** Played and removed rows of the queue can be read for a week. Returns how many were removed. */
+/** Removes played and removed rows of the queue after a week. Returns the number. */
 export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`
@@ -59,7 +59,7 @@ export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
   )
 }
 
-/** Notifications are kept for 90 days. Returns how many were removed. */
+/** Removes notifications after 90 days. Returns the number. */
 export function removeOldNotifications(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`
@@ -69,7 +69,7 @@ export function removeOldNotifications(sql: Sql, nowMs: number): Promise<number>
   )
 }
 
-/** Entries of the audit log are kept for `AUDIT_RETENTION_DAYS`. Returns how many were removed. */
+/** Removes audit entries after `AUDIT_RETENTION_DAYS`. Returns the number. */
 export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.AUDIT_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0
@@ -81,8 +81,7 @@ export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDay
 }
 
 /**
- * Requests that were played, cancelled or expired are kept for `REQUEST_RETENTION_DAYS`. Returns how many
- * were removed.
+ * Removes requests that were played, cancelled or expired after `REQUEST_RETENTION_DAYS`. Returns the number.
  */
 export async function removeOldRequests(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.REQUEST_RETENTION_DAYS, nowMs)
@@ -95,13 +94,13 @@ export async function removeOldRequests(sql: Sql, nowMs: number, days: Retention
 }
 
 /**
- * What web hooks were told is kept for `DELIVERY_RETENTION_DAYS`, with all attempts; pending deliveries and
- * their events stay. Returns how many events were removed, and how many deliveries of events that stay.
+ * Removes web hook events after `DELIVERY_RETENTION_DAYS`, with all attempts; pending deliveries and their
+ * events stay. Returns the number of events, and of deliveries whose events stay.
  */
 export async function removeOldDeliveries(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.DELIVERY_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0
-  // Deliveries and attempts go with their event.
+  // Deliveries and attempts are removed with their event.
   const removeEvents = () => sql`
     delete from webhook_events where ctid = any(array(
       select e.ctid from webhook_events e
@@ -117,8 +116,8 @@ export async function removeOldDeliveries(sql: Sql, nowMs: number, days: Retenti
 }
 
 /**
- * Who has left is known for a day, as long as a play may have begun before that; who listens to something
- * that is not there any more goes as well. Gives how many went.
+ * Removes listeners who left more than a day ago (a current play may have started before), and listeners of
+ * sources that no longer exist. Returns the number.
  */
 export async function removeOldListeners(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`
@@ -126,7 +125,7 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
       and not exists (select from hls_streams x
         where x.station_id = l.station_id and l.source in ('mount:' || x.id, 'hls:' || x.id))
       and not exists (select from remotes x where x.station_id = l.station_id and l.source = 'remote:' || x.id)`
-  // A row that is held is that of somebody who comes back.
+  // A locked row is a listener who returns.
   const removeLeft = () => sql`
     delete from listeners where ctid = any(array(
       select ctid from listeners where left_at_ms < ${nowMs - listenersMs}
@@ -135,8 +134,8 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
 }
 
 /**
- * The series of listeners is kept for `LISTENER_RETENTION_DAYS`. The last change before that stays, since the
- * series begins with it. Returns how many minutes were removed.
+ * Removes listener minutes after `LISTENER_RETENTION_DAYS`. The last one before that stays, because the
+ * series starts with it. Returns the number.
  */
 export async function removeOldListenerMinutes(
   sql: Sql,
@@ -162,7 +161,7 @@ export async function removeOldListenerMinutes(
   )
 }
 
-/** What a playout was told to do is meant for a minute. Gives how many commands went. */
+/** Removes commands for playouts, which expire after a minute. Returns the number. */
 export function removeOldCommands(sql: Sql, nowMs: number): Promise<number> {
   return removed(
     () => sql`

@@ -70,27 +70,27 @@ export async function readSnapshots(
   return rows.map(snapshotOf)
 }
 
-/** The media `m` as a song that is shown. */
+/** The media `m` as a song of the state. */
 export function songOf(sql: Sql | Tx) {
   return sql`jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
     'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)},
     'customFields', ${customFieldValues(sql)})`
 }
 
-/** All defined custom fields, in the order of their ids. */
+/** All custom fields, in order of id. */
 export function definedFields(sql: Sql | Tx) {
   return sql`coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
     from custom_fields f), '[]')`
 }
 
-/** A media's values by field id. Asks only where fields are defined at all, which is once per statement. */
+/** The custom field values of a media, by field id. Skips the lookup if no fields are defined. */
 export function customFieldValues(sql: Sql | Tx) {
   return sql`case when exists (select from custom_fields) then coalesce((
     select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
     else '{}' end`
 }
 
-/** Last part of the cover's path: the media's unique id and a version that changes with the picture. */
+/** The last part of the cover's path: unique id of the media and a version of the picture. */
 export function artId(sql: Sql | Tx) {
   return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
 }

@@ -12,25 +12,22 @@ export type Fragment = postgres.PendingQuery<postgres.Row[]>
 export interface SqlOptions {
   readonly max: number
   readonly name: string
-  /** How many seconds a statement may take. */
+  /** Timeout of a statement. */
   readonly statementSeconds?: number
 }
 
-/** How much longer than a statement may take its answer is waited for. */
+/** How much longer than a statement's timeout its response is awaited. */
 const answerMarginSeconds = 1
-/**
- * How long a connection that was lost waits before it is made again, in seconds. The package's own pause
- * grows to 20, with queries waiting for it.
- */
+/** Pause before a lost connection is opened again, in seconds. The default of the package grows to 20. */
 const reconnectPauseSeconds = () => 0.1 + Math.random() * 0.3
-/** After so many idle seconds a connection is probed, each second, up to ten times. */
+/** Idle seconds before TCP keep-alive probes; ten probes, one per second. */
 const keepAliveSeconds = 3
 
 /**
- * Opens a pool. Nothing is sent before the first query. Every statement ends after 8 seconds unless told
- * otherwise, a lock is waited for 3.5 seconds (one in a row of waiters waits twice), and an idle transaction
- * is ended after 8, so that no fault elsewhere can hold a station. A connection whose server has gone without
- * a word is replaced within 15 seconds. Throws an `OperatorError` when the library lacks its patch.
+ * Opens a pool; connects with the first query. Limits, so that no fault elsewhere can block a station:
+ * statements 8 seconds unless configured, locks 3.5 (a second waiter may wait twice), idle transactions 8. A
+ * connection that the server lost silently is replaced within 15 seconds. Throws an `OperatorError` if the
+ * package lacks its patch.
  */
 export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOptions): Sql {
   assertPatched()
@@ -49,20 +46,17 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
       statement_timeout: statementSeconds * 1_000,
       lock_timeout: 3_500,
       idle_in_transaction_session_timeout: 8_000,
-      // Our statements are few and look up by key: planning them anew each time costs more than running them.
+      // The statements are few and look up by key: planning each time costs more than running them.
       plan_cache_mode: 'force_generic_plan',
-      // One statement must not take the cores that others need. As text, because the package leaves out a
-      // number 0.
+      // One statement must not use several cores. A string, because the package leaves out a numeric 0.
       max_parallel_workers_per_gather: '0'
     }
   })
 }
 
-/**
- * Without its patch a lost connection can end the process, or send a transaction's statements outside of it.
- */
+/** Without the patch, a lost connection can end the process or send statements outside their transaction. */
 function assertPatched(): void {
-  // The patch sets this number; it grows when the patch changes.
+  // Set by the patch; raised when the patch changes.
   if (Reflect.get(postgres, 'cuewirePatch') === 3) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'

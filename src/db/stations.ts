@@ -1,20 +1,19 @@
 import type { StationIdentity } from '../station/identity.ts'
 import type { Fragment, Sql, Tx } from './sql.ts'
 
-/** What a new station needs; everything else has a default in the schema. */
+/** What a new station needs; all else has defaults in the schema. */
 export interface NewStation {
   shortName: string
   name: string
   description?: string
 }
 
-/** The stream that a new station begins with. */
+/** The default mount. */
 export const firstStream = '/radio.mp3'
 
 /**
- * Creates a station with its default mount `/radio.mp3` and gives its id, or null when the short name is
- * taken. Part of the caller's transaction when given one; run alone, a fault between the two inserts leaves
- * neither.
+ * Creates a station with its default mount `/radio.mp3`, in the transaction if one is given. Returns its id,
+ * or null if the short name is taken.
  */
 export async function insertStation(sql: Sql | Tx, station: NewStation): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
@@ -30,10 +29,7 @@ export async function insertStation(sql: Sql | Tx, station: NewStation): Promise
   return row?.id ?? null
 }
 
-/**
- * Identities by station id, without stations that Postgres has never had or whose live state was never
- * stored.
- */
+/** Reads identities by station id, without unknown stations and those whose state was never stored. */
 export async function readIdentities(
   sql: Sql,
   stationIds: readonly number[]
@@ -49,27 +45,27 @@ export async function readIdentities(
   return new Map(rows.map(({ id, ...identity }) => [id, identity]))
 }
 
-/** Who goes live with the password of the station instead of an account of their own. */
+/** The user who connects with the password of the station instead of an account. */
 export const sourceUser = 'source'
 
-/** Who goes live, as it is shown. */
+/** A streamer as shown while live. */
 interface Streamer {
-  /** Null: the user `source`. */
+  /** Null for the user `source`. */
   readonly id: number | null
   readonly displayName: string
-  /** The path of the picture; empty: there is none. */
+  /** The path of the picture; empty if there is none. */
   readonly artPath: string
-  /** The station lets streamers go live. */
+  /** Whether the station allows streamers. */
   readonly mayBeLive: boolean
 }
 
-/** A station's streamer by username; the user `source` is one of every station. Null for any other name. */
+/** Finds a streamer by username; every station has the user `source`. Null for any other name. */
 export async function findStreamer(
   sql: Sql | Tx,
   stationId: number,
   username: string
 ): Promise<Streamer | null> {
-  // Postgres refuses the character.
+  // Postgres does not accept this character.
   if (username.includes('\0')) return null
   const [streamer] = await sql<Streamer[]>`
     select u.id, ${shownName(sql)} as "displayName", s.enable_streamers as "mayBeLive",
@@ -81,9 +77,7 @@ export async function findStreamer(
   return streamer ?? null
 }
 
-/**
- * What the streamer `u` of the station `s` is called while live; without an account it is the station's text.
- */
+/** The shown name of streamer `u` of station `s`; without an account, the live text of the station. */
 export function shownName(sql: Sql | Tx): Fragment {
   return sql`coalesce(nullif(u.display_name, ''), u.streamer_username, s.live_text)`
 }

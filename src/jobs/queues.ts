@@ -7,7 +7,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
 /** The queue of track ends. The braces keep its keys in one slot of a Redis Cluster. */
 export const advanceQueueName = '{cuewire}advance'
 
-/** End the play `shId` of the station at `dueAtMs` (Unix milliseconds). */
+/** Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). */
 export const advancePayload = v.object({
   stationId: v.pipe(v.number(), v.integer()),
   shId: v.pipe(v.number(), v.integer()),
@@ -16,15 +16,15 @@ export const advancePayload = v.object({
 export type AdvancePayload = v.InferOutput<typeof advancePayload>
 
 /**
- * A job is released this much before its time and its worker waits for the exact millisecond, so that
- * lateness does not depend on Redis' timer cycle (100 ms).
+ * Jobs are due this much earlier and workers wait for the exact millisecond, because the timer cycle of Redis
+ * takes 100 ms.
  */
 export const leadMs = 120
 
 export type AdvanceQueue = Queue<AdvancePayload>
 
 /**
- * Opens the producing side. Finished and failed jobs leave no trace, so that the same id can be added again.
+ * Opens the queue for adding jobs. Finished and failed jobs are removed, so that their id can be added again.
  */
 export function openAdvanceQueue(connection: RedisClient): AdvanceQueue {
   return new Queue<AdvancePayload>(advanceQueueName, {
@@ -39,8 +39,8 @@ export function openAdvanceQueue(connection: RedisClient): AdvanceQueue {
 }
 
 /**
- * Schedules the ends of tracks. The id is station, play and time: adding the same one twice adds nothing, and
- * an end that moved gets another job; the old one finds that nothing is due.
+ * Schedules the ends of tracks. The job id is station, play and time: adding the same one again is a no-op.
+ * If an end moves, the old job finds nothing due.
  */
 export async function scheduleAdvances(
   queue: AdvanceQueue,
@@ -57,23 +57,23 @@ export async function scheduleAdvances(
   }))
   const [only, ...others] = jobs
   if (!only) return
-  // The usual case is one, and that is one call instead of a transaction.
+  // A single job, the usual case, needs no transaction.
   if (others.length === 0) await queue.add(only.name, only.data, only.opts)
   else await queue.addBulk(jobs)
 }
 
-/** The queue of web hooks that have something to be told. */
+/** The queue of web hooks with due deliveries. */
 export const deliverQueueName = '{cuewire}deliver'
 
-/** Deliver to the hook what is due. */
+/** Sends the due deliveries of a web hook. */
 export const deliverPayload = v.object({ webhookId: v.pipe(v.number(), v.integer()) })
 export type DeliverPayload = v.InferOutput<typeof deliverPayload>
 
 export type DeliverQueue = Queue<DeliverPayload>
 
 /**
- * Opens the producing side. A job only says when to look: what is due stands in Postgres, and the relay adds
- * jobs for it again.
+ * Opens the queue for adding jobs. A job only sets a time: deliveries are in Postgres, and the relay adds
+ * lost jobs again.
  */
 export function openDeliverQueue(connection: RedisClient): DeliverQueue {
   return new Queue<DeliverPayload>(deliverQueueName, {
@@ -82,7 +82,9 @@ export function openDeliverQueue(connection: RedisClient): DeliverQueue {
   })
 }
 
-/** Has hooks looked at, at a time (Unix milliseconds). A second job for the same hook and time is none. */
+/**
+ * Schedules web hooks for a time (Unix milliseconds). A second job for the same web hook and time is a no-op.
+ */
 export async function scheduleDeliveries(
   queue: DeliverQueue,
   webhookIds: readonly number[],
@@ -100,12 +102,12 @@ export async function scheduleDeliveries(
 }
 
 /**
- * A stalled job keeps its id for half a minute: one that was lost with its worker must not stand in the way
- * so long.
+ * A stalled job keeps its id for half a minute. With the period in its id, a lost job blocks the next one
+ * only this long.
  */
 const sameForMs = 4_000
 
-/** Has hooks looked at that have something due, once in a few seconds at most. */
+/** Schedules web hooks with due deliveries, at most once in `sameForMs`. */
 export async function scheduleDue(queue: DeliverQueue, webhookIds: readonly number[]): Promise<void> {
   if (webhookIds.length === 0) return
   const period = Math.floor(engineTimeMs() / sameForMs)

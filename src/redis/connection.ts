@@ -16,15 +16,12 @@ const scripts = [
 ] as const
 
 const commandTimeout = 5_000
-/**
- * A connection on which nothing comes for so long after a command is replaced: its server has gone without a
- * word.
- */
+/** A connection without any data for this long after a command is replaced. */
 const socketTimeout = 6_000
-/** The same where a command waits in Redis for up to ten seconds. */
+/** The same for commands that block for up to ten seconds. */
 const blockingSocketTimeout = 12_000
 
-/** Opens a connection for commands: one that fails after 5 seconds instead of waiting for ever. */
+/** Opens a connection for commands, which fail after 5 seconds. */
 export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, { commandTimeout, socketTimeout, maxRetriesPerRequest: 2 })
   if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
@@ -37,20 +34,21 @@ export function openRedis(place: RedisPlace, name: string): RedisClient {
 }
 
 /**
- * Opens a connection that only listens; it subscribes again by itself after every reconnect. Who uses it has
- * to send a command every few seconds, so that a lost connection shows.
+ * Opens a connection for subscriptions, which are renewed after reconnects. The caller must send a command
+ * every few seconds, so that a lost connection is noticed.
  */
 export function openSubscriber(place: RedisPlace, name: string): RedisClient {
   return open(place, name, { socketTimeout, maxRetriesPerRequest: null, shardedSubscribers: true })
 }
 
-/** Opens a connection of a BullMQ worker, whose blocking reads wait for ten seconds at most. */
+/** Opens a connection of a BullMQ worker, whose reads block for up to ten seconds. */
 export function openBlocking(place: RedisPlace, name: string): RedisClient {
   return open(place, name, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
 }
 
 /**
- * Opens a connection for adding jobs: it fails at once while Redis is away, because the sweep repairs that.
+ * Opens a connection for adding jobs: fails at once while Redis is unavailable, because the sweep repairs
+ * that.
  */
 export function openProducer(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, {
@@ -64,7 +62,7 @@ export function openProducer(place: RedisPlace, name: string): RedisClient {
   return redis
 }
 
-/** Sends something over each connection every few seconds: where no answer comes, it is replaced. */
+/** Sends a command over each connection every few seconds; one that does not answer is replaced. */
 function probe(redis: RedisClient): void {
   const timer = setInterval(() => {
     const servers = redis instanceof Cluster ? redis.nodes() : [redis]
@@ -74,10 +72,7 @@ function probe(redis: RedisClient): void {
   redis.on('end', () => clearInterval(timer))
 }
 
-/**
- * How often an idle connection is sent something, so that it shows whether it is lost before somebody needs
- * it.
- */
+/** Interval of commands on an idle connection, so that a lost one is noticed before it is needed. */
 const probeMs = 3_000
 
 interface Behaviour {
@@ -99,21 +94,21 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
     shardedSubscribers,
     clusterRetryStrategy: retryStrategy,
     lazyConnect: true,
-    // A certificate is made out to a name: names stay names.
+    // Certificates are issued for names, so names are not resolved.
     dnsLookup: (host, done) => done(null, host)
   })
   return steadied(cluster)
 }
 
 /**
- * Corrects what ioredis does while nodes are away, also in copies: a BullMQ worker makes one for its blocking
- * reads.
+ * Corrects the behavior of ioredis while nodes are unavailable, also in the duplicates that BullMQ workers
+ * make.
  */
 function steadied(cluster: Cluster): Cluster {
   const duplicate = cluster.duplicate.bind(cluster)
   cluster.duplicate = (...parts) => {
     const copy = steadied(duplicate(...parts))
-    // Away and back is reported by the process's own connection.
+    // Outages are logged by the process's own connection.
     copy.on('error', () => {})
     return copy
   }
@@ -122,7 +117,7 @@ function steadied(cluster: Cluster): Cluster {
   return cluster
 }
 
-/** Quick at first, so that a restarted Redis is found within a second; jitter spreads many processes. */
+/** Short at first, so that a restarted Redis is found within a second; with jitter. */
 const retryStrategy = (attempt: number) => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
 
 function addressOf(url: string) {
@@ -130,7 +125,7 @@ function addressOf(url: string) {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }
 }
 
-/** What all nodes of a cluster have in common. */
+/** Options of all nodes of a cluster. */
 function accessOf(url: string) {
   const { protocol, username, password } = new URL(url)
   return {
@@ -173,9 +168,9 @@ declare module 'ioredis' {
 }
 
 /**
- * Lets `connect` of a cluster client fail when the attempt does. ioredis 6 forgets its promise where nodes
- * answer and the cluster is not ready yet: it tries again by itself, and who waits for the first attempt
- * waits for ever (https://github.com/redis/ioredis/issues/709). A BullMQ worker does, and takes no more jobs.
+ * Makes `connect` of a cluster client fail when the attempt fails. ioredis 6 loses the promise if nodes
+ * answer while the cluster is not ready (https://github.com/redis/ioredis/issues/709), and a BullMQ worker
+ * then waits forever.
  */
 function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): void {
   const connect = cluster.connect.bind(cluster)
@@ -194,9 +189,8 @@ function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): voi
 }
 
 /**
- * Makes commands of a cluster client fail after `ms`, wherever they wait, and at once when the whole cluster
- * has been away for longer. ioredis 6 counts `commandTimeout` from when a command is given to a node only,
- * and keeps for ever what is asked of it while there is none.
+ * Makes commands of a cluster client fail after `ms`, and at once if the whole cluster has been unavailable
+ * for longer. The `commandTimeout` of ioredis 6 starts only when a node gets the command.
  */
 export function limitWaiting(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
   const send = cluster.sendCommand.bind(cluster)
@@ -209,7 +203,7 @@ export function limitWaiting(cluster: EventEmitter & Pick<Cluster, 'sendCommand'
   })
   cluster.sendCommand = (command, ...rest) => {
     command.setTimeout(ms)
-    // With CLUSTER the client itself asks whether the cluster is back.
+    // The client itself uses CLUSTER to check whether the cluster is available.
     if (command.name === 'cluster' || performance.now() - awaySinceMs <= ms) return send(command, ...rest)
     command.reject(new Error('Connection is closed.'))
     return command.promise
@@ -221,9 +215,8 @@ const paceMs = 250
 type Done = Parameters<Cluster['refreshSlotsCache']>[0]
 
 /**
- * Lets a cluster client ask which node serves what at most four times a second. ioredis 6 asks again as soon
- * as a sharded subscription fails to connect, and connects again on the answer: while one node is down that
- * takes a whole core.
+ * Limits cluster slot refreshes to four per second. ioredis 6 refreshes whenever a sharded subscription fails
+ * to connect, and connects again after it: one node that is down costs a whole core.
  */
 export function paceRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
   const refresh = cluster.refreshSlotsCache.bind(cluster)

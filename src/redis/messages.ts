@@ -6,18 +6,21 @@ import { parsePosition, type StoredPosition } from './positions.ts'
 import { decodeState } from './state-schema.ts'
 
 /*
- * What is published on the changes channel of a shard, as JSON: `commitStation-5.lua` writes `StateMessage`,
- * `forgetStation-5.lua` passes on what `renderRemoval` wrote. In JSON the two are told apart by `position`, which is
- * `epoch:offset:revision:schema` or empty.
+ * Messages on the changes channel of a shard, as JSON: `commitStation-5.lua` writes `StateMessage`,
+ * `forgetStation-5.lua` publishes the text of `renderRemoval`. A removal has an empty `position`, a state
+ * `epoch:offset:revision:schema`.
  */
 
-/** A commit: the new position of a station, the triggers that fired, and the state, so that nobody has to ask for it. */
+/**
+ * A commit: the new position of a station, the triggers that fired, and the state, so that servers need not
+ * read it.
+ */
 export interface StateMessage {
   readonly type: 'state'
   readonly stationId: number
   readonly position: StoredPosition
   readonly triggers: readonly Trigger[]
-  /** Null where it was left out, or is written in a way that cannot be read. */
+  /** Null if it was left out or cannot be read. */
   readonly state: StationState | null
 }
 
@@ -42,7 +45,7 @@ const messageSchema = v.pipe(
 
 const isKnownTrigger = (name: string): name is Trigger => (knownTriggers as readonly string[]).includes(name)
 
-/** Parses what was published; null for anything else. Triggers that this release does not know are left out. */
+/** Parses a message; null if it is invalid. Unknown triggers are left out. */
 export function parseMessage(text: string): StationMessage | null {
   const { success, output } = v.safeParse(messageSchema, text)
   if (!success) return null

@@ -1,13 +1,12 @@
 /**
- * Where Redis is: the URL of one server, or those of some nodes of one Redis Cluster, which tell of the
- * others.
+ * The location of Redis: one URL, or URLs of some nodes of a Redis Cluster; the client discovers the others.
  */
 export interface RedisPlace {
   readonly urls: readonly [string, ...string[]]
   readonly isCluster: boolean
 }
 
-/** Splits REDIS_URL, which may name several nodes. A comma that no scheme follows belongs to its URL. */
+/** Splits REDIS_URL, which may list several nodes. A comma without a scheme after it belongs to its URL. */
 export function urlsOf(text: string): [string, ...string[]] {
   const [first = '', ...others] = text.trim().split(/\s*,\s*(?=rediss?:)/)
   return [first, ...others]

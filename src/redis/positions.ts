@@ -2,9 +2,9 @@ import { newestRevision, type StationState } from '../station/state.ts'
 import { ownSchema, readableSchemas } from './state-schema.ts'
 
 /**
- * Where a station stands, as one text `epoch:offset:revision:schema`: which lifetime of the state, the offset
- * in it, up to which revision it shows the facts in Postgres, and how it is written. The text is empty where
- * there is nothing.
+ * The position of a stored state, as text `epoch:offset:revision:schema`: its lifetime, its number in it, the
+ * revision of the facts that it shows, and the schema it is written in. The text is empty if nothing is
+ * stored.
  */
 export interface StoredPosition {
   readonly epoch: string
@@ -18,12 +18,12 @@ export function parsePosition(text: string): StoredPosition {
   return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
 }
 
-/** The position of a state that is written in the way of this release. */
+/** The position of a state that is written in the schema of this release. */
 export const positionOf = (state: StationState): string =>
   [state.epoch, state.offset, newestRevision(state), ownSchema].join(':')
 
-/** Whether a newer release wrote what stands at a position, in a way that this one cannot read. */
+/** Whether only a newer release can read the state at a position. */
 export const isOfNewerRelease = ({ schema }: StoredPosition) => schema > Math.max(...readableSchemas)
 
-/** Whether this release can read what stands at a position. */
+/** Whether this release can read the state at a position. */
 export const isReadable = ({ schema }: StoredPosition) => readableSchemas.includes(schema)

@@ -2,23 +2,21 @@ import type { StationState } from '../station/state.ts'
 import type { RedisClient } from './connection.ts'
 
 /*
- * How a live state is written in Redis. A number stands for each way of writing.
- *
- * Two releases run side by side during an upgrade, so a new way of writing takes three releases: the first can read it, the
- * second writes it once no process of the first has been seen for five minutes, and the third no longer reads the old one.
- * `src/db/processes.ts` knows which processes there are.
+ * Schemas of live states in Redis. Two releases run side by side during an upgrade, so a new schema takes
+ * three releases: the first reads it, the second writes it once no process of the first was seen for five
+ * minutes (`src/db/processes.ts`), the third no longer reads the old one.
  */
 
-/** What this release can read. */
+/** Schemas that this release reads. */
 export const readableSchemas: readonly number[] = [3]
 
-/** What this release writes when no process runs that writes an older one. */
+/** The schema that this release writes if no older release runs. */
 export const ownSchema = 3
 
-/** What is stored of a state. Where it stands, its epoch and offset, is stored beside it. */
+/** A state without its epoch and offset, which are stored beside it. */
 type StoredState = Omit<StationState, 'epoch' | 'offset'>
 
-/** Writes a state as text. */
+/** Encodes a state as text. */
 export function encodeState(
   { epoch: _epoch, offset: _offset, ...state }: StationState,
   _schema: number
@@ -26,10 +24,7 @@ export function encodeState(
   return JSON.stringify(state)
 }
 
-/**
- * Reads what `encodeState` wrote, as the state that stands at a position. Null: this release cannot read it, or it is
- * damaged.
- */
+/** Decodes the text of `encodeState`, with its position. Null if it is damaged or of an unreadable schema. */
 export function decodeState(
   value: unknown,
   { schema, epoch, offset }: Pick<StationState, 'epoch' | 'offset'> & { readonly schema: number }
@@ -37,7 +32,7 @@ export function decodeState(
   return readableSchemas.includes(schema) && isState(value) ? { ...value, epoch, offset } : null
 }
 
-/** Checked as far as necessary: whoever wrote it under this schema wrote all of it. */
+/** Checks only what distinguishes a state from damaged data. */
 function isState(value: unknown): value is StoredState {
   return (
     typeof value === 'object' &&
@@ -49,13 +44,13 @@ function isState(value: unknown): value is StoredState {
   )
 }
 
-/** The shards of release 0.1.0 had their numbers as hash tags. */
+/** Release 0.1.0 used the shard numbers as hash tags. */
 const formerShards = Array.from({ length: 16 }, (_, shard) => shard)
 const atOnce = 500
 
 /**
- * Removes the live states that release 0.1.0 left behind: later releases keep theirs under other keys.
- * Returns how many there were. To be deleted two releases after 0.2.0.
+ * Removes the live states of release 0.1.0, which has other keys. Returns the number. To be deleted two
+ * releases after 0.2.0.
  */
 export async function removeFormerStates(redis: RedisClient): Promise<number> {
   let removed = 0

@@ -7,15 +7,15 @@ import { parsePosition } from './positions.ts'
 import { decodeState, encodeState, ownSchema } from './state-schema.ts'
 
 /**
- * What is stored of a station. `position` is empty where there is nothing. `state` is null then, and also
- * where it cannot be read, because it is damaged or of another release.
+ * What is stored of a station. `position` is empty if there is nothing. `state` is null then, and if it is
+ * damaged or of another release.
  */
 export interface Stored {
   readonly position: string
   readonly state: StationState | null
 }
 
-/** Reads what is stored, in the order of `stationIds`. */
+/** Reads stored states, in the order of `stationIds`. */
 export async function readStored(redis: RedisClient, stationIds: readonly number[]): Promise<Stored[]> {
   const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), 'position', 'state')))
   return rows.map(([position, text]) => ({
@@ -24,7 +24,7 @@ export async function readStored(redis: RedisClient, stationIds: readonly number
   }))
 }
 
-/** Reads states; null where there is none that can be read. The order is that of `stationIds`. */
+/** Reads states, in the order of `stationIds`; null if there is no readable one. */
 export async function readStates(
   redis: RedisClient,
   stationIds: readonly number[]
@@ -32,24 +32,24 @@ export async function readStates(
   return (await readStored(redis, stationIds)).map(({ state }) => state)
 }
 
-/** What a commit is to store, and over what. */
+/** A state to store. */
 export interface Commit {
-  /** Its offset does not matter: the script chooses one. */
+  /** Its offset is ignored: the script chooses one. */
   readonly state: StationState
-  /** The position that was read before; empty: nothing was stored. */
+  /** The position that was read before; empty if nothing was stored. */
   readonly over: string
   readonly triggers: readonly Trigger[]
-  /** How to write it; by default in the way of this release. */
+  /** The schema to write; default: that of this release. */
   readonly schema?: number
-  /** Offsets up to this one have been sent, also if Redis has forgotten about it. */
+  /** Offsets up to this one were sent, even if Redis has a lower one. */
   readonly sentOffset?: number
 }
 
 /**
- * Stores a state if its station still stands at the position that was read, and announces it. The new offset
- * is above the stored one, above `sentOffset`, and at least the time of Redis in Unix milliseconds: so it is
- * above every offset that was ever sent, also after Redis went back to an old dump. Returns the state with
- * its offset; null: another process was faster or the station was deleted, and nothing was changed.
+ * Stores a state if the stored position is still the one that was read, and publishes it. The new offset is
+ * above the stored one and `sentOffset`, and at least the time of Redis in Unix milliseconds; so it is above
+ * all offsets that were sent, also after Redis restored an old dump. Returns the state with its offset; null
+ * if another process was faster or the station was deleted.
  */
 export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
   const { state, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
@@ -72,7 +72,7 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
   return offset === null ? null : { ...state, offset: Number(offset) }
 }
 
-/** Removes the state of a deleted station and tells the servers. Nothing is committed for it from then on. */
+/** Removes the state of a deleted station and notifies the servers. Later commits of it are refused. */
 export async function forgetStation(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
   await redis.forgetStation(
@@ -86,33 +86,30 @@ export async function forgetStation(redis: RedisClient, stationId: number): Prom
   )
 }
 
-/** Takes the entry of a deleted station out of its shard's positions. */
+/** Removes the position of a deleted station. */
 export async function dropPosition(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
   await redis.hdel(positionsKey(shard), String(stationId))
   await redis.zrem(changedKey(shard), String(stationId))
 }
 
-/** Enters the station into its shard's positions again, where that entry was lost. */
+/** Restores a lost position of a station. */
 export async function repairPosition(redis: RedisClient, stationId: number, position: string): Promise<void> {
   await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
 }
 
-/** Positions of all stations of a shard, by station id; empty where a station was deleted. */
+/** Reads the positions of a shard, by station id; empty for deleted stations. */
 export async function readPositions(redis: RedisClient, shard: number): Promise<Map<number, string>> {
   const positions = await redis.hgetall(positionsKey(shard))
   return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))
 }
 
-/** The sequence number of the newest change in a shard; 0 where nothing has changed since Redis was empty. */
+/** Reads the sequence number of the newest change of a shard; 0 before the first. */
 export async function readSequence(redis: RedisClient, shard: number): Promise<number> {
   return Number((await redis.get(sequenceKey(shard))) ?? 0)
 }
 
-/**
- * The stations of a shard that changed after a sequence number, with their positions; empty where one was
- * deleted.
- */
+/** Reads the positions of stations that changed after a sequence number; empty for deleted ones. */
 export async function readChangedSince(
   redis: RedisClient,
   shard: number,
@@ -129,15 +126,12 @@ export async function readChangedSince(
   )
 }
 
-/**
- * Asks for something of every shard, each of which another node of a cluster may have. Throws if one does not
- * answer.
- */
+/** Throws unless every shard answers; on a cluster they may be on different nodes. */
 export async function probeShards(redis: RedisClient): Promise<void> {
   await Promise.all(shards.map(shard => redis.exists(positionsKey(shard))))
 }
 
-/** Throws if a node that has a shard takes no writes, because it is away, full or read-only. */
+/** Throws if a node of a shard refuses writes: it is unavailable, full or read-only. */
 export async function probeWrites(redis: RedisClient): Promise<void> {
   await Promise.all(shards.map(shard => redis.probeWrites(positionsKey(shard))))
 }
