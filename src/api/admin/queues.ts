@@ -1,6 +1,5 @@
-import type { Queue } from 'bullmq'
+import type { Job, Queue } from 'bullmq'
 
-import type { RedisClient } from '../../redis/connection.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { StoreAway } from '../../runtime/errors.ts'
@@ -19,7 +18,7 @@ const queues: ApiRoute = {
   operation: {
     id: 'getQueues',
     tag: 'Status',
-    summary: 'Whether workers are there, and what they have to do',
+    summary: 'Workers and pending jobs',
     answer: successSchema({
       queues: {
         type: 'array',
@@ -27,56 +26,61 @@ const queues: ApiRoute = {
           name: {
             type: 'string',
             enum: ['advance', 'deliver'],
-            description: 'advance: songs that end; deliver: web hooks that have news.'
+            description: 'advance: ends of songs; deliver: web hooks with due deliveries.'
           },
-          workers: { ...whole, description: 'Processes that work on it; 0: nobody does.' },
-          waiting: { ...whole, description: 'Jobs that could be done now.' },
-          active: { ...whole, description: 'Jobs that are being done.' },
-          delayed: { ...whole, description: 'Jobs that have a time.' },
-          overdue: { ...whole, description: 'Those of them whose time went by more than two seconds ago.' },
+          workers: { ...whole, description: 'Connected worker processes.' },
+          waiting: { ...whole, description: 'Jobs that are ready to run.' },
+          active: { ...whole, description: 'Jobs that are running.' },
+          delayed: { ...whole, description: 'Jobs that are scheduled for later.' },
+          overdue: {
+            ...whole,
+            description: 'Scheduled jobs that are late by more than two seconds; at most 1,000 are counted.'
+          },
           late_ms: {
             ...whole,
-            description: 'By how much the most overdue one is late, in milliseconds; else 0.'
+            description: 'How late the most overdue job is, in milliseconds; 0 if none is overdue.'
           }
         })
       }
     }),
     errors: [503]
   },
-  async handle(_, { redis, advances, deliveries }) {
-    const look = () =>
-      Promise.all([standing(redis, 'advance', advances), standing(redis, 'deliver', deliveries)])
-    const found = await withDeadline(timeoutMs, 'looking at the queues', look).catch(() => {
+  async handle(_, { advances, deliveries }) {
+    const read = () => Promise.all([readQueue('advance', advances), readQueue('deliver', deliveries)])
+    const found = await withDeadline(timeoutMs, 'reading the queues', read).catch(() => {
       throw new StoreAway()
     })
     return succeeded({ queues: found })
   }
 }
 
-async function standing(redis: RedisClient, name: string, queue: Queue) {
+async function readQueue(name: string, queue: Queue) {
   const [workers, counts, late] = await Promise.all([
     queue.getWorkersCount(),
     queue.getJobCounts('waiting', 'active', 'delayed'),
-    lateness(redis, queue.toKey('delayed'))
+    readLateness(queue)
   ])
   const { waiting = 0, active = 0, delayed = 0 } = counts
   return { name, workers, waiting, active, delayed, ...late }
 }
 
-/** BullMQ orders delayed jobs by their time in milliseconds times this. */
-const scorePerMs = 0x1000
-const punctualMs = 2_000
+/** A job that is late by less is on time. */
+const toleranceMs = 2_000
 
-/** Workers may be connected and do nothing: only what should have been done long ago tells. */
-async function lateness(redis: RedisClient, key: string): Promise<{ overdue: number; late_ms: number }> {
+/** Maximum number of overdue jobs that are counted. */
+const countedJobs = 1_000
+
+/** How many delayed jobs are overdue, which shows workers that are connected but do nothing. */
+async function readLateness(queue: Queue): Promise<{ overdue: number; late_ms: number }> {
   const nowMs = engineTimeMs()
-  const latest = String((nowMs - punctualMs) * scorePerMs)
-  const [overdue, [, score]] = await Promise.all([
-    redis.zcount(key, '-inf', latest),
-    redis.zrange(key, '0', '0', 'WITHSCORES')
-  ])
-  if (overdue === 0 || score === undefined) return { overdue: 0, late_ms: 0 }
-  return { overdue, late_ms: Math.round(nowMs - Number(score) / scorePerMs) }
+  const isOverdue = ({ timestamp, delay }: Job) => timestamp + delay < nowMs - toleranceMs
+  const [first] = await queue.getDelayed(0, 0)
+  if (!first || !isOverdue(first)) return { overdue: 0, late_ms: 0 }
+  const jobs = await queue.getDelayed(0, countedJobs - 1)
+  return {
+    overdue: jobs.filter(isOverdue).length,
+    late_ms: Math.round(nowMs - first.timestamp - first.delay)
+  }
 }
 
 export const queuesRoutes = [queues]
