@@ -35,7 +35,7 @@ export interface Advanced {
   readonly earlyByMs: number
 }
 
-/** If a play ended longer ago, the next one starts now; what nobody heard is not replayed. */
+/** If a play ended longer ago, the next one starts now. Songs that were not heard are not replayed. */
 const catchUpMs = 5_000
 
 /** A play may be ended this much before its time, since clocks differ. */
@@ -79,9 +79,9 @@ async function endReported(change: StationChange): Promise<AdvanceOutcome> {
   const { play } = change
   if (!play) return 'silent'
   const { queue } = await readSituation(change)
-  const bridged = await endUnreported(change, play, queue)
+  const outcome = await endUnreported(change, play, queue)
   await refillQueue(change, { isLibraryChanged: false })
-  return bridged === 'ended' ? 'advanced' : 'postponed'
+  return outcome === 'ended' ? 'advanced' : 'postponed'
 }
 
 async function startNext(change: StationChange, startMs: number): Promise<AdvanceOutcome> {
@@ -103,7 +103,7 @@ async function startNext(change: StationChange, startMs: number): Promise<Advanc
   })
   const { first, wakeAtMs } = plan
   if (!first && !play) {
-    // Nobody is shown it.
+    // The change is not shown.
     change.mark([], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
     return 'silent'
   }

@@ -3,16 +3,16 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { repairStates } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
-/** Name of the setting that counts facts of all stations. */
+/** The setting that counts shared facts. */
 const counter = 'shown everywhere'
 
 const chunk = 200
 /** Maximum number of batches per call. */
 const rounds = 100
-/** A caller waits this long for the publication; the rest follows. */
+/** A caller waits at most this long for the publication, which continues in the background. */
 const timeoutMs = 500
 
-/** Counts a fact that all stations show, as part of its transaction. It locks no station. */
+/** Counts a fact that all stations show, in the transaction that writes it. Locks no station. */
 export async function countSharedFact(tx: Tx): Promise<void> {
   await tx`
     insert into settings (name, value) values (${counter}, '1')
@@ -20,8 +20,8 @@ export async function countSharedFact(tx: Tx): Promise<void> {
 }
 
 /**
- * Raises the revisions of a batch of stations that have not seen the newest shared fact; returns their ids,
- * none if all have seen it. Locked stations are skipped and found by the next call.
+ * Raises the revisions of a batch of stations that do not show the newest shared fact. Returns their ids;
+ * none if all show it. Locked stations are skipped until the next call.
  */
 export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
@@ -35,15 +35,15 @@ export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
 }
 
 /**
- * Publishes a committed fact on all stations; concurrent calls are coalesced. A caller waits for a moment,
- * which is enough for most installations; thousands of stations follow behind. Never rejects.
+ * Publishes a committed shared fact on all stations; concurrent calls are coalesced. Waits a moment, which is
+ * enough for most installations; thousands of stations continue in the background. Never rejects.
  */
 export async function publishAllStations(services: PlayoutServices): Promise<void> {
   const shown = services.allStations.run('all', () => markAndPublish(services))
   await withDeadline(timeoutMs, 'publishing all stations', () => shown).catch(() => {})
 }
 
-/** Never rejects; what fails, the sweep does again. */
+/** Never rejects; the sweep repeats what failed. */
 async function markAndPublish(services: PlayoutServices): Promise<void> {
   try {
     for (let round = 0; round < rounds; round++) {

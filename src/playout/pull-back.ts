@@ -2,24 +2,24 @@ import type { Tx } from '../db/sql.ts'
 import { raiseLibraryVersion } from './queue/libraries.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 
-/** Processes measure the time, and playouts report in their own: what is ahead of now by less is no error. */
+/** Smaller differences are the error of the clock measurement, or of the clocks of playouts. */
 export const aheadAtMostMs = 1_000
 /** Maximum number of plays that are pulled back at once. */
 const playsAtMost = 1_000
 
 /**
- * Moves plays and broadcasts of a locked station that begin or end after now to now: the clock of Postgres
- * went back, or a process with a wrong clock stored them. Without this the station would stand still until
- * such a play begins. Returns whether there were any.
+ * Moves plays and broadcasts of a locked station that begin or end after now to now. They exist if the clock
+ * of Postgres went back, or a process with a wrong clock stored them; the station would be silent until they
+ * begin. Returns whether there were any.
  */
 export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station
   const fromMs = nowMs + aheadAtMostMs
   // A silent station may have a play that ended after now.
   if (play !== null && play.startedAtMs <= fromMs) return false
-  // In the text: for a parameter Postgres expects a tenth of the table, and reads all of it.
+  // Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it.
   const some = tx.unsafe(`limit ${playsAtMost}`)
-  // If one is ahead, others may be ahead by less, and would overlap with it.
+  // Other plays may be less far ahead and would overlap with it.
   const plays = await tx`
     with near as (
       (select id, started_at_ms, ended_at_ms from song_history

@@ -140,14 +140,14 @@ export interface OpenPlay {
   /** The streamer who plays it; empty: none. */
   readonly streamer: string
   /** It is provisional: the clock started it, and no report has confirmed it. */
-  readonly isBridged: boolean
+  readonly isProvisional: boolean
 }
 
 export function readOpenPlays(tx: Tx, stationIds: readonly number[]): Promise<OpenPlay[]> {
   return tx<OpenPlay[]>`
     select h.station_id as "stationId", h.id, h.song_id as "songId", h.playlist_id as "playlistId",
       h.started_at_ms as "startedAtMs", h.duration_ms as "durationMs", h.due_at_ms as "dueAtMs",
-      h.artist, h.title, h.streamer, h.is_bridged as "isBridged",
+      h.artist, h.title, h.streamer, h.is_bridged as "isProvisional",
       coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
     from song_history h left join playlists p on p.id = h.playlist_id
     where h.station_id = any(${[...stationIds]}::bigint[]) and h.ended_at_ms is null`

@@ -2,9 +2,7 @@ import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { storeTombstones } from './tombstones.ts'
 
-/**
- * What a deleted station must not keep while its other rows are removed: what others act on or sign in with.
- */
+/** Rows that would still be used (keys, accounts, queued work), removed with the mark. */
 const removedAtOnce = [
   'playouts',
   'playout_commands',
@@ -16,7 +14,7 @@ const removedAtOnce = [
 ] as const
 
 /**
- * Marks a station as deleted: from the commit on nothing finds it, its short name is free, and nothing acts
+ * Marks a station as deleted: after the commit it cannot be found, its short name is free, and nothing acts
  * for it. `removeDeletedStations` removes its rows.
  */
 export async function markStationDeleted(tx: Tx, stationId: number): Promise<void> {
@@ -38,8 +36,8 @@ export async function markStationDeleted(tx: Tx, stationId: number): Promise<voi
 const stationsPerRun = 10
 
 /**
- * Removes the rows of deleted stations in batches, the station's own last. It may run in any number of
- * processes. Returns how many rows.
+ * Removes the rows of deleted stations in batches, the station row last. It may run in any number of
+ * processes. Returns the number of rows.
  */
 export async function removeDeletedStations(sql: Sql): Promise<number> {
   const stations = await sql<{ id: number }[]>`
@@ -51,7 +49,7 @@ export async function removeDeletedStations(sql: Sql): Promise<number> {
 
 async function removeStation(sql: Sql, stationId: number): Promise<number> {
   let removed = 0
-  // Referring rows come before those that they refer to, so that no deletion has to look for them.
+  // Referring rows first, so that deletions need not search for them.
   for (const [table, found] of rowsOf(sql, stationId)) {
     const { rows, isComplete } = await removeInBatches(
       () => sql`
@@ -62,8 +60,7 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
     if (!isComplete) return removed
   }
   const count = await sql.begin(async tx => {
-    // The rows are gone, but Postgres still expects many, and would read whole tables for those that refer to
-    // the station.
+    // With a generic plan Postgres would still expect many rows and read whole tables of referring rows.
     await tx`set local plan_cache_mode = force_custom_plan`
     await tx`set local enable_seqscan = off`
     const deleted = await tx`delete from stations where id = ${stationId} and deleted_at is not null`

@@ -93,7 +93,7 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
   )
 }
 
-/** Fewer than `lanes`: songs that end on time come first. */
+/** Fewer than `lanes`, because advances have priority. */
 const refillLanes = 4
 
 const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
@@ -133,14 +133,14 @@ async function advanceAll(
 }
 
 /**
- * Stations whose live state is missing, or stands at another revision than the facts. Several shards at a
- * time, so that no single look at thousands of stations keeps tracks from ending on time. Shards of Redis
- * that cannot be read stand in the way of no other.
+ * Finds stations whose live state is missing or has another revision than the facts. Compares several shards
+ * at a time, in groups small enough not to delay advances. A shard that cannot be read does not block the
+ * others.
  */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
   const fresh = new Set<number>()
-  // Before the stations: one that has a position and is not among them has been deleted.
+  // Positions first: a station that has a position but no row has been deleted.
   const answers = await Promise.allSettled(shards.map(async shard => readPositions(services.redis, shard)))
   const readable: ReadShard[] = []
   const faults: unknown[] = []
@@ -161,13 +161,13 @@ async function findDiffering(services: PlayoutServices, previous: ReadonlySet<nu
   return { lasting, fresh, faults }
 }
 
-/** A shard, and the positions that its stations have in Redis. */
+/** A shard with the positions of its stations. */
 interface ReadShard {
   readonly shard: number
   readonly positions: ReadonlyMap<number, string>
 }
 
-/** How many stations are compared in one go, where several shards together have no more. */
+/** Maximum number of stations per group of several shards. */
 const comparedAtOnce = 1_000
 
 /**
@@ -191,7 +191,7 @@ async function differingIn(services: PlayoutServices, group: readonly ReadShard[
   const differing: { stationId: number; isMissing: boolean }[] = []
   for (const { id, epoch, revision } of rows) {
     const position = positions.get(id)
-    // Deleted, and back again: Postgres was restored from a backup.
+    // A deleted station exists again: Postgres was restored from a backup.
     if (position === '') await dropPosition(services.redis, id)
     else if (position !== undefined && isCurrent(position, epoch, revision)) continue
     differing.push({ stationId: id, isMissing: !position })
@@ -200,7 +200,7 @@ async function differingIn(services: PlayoutServices, group: readonly ReadShard[
   return differing
 }
 
-/** Whether a state shows these facts. One that only a newer release can read is that release's to keep. */
+/** Whether a state shows the current facts. States that only a newer release can read are left to it. */
 function isCurrent(text: string, epoch: string, revision: number): boolean {
   const position = parsePosition(text)
   if (isOfNewerRelease(position)) return true

@@ -8,18 +8,17 @@ import type { PlayoutServices } from './services.ts'
  * meanwhile finds the empty position when it is back; where Redis lost it, it is written again from the tombstone.
  */
 
-/** So long a server may be away and still learn of a deletion. */
+/** A server may be unavailable this long and still learn of a deletion. */
 const tombstoneDays = 7
 
-/** Remembers that stations were deleted. */
+/** Stores tombstones of deleted stations. */
 export async function storeTombstones(sql: Sql | Tx, stationIds: readonly number[]): Promise<void> {
   await sql`insert into deleted_stations (id) select unnest(${[...stationIds]}::bigint[]) on conflict do nothing`
 }
 
 /**
- * Makes the servers forget the stations of these shards that are gone from Postgres, where the process that
- * deleted one died before it could do so. `positions` has to be read before `stationIds`, the stations of the
- * shards that are there.
+ * Removes the live states of stations that are deleted in Postgres, if the process that deleted one died
+ * before. `positions` must be read before `stationIds`, the existing stations of the shards.
  */
 export async function forgetDeletedStations(
   services: PlayoutServices,
@@ -36,7 +35,7 @@ export async function forgetDeletedStations(
   if (unburied.length > 0) await storeTombstones(services.sql, unburied)
 }
 
-/** Removes what was kept of stations that were deleted long ago. */
+/** Removes old tombstones. */
 export async function clearTombstones({ sql, redis }: PlayoutServices): Promise<number> {
   const rows = await sql<{ id: number }[]>`
     delete from deleted_stations where deleted_at < now() - make_interval(days => ${tombstoneDays}) returning id`

@@ -62,7 +62,7 @@ export async function writeTriggers(
 /** How long a station has to be online or offline before web hooks get the event. */
 const statusDelayMs = 10_000
 
-/** Notes that the station went online or offline. Going back within the delay cancels both. */
+/** Stores that the station went online or offline. Going back within the delay cancels both. */
 async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number): Promise<void> {
   await tx`
     update stations set
@@ -101,7 +101,7 @@ async function writeStatusEvent(
     returning before.turned_online as "isOnline", before.turned_at_ms as "atMs"`
   const [snapshot] = status ? await readSnapshots(tx, [stationId]) : []
   if (!status || !snapshot) return []
-  // Without a web hook for it nothing is noted, so the status may have changed since.
+  // The status is stored only for stations with a web hook for it, so it may have changed since.
   if (isOnline(snapshot) !== status.isOnline) return []
   const trigger = status.isOnline ? 'station_online' : 'station_offline'
   const event = { fact: `${trigger}:${status.atMs}`, triggers: [trigger] as const, happenedAtMs: nowMs }

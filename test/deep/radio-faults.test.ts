@@ -16,10 +16,10 @@ import { startWorkers } from '../support/worker-process.ts'
 const soon = { deadlineMs: 30_000 }
 
 const playsOf = ({ sql }: Pick<RunningProgram, 'sql'>, { stationId }: Radio) => sql<
-  { id: number; text: string; startedAtMs: number; endedAtMs: number | null; isBridged: boolean }[]
+  { id: number; text: string; startedAtMs: number; endedAtMs: number | null; isProvisional: boolean }[]
 >`
   select id, artist || ' - ' || title as text, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs",
-    is_bridged as "isBridged"
+    is_bridged as "isProvisional"
   from song_history where station_id = ${stationId} order by started_at_ms, id`
 
 /** The songs that Icecast told its listeners of, one after the other. */
@@ -95,7 +95,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
     await songs(watch, 2)
     await expectHistory(program, radio, watch)
     const plays = await playsOf(program, radio)
-    expect(plays.filter(({ isBridged }) => isBridged)).toEqual([])
+    expect(plays.filter(({ isProvisional }) => isProvisional)).toEqual([])
     expect(Math.abs((plays.find(({ id }) => id === cut)?.endedAtMs ?? 0) - killedMs)).toBeLessThan(1_000)
     expect(plays.map(({ text }) => text)).toContain(next)
   })

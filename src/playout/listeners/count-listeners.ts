@@ -50,7 +50,7 @@ async function record(
   report: ListenerReport,
   judge: (problems: readonly FieldError[]) => void
 ): Promise<boolean> {
-  // Most reports tell nothing new, and then nobody has to wait for the station.
+  // Most reports change nothing; they do not wait for the station lock.
   const salts = await readSalts(services.sql, engineTimeMs())
   const known = await compare(services.sql, stationId, report, salts, judge)
   if (known === null) return false
@@ -106,9 +106,8 @@ async function recordChange(
 }
 
 /**
- * Keeps a change of a station's count in the series of its minutes: the last one of the minute, and the most
- * and the fewest, to which the count that the change found belongs. Part of the transaction that holds the
- * station.
+ * Updates the minute series of a station: last, most and fewest listeners of the minute. The count before the
+ * change belongs to most and fewest. Runs in the transaction that locks the station.
  */
 async function noteMinute(tx: Tx, stationId: number, was: Count, now: Count, atMs: number): Promise<void> {
   const most = Math.max(was.total, now.total)

@@ -25,7 +25,7 @@ export async function readConnected(
       and source = any(${matched.map(each => each.source.key)}::text[])`
 }
 
-/** Stores who connected and who left. A listener who returns has not left. */
+/** Stores connected and disconnected listeners. A listener who returns counts as connected. */
 export async function noteListeners(
   tx: Tx,
   stationId: number,
@@ -51,7 +51,10 @@ export interface Movement {
   readonly left: readonly Listener[]
 }
 
-/** Who connected and who left since the last report. At a source without identities, all have left. */
+/**
+ * The listeners who connected and disconnected since the last report. If a source reports no identities, all
+ * disconnected.
+ */
 export function movementOf(connected: readonly Listener[], matched: readonly Counted[]): Movement {
   const before = new Map<string, Set<string>>()
   for (const { source, identity } of connected) {
@@ -71,7 +74,7 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
   return { came, left }
 }
 
-/** The identified listeners; of too many always the same ones, in whatever order they are reported. */
+/** The identified listeners. If there are too many, the same ones are chosen whatever their order. */
 function identified(identities: readonly string[]): ReadonlySet<string> {
   const distinct = new Set(identities)
   if (distinct.size <= identitiesAtMost) return distinct
@@ -79,15 +82,16 @@ function identified(identities: readonly string[]): ReadonlySet<string> {
 }
 
 /*
- * Who listens is stored as a hash with a salt of the day, so that nobody can try out which addresses listened: the salt is forgotten after two days.
- * A listener keeps the salt of the day on which they connected. One who stays for longer than the salt is taken for another listener then.
+ * Listeners are stored as hashes with a daily salt that is deleted after two days, so that addresses cannot
+ * be tried out. A listener keeps the salt of the day on which they connected; one who stays for longer counts
+ * as another listener.
  */
 
 const dayMs = 86_400_000
-/** Today's salt, and those of so many days before. */
+/** The number of older salts. */
 const formerSalts = 2
 
-/** The newest first. */
+/** Newest first. */
 export type Salts = readonly string[]
 
 interface Known {
@@ -98,8 +102,8 @@ interface Known {
 const known = new WeakMap<Sql, Known>()
 
 /**
- * The salts of the day of `nowMs` (Unix milliseconds) and of the days before, the newest first. Creates the
- * salt of that day if there is none.
+ * Reads the salts of the day of `nowMs` (Unix milliseconds) and of the days before, newest first. Creates the
+ * salt of the day if there is none.
  */
 export async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
   const day = Math.floor(nowMs / dayMs)
@@ -115,7 +119,7 @@ export async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
   return salts
 }
 
-/** Forgets salts that nobody needs any more. Returns how many. */
+/** Deletes expired salts. Returns the number. */
 export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
   const { count } =
     await sql`delete from listener_salts where day < ${Math.floor(nowMs / dayMs) - formerSalts}`
@@ -123,8 +127,8 @@ export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
 }
 
 /**
- * The counts with the identities as they are stored: under the salt with which a listener is known as
- * connected, else under the newest.
+ * Replaces identities by their stored form: with the salt under which a listener is stored as connected, else
+ * with the newest.
  */
 export function salted(matched: readonly Counted[], connected: readonly Listener[], salts: Salts): Counted[] {
   const stored = new Map<string, Set<string>>()

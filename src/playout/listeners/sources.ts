@@ -2,21 +2,22 @@ import type { Sql, Tx } from '../../db/sql.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import type { Count } from '../../station/state.ts'
 
-/** Where listeners listen: at a mount, at a remote, or to an HLS stream. */
+/** Kinds of sources: a mount, a remote, an HLS stream. */
 export type SourceKind = 'mounts' | 'remotes' | 'hls'
 
 /**
- * What was counted at a source. It is named by its id or by its path (a mount's path, a remote's URL, an HLS
- * stream's name). `identities`: who is connected now, where the source tells: a hash of address and agent for
- * each.
+ * The count of a source, which is named by its id or path (path of a mount, URL of a remote, name of an HLS
+ * stream). `identities`: a hash of address and agent for each connected listener, if the source reports them.
  */
 export type SourceCount = Count &
   ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
 
-/** The sources that were counted. */
+/** The counted sources. */
 export type SourceReport = { readonly [Kind in SourceKind]: readonly SourceCount[] }
 
-/** A source of a station with its count. `key` is its name among all of them: `mount:7`. */
+/**
+ * A source of a station with its stored count. `key` is unique among the sources of the station: `mount:7`.
+ */
 export interface Source extends Count {
   readonly kind: SourceKind
   readonly id: number
@@ -24,13 +25,13 @@ export interface Source extends Count {
   readonly key: string
 }
 
-/** A source with what was counted there. */
+/** A source with its reported count. */
 export interface Counted {
   readonly source: Source
   readonly count: SourceCount
 }
 
-/** Sums stop here instead of failing. */
+/** Sums are limited to this, so that they fit their column. */
 export const int4Most = 2_147_483_647
 
 const kinds = ['mounts', 'remotes', 'hls'] as const
@@ -59,10 +60,10 @@ const columns = {
   }
 } as const
 
-/** What is known of the listeners of a station. */
+/** The listener counts of a station. */
 export interface StationCounts {
   readonly totals: Count
-  /** Every source, invisible ones too. A stream is two: its listeners over HLS are counted for themselves. */
+  /** All sources, hidden ones too. A stream counts as two: its mount and its HLS listeners. */
   readonly sources: readonly Source[]
 }
 
@@ -84,7 +85,7 @@ export async function readCounts(sql: Sql | Tx, stationId: number): Promise<Stat
   return station ?? null
 }
 
-/** Finds the sources that a report names; those it does not find, or finds twice, are problems. */
+/** Matches a report with the sources of the station; unknown and repeated ones are problems. */
 export function matchCounts(
   sources: readonly Source[],
   report: SourceReport
@@ -108,7 +109,7 @@ export function matchCounts(
   return { matched: [...matched.values()], problems }
 }
 
-/** All sources as they are with what was counted, and those that this changes. */
+/** All sources with the new counts, and those that changed. */
 export function countedSources(
   sources: readonly Source[],
   matched: readonly Counted[]
@@ -121,7 +122,7 @@ export function countedSources(
   return { after, changed: after.filter((source, index) => source !== sources[index]) }
 }
 
-/** Writes the counts of sources that have changed. */
+/** Writes the counts of changed sources. */
 export async function updateCounts(tx: Tx, changed: readonly Source[]): Promise<void> {
   for (const kind of kinds) {
     const ofKind = changed.filter(source => source.kind === kind)

@@ -12,18 +12,18 @@ export type Command =
   | { readonly type: 'interrupt'; readonly queueId: number; readonly atMs: number }
   | { readonly type: 'metadata'; readonly artist: string; readonly title: string }
 
-/** What a playout has not taken by then is no longer meant. */
+/** Commands that the playout has not read after this time expire. */
 const commandTtlMs = 60_000
 const commandsAtOnce = 50
 
-/** Adds a command for the playout, and ends its long poll, which reads commands when the station changes. */
+/** Adds a command for the playout and ends its long poll, which reads commands when the station changes. */
 export async function addCommand({ tx, station, mark }: StationChange, command: Command): Promise<void> {
   mark(['queue'])
   await tx`insert into playout_commands (station_id, command, created_at_ms)
     values (${station.id}, ${tx.json({ ...command })}, ${engineTimeMs()})`
 }
 
-/** The commands behind one that was seen, in order; with null only the number of the newest. */
+/** Reads the commands after a given one, in order; with null only the number of the newest. */
 export async function readCommands(
   sql: Sql,
   stationId: number,
@@ -66,8 +66,8 @@ export async function skipSong(change: StationChange, meantShId: number | null):
 }
 
 /**
- * Notes that a playout has called. `takesCommands`: it waits for commands, so that its silence means
- * something.
+ * Records that a playout called. `takesCommands`: it polls for commands, so a missing poll means that it is
+ * gone.
  */
 export async function notePlayout(
   sql: Sql | Tx,
@@ -81,7 +81,7 @@ export async function notePlayout(
       left_at_ms = null, takes_commands = playouts.takes_commands or excluded.takes_commands`
 }
 
-/** Notes that a playout which was waiting for commands has gone, unless it has called since. */
+/** Records that the command poll of a playout was disconnected, unless it called since. */
 export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number): Promise<void> {
   await sql`
     update playouts set left_at_ms = ${nowMs}, left_last_ms = ${nowMs}
@@ -89,8 +89,8 @@ export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number
 }
 
 /**
- * Notes that a playout has just started: its song stopped when its connection was lost. Nothing is published
- * before the next song starts.
+ * Records that a playout just started: its song stopped with the lost connection. Nothing is published before
+ * the next song starts.
  */
 export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
   await tx`

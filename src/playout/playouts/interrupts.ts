@@ -5,15 +5,15 @@ import { addCommand } from './commands.ts'
 import { markSent } from './send-next-song.ts'
 
 /**
- * A playout gets the command this long before the song, because it waits for the exact time. Longer than the
- * time between two sweeps.
+ * The playout gets the command this long before the song and waits for the exact time. Longer than the
+ * interval of the sweep.
  */
 const aheadMs = 2_500
 const stationsAtOnce = 200
 
 /**
- * Tells playouts of what cuts in now. A streamer is not interrupted; a playout that takes no commands goes
- * on. Call it every second.
+ * Sends playouts the interrupting songs that are due. A streamer is not interrupted; a playout that takes no
+ * commands continues. Call it every second.
  */
 export async function sendInterrupts(services: PlayoutServices, nowMs: number): Promise<void> {
   const rows = await services.sql<{ stationId: number }[]>`

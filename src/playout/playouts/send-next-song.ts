@@ -7,7 +7,7 @@ import { readQueues } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { notePlayout, noteRestart } from './commands.ts'
 
-/** A song on its way to a playout. */
+/** A song for a playout. */
 export interface SentSong {
   readonly queueId: number
   readonly mediaId: number
@@ -20,7 +20,7 @@ export interface SentSong {
   readonly isJingle: boolean
   /** A file of the library, or an address. */
   readonly path: string
-  /** Goes on for as long as it is let: it is played for its duration. Seconds to load ahead. */
+  /** Seconds to load ahead, for a stream without an end, which is played for its duration. */
   readonly stream: { readonly bufferSeconds: number } | null
 }
 
@@ -42,7 +42,7 @@ export async function sendNextSong(
       throw new ApiError('conflict', 'The backend of this station is not liquidsoap.')
     await notePlayout(tx, stationId, nowMs)
     if (lastId === 0) await noteRestart(tx, stationId)
-    // What stands there may no longer be what should be played.
+    // Queued rows may no longer be eligible.
     await refillQueue(change, { isLibraryChanged: false })
     const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)
     if (!row) return null
@@ -83,7 +83,7 @@ export interface SendableRow {
 /** A playout loads a song this long before it begins. */
 const aheadMs = 20_000
 
-/** A playout has one song about to begin and one behind it. */
+/** A playout holds two songs: the next one and one after it. */
 const aheadAtMost = 2
 
 /** A repeated request gets the same song after this pause: the first response may have been lost. */
@@ -91,7 +91,7 @@ const repeatAfterMs = 5_000
 
 /**
  * Returns the row that a playout gets, or null if there is none. `queue` is in playing order, sent rows
- * first. `lastId` is the row that it got last; 0: it has just started; null: it does not tell. Repeating a
+ * first. `lastId`: the row that it got last; 0: it has just started; null: it does not say. Repeating a
  * request returns the same row, so a lost response loses no song. Interrupting songs are left out, because
  * the playout gets a command for them.
  */

@@ -4,16 +4,16 @@ import { endPlay, goSilent } from '../plays/plays.ts'
 import { skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 
-/** A playout that was seen to go may be back in a moment. */
+/** A playout that disconnected may reconnect within this time. */
 const backWithinMs = 15_000
-/** One that waits for commands asks for them every ten seconds. */
+/** A playout that takes commands polls every ten seconds. */
 const silentAfterMs = 60_000
-/** After a start of the whole, playouts need a while to be heard again. */
+/** After a start of this process, playouts need some time to call again. */
 const settledAfterMs = 90_000
 
 /**
- * Ends what plays where the playout has gone: it plays no longer, and who was live is so no longer. Call it
- * every second. `upForMs`: how long this process runs.
+ * Ends the plays and broadcasts of playouts that timed out. Call it every second. `upForMs`: how long this
+ * process has been running.
  */
 export async function endTimedOutPlays(
   services: PlayoutServices,

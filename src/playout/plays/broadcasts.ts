@@ -6,7 +6,7 @@ import type { PlayoutServices } from '../services.ts'
 import { endPlay, startUnscheduled } from './plays.ts'
 import { reportTimeoutMs, moveEnd } from './provisional-plays.ts'
 
-/** A streamer who connects. `streamerId` null: the user `source`. */
+/** A streamer who connects. `streamerId` is null for the user `source`. */
 export interface Broadcaster {
   readonly username: string
   /** The name that listeners see; empty: the station's live text. */
@@ -55,9 +55,9 @@ export async function connectStreamer(
 }
 
 /**
- * Ends the broadcast of a user if it is the current one and began before: a late message of the streamer
- * before changes nothing. The clock continues at once; a playout is expected to report the next song within
- * seconds. Throws 404 for an unknown station.
+ * Ends the current broadcast of a user. A late report about an earlier broadcast is a no-op. The clock
+ * continues at once; a playout is expected to report the next song within seconds. Throws 404 for an unknown
+ * station.
  */
 export async function disconnectStreamer(
   services: PlayoutServices,
@@ -73,7 +73,7 @@ export async function disconnectStreamer(
     change.happenedAt(atMs)
     change.mark(['live'])
     await endBroadcast(tx, current, atMs)
-    // What the streamer played last is shown until the next song begins, for a moment at most.
+    // The last song of the streamer is shown until the next one begins, moments later.
     if (play?.streamer)
       await moveEnd(
         change,

@@ -19,8 +19,8 @@ export interface Observation {
 const reconnectWithinMs = 30_000
 
 /**
- * Records the stream that a streaming server shows: without a playout its title is the current play, and a
- * broadcast ends when its source is gone. Most calls change nothing.
+ * Records what a streaming server reports: without a playout its title is the current play, and a broadcast
+ * ends when its source disconnects. Most calls change nothing.
  */
 export async function observeStream(
   services: PlayoutServices,
@@ -86,7 +86,7 @@ async function endShownPlay(services: PlayoutServices, stationId: number, atMs: 
   }).catch(ignoreConflicts)
 }
 
-/** The station was deleted meanwhile, or goes by something else now. */
+/** The station was deleted or changed its backend meanwhile. */
 function ignoreConflicts(error: unknown): void {
   const isOther = error instanceof ApiError && (error.kind === 'not-found' || error.kind === 'conflict')
   if (!isOther) throw error

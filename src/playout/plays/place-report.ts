@@ -6,18 +6,18 @@ import { provisionalDueMs, confirmPlay } from './provisional-plays.ts'
 
 /** One of the newest plays of a station. */
 export interface RecentPlay extends TimedPlay {
-  /** The place in the queue that it had; null where it had none. */
+  /** Its position in the queue; null if it was not queued. */
   readonly position: number | null
   readonly isInterrupt: boolean
 }
 
 const nearAtMost = 50
 
-/** The newest plays, in time, the newest last. */
+/** The newest plays in order of time, newest last. */
 export async function readRecentPlays(tx: Tx, stationId: number): Promise<RecentPlay[]> {
   const plays = await tx<RecentPlay[]>`
     select h.id, h.started_at_ms as "startedAtMs", h.ended_at_ms as "endedAtMs", h.duration_ms as "durationMs",
-      h.is_bridged as "isBridged", q.position, coalesce(q.is_interrupt, false) as "isInterrupt"
+      h.is_bridged as "isProvisional", q.position, coalesce(q.is_interrupt, false) as "isInterrupt"
     from (
       select * from song_history where station_id between ${stationId} and ${stationId}
       order by station_id desc, started_at_ms desc, id desc limit ${nearAtMost}
@@ -25,7 +25,7 @@ export async function readRecentPlays(tx: Tx, stationId: number): Promise<Recent
   return plays.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.id - b.id)
 }
 
-/** The earliest time at which a play can be placed among these; older plays were not read. */
+/** The earliest time at which a play can be placed; older plays were not read. */
 export function earliestMs(near: readonly RecentPlay[]): number {
   return near.length < nearAtMost ? -Infinity : (near[0]?.startedAtMs ?? -Infinity)
 }
@@ -36,7 +36,7 @@ export async function makeRoom({ tx, station }: StationChange, { cut, removed }:
     await tx`update queue set played_at_ms = null, history_id = null
       where station_id = ${station.id} and history_id = ${removed.id}`
     await tx`delete from song_history where id = ${removed.id}`
-    // Copies of what was played know of it.
+    // Cached libraries contain the removed play.
     await raiseLibraryVersion(tx, station.id)
   }
   if (!cut) return
@@ -70,31 +70,33 @@ export async function moveStart(
     where station_id = ${station.id} and history_id = ${play.id}`
 }
 
-/** A play as far as its place in time is concerned. */
+/** The times of a play. */
 export interface TimedPlay {
   readonly id: number
   readonly startedAtMs: number
-  /** Null while it is on air. */
+  /** Null for the current play. */
   readonly endedAtMs: number | null
   readonly durationMs: number
-  readonly isBridged: boolean
+  readonly isProvisional: boolean
 }
 
-/** What a report of a play that began at a time does to the plays around it. */
+/** The effect of a report on the plays around it. */
 export interface Placement {
   readonly startedAtMs: number
-  /** Null: it is on air; else another play began then, and this report is a late one. */
+  /**
+   * Null: the reported play is current. Otherwise the report is late, and another play began at this time.
+   */
   readonly endedAtMs: number | null
-  /** Ends then. */
+  /** This play ends at the reported time. */
   readonly cut: { readonly play: TimedPlay; readonly atMs: number } | null
-  /** Was only taken to have begun, and has not: the report tells what was there in its place. */
+  /** This provisional play is removed: the report shows what played instead. */
   readonly removed: TimedPlay | null
 }
 
 /**
- * Where a play that began at `atMs` has its place among the others (`plays`: the newest ones, in time, the
- * newest last). Plays never overlap. One that the clock began in place of a report stays where the report
- * comes so late that it has been heard; its own report, which may come later, says that it was there.
+ * Finds the place in time of a play that began at `atMs`. `plays` are the newest ones, newest last. Plays
+ * never overlap. A provisional play stays if the report comes so late that it has been heard; its own report
+ * may follow.
  */
 export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placement {
   const next = plays.find(play => play.startedAtMs > atMs && !isReplacedProvisional(play, atMs))
@@ -111,16 +113,16 @@ export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placemen
   }
 }
 
-/** A song does not go on for much longer than the clock had thought. */
+/** A song may exceed its planned length by this much. */
 const moreAtMost = 15_000
 
-/** Whether the end of a play has to be set again: it would overlap, or a provisional play had ended it. */
+/** Whether the end of a play changes: it would overlap, or a provisional play had ended it. */
 function needsNewEnd({ endedAtMs }: TimedPlay, atMs: number, guess: TimedPlay | null): boolean {
   if (endedAtMs === null || endedAtMs > atMs) return true
   return guess !== null && endedAtMs === guess.startedAtMs && atMs - endedAtMs <= moreAtMost
 }
 
-/** Whether a play was only taken to have begun, and what began at `atMs` did so in its place. */
-function isReplacedProvisional({ isBridged, startedAtMs, durationMs }: TimedPlay, atMs: number): boolean {
-  return isBridged && atMs < startedAtMs + airtimeMs(durationMs) / 2
+/** Whether a provisional play did not start, because the play at `atMs` started instead. */
+function isReplacedProvisional({ isProvisional, startedAtMs, durationMs }: TimedPlay, atMs: number): boolean {
+  return isProvisional && atMs < startedAtMs + airtimeMs(durationMs) / 2
 }

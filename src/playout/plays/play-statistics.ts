@@ -4,9 +4,9 @@ import { int4Most, type Source } from '../listeners/sources.ts'
 import type { LockedStation, OpenPlay } from '../rows.ts'
 
 /*
- * What is kept with a play of its listeners: `listeners_start` and `listeners_end`, the sums of the rises and of the
- * falls between them, the peak, and how many different ones there were. Always
- * listeners_end - listeners_start = delta_positive - delta_negative, unless a sum has come to its end.
+ * The listener statistics of a play: counts at its start and end, the sums of gains and losses between them,
+ * the peak, and unique listeners. Invariant: listeners_end - listeners_start = delta_positive -
+ * delta_negative, unless a sum reached its maximum.
  */
 
 /** The columns of `startValues`, in their order. */
@@ -14,8 +14,8 @@ export const startColumns = (tx: Tx): Fragment =>
   tx`listeners_start, listeners_end, listeners_peak, delta_positive, unique_listeners`
 
 /**
- * The statistics with which a play begins: the counts as last known. Nobody knows who listened before a
- * station's first play, so whoever is there has come with it.
+ * The statistics at the start of a play: the last known counts. At the first play of a station they are 0, so
+ * that its listeners count as gained.
  */
 export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: LockedStation): Fragment {
   const start = tx`case when exists (select from song_history first where first.station_id = ${id})
@@ -24,7 +24,7 @@ export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: Loc
     ${listenersUnique}::integer`
 }
 
-/** The count of a station and those of its sources, before a report and after it. */
+/** The counts of a station and its sources, before and after a report. */
 export interface CountChange {
   readonly was: Count
   readonly now: Count
@@ -32,7 +32,7 @@ export interface CountChange {
   readonly after: readonly Source[]
 }
 
-/** Keeps a change with the play on air, once it is written who listens. */
+/** Updates the statistics of the current play, after the listeners were written. */
 export async function keepStatistics(tx: Tx, play: OpenPlay, change: CountChange): Promise<void> {
   const { was, now, before, after } = change
   const [[row], seen] = await Promise.all([
@@ -57,10 +57,10 @@ export async function keepStatistics(tx: Tx, play: OpenPlay, change: CountChange
     where id = ${play.id}`
 }
 
-/** The largest unique count of each source that has changed during a play. */
+/** The largest unique count of each source that changed during the play. */
 export type Peaks = Readonly<Record<string, number>>
 
-/** A source that has not changed before had, since the play began, what it had before the change. */
+/** Until its first change, a source had its count from before the change. */
 export function peaksAfter(peaks: Peaks, before: readonly Source[], after: readonly Source[]): Peaks {
   const uniqueBefore = new Map(before.map(({ key, unique }) => [key, unique]))
   const changed = after.flatMap(({ key, unique }): [string, number][] => {
@@ -71,8 +71,8 @@ export function peaksAfter(peaks: Peaks, before: readonly Source[], after: reado
 }
 
 /**
- * How many different listeners a play had: of each source those that were seen connected while it ran, or its
- * largest count where that is more, because the source tells nobody apart or too many.
+ * The unique listeners of a play: for each source the identities that were connected during it, or the
+ * largest count if that is higher, because the source reports no identities or too many.
  */
 export function uniqueOf(
   peaks: Peaks,

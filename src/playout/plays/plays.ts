@@ -27,7 +27,7 @@ export interface Airtime {
   readonly dueAtMs: number | null
   readonly endedAtMs?: number
   /** It is provisional: its track and request are updated when a report confirms it. */
-  readonly isBridged?: boolean
+  readonly isProvisional?: boolean
 }
 
 /**
@@ -40,7 +40,7 @@ export function startFromQueue(
   airtime: Airtime,
   inserted: number | null
 ) {
-  const { atMs, dueAtMs, endedAtMs = null, isBridged = false } = airtime
+  const { atMs, dueAtMs, endedAtMs = null, isProvisional = false } = airtime
   mark(['playback', 'queue'], {
     wake_at_ms: null,
     ...(inserted === null
@@ -57,7 +57,7 @@ export function startFromQueue(
         artist_keys)
       select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
         m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${isBridged}, ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+        ${isProvisional}, ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
         m.title_key, m.artist_keys
       from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
       where ${isRow}
@@ -68,9 +68,9 @@ export function startFromQueue(
       where ${isRow}
     ), heard as (
       update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
-      where id = ${row.trackId} and not ${isBridged}
+      where id = ${row.trackId} and not ${isProvisional}
     )
-    update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isBridged}`
+    update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isProvisional}`
 }
 
 /** Marks the station as silent, until something may play at `wakeAtMs` (null: until the library changes). */

@@ -7,7 +7,7 @@ import { endPlay, goSilent, startFromQueue } from './plays.ts'
 /** The clock waits this long for a late report. Milliseconds. */
 export const reportTimeoutMs = 5_000
 
-/** A playout that reports nothing for this long after the end of a song plays nothing. */
+/** A playout without a report for this long after the end of a song is silent. */
 const silentAfterMs = 20_000
 
 /** A playout that called this shortly before the end of a song is still playing. */
@@ -60,7 +60,7 @@ function endOf(play: OpenPlay, overlapMs: number): number {
 const provisionalAirtime = ({ durationMs }: LiveRow, atMs: number) => ({
   atMs,
   dueAtMs: provisionalDueMs(atMs, durationMs),
-  isBridged: true
+  isProvisional: true
 })
 
 async function isConnected(tx: Tx, stationId: number, endMs: number): Promise<boolean> {
@@ -78,9 +78,9 @@ export async function moveEnd({ tx, mark }: StationChange, play: OpenPlay, dueAt
 /** Updates the track and the request of a provisional play, once it counts as played. */
 export async function confirmPlay(
   tx: Tx,
-  { id, isBridged }: Pick<OpenPlay, 'id' | 'isBridged'>
+  { id, isProvisional }: Pick<OpenPlay, 'id' | 'isProvisional'>
 ): Promise<void> {
-  if (!isBridged) return
+  if (!isProvisional) return
   await tx`
     with play as (
       update song_history set is_bridged = false where id = ${id}

@@ -73,7 +73,7 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
     near,
     row && !report.isTimed ? orderedStart(near, row, report) : report.startedAtMs
   )
-  // Before the change: libraries in memory must not learn of what may be rolled back.
+  // Evaluated before the change, because cached libraries must not contain what may be rolled back.
   const library = row && (await readSituation(change)).library
   await makeRoom(change, place)
   if (row && place.endedAtMs === null && isLiveOver(station, place))
@@ -122,7 +122,7 @@ async function confirm(
 ): Promise<boolean> {
   const at = near.findIndex(({ id }) => id === historyId)
   const play = near[at]
-  if (!play?.isBridged) return false
+  if (!play?.isProvisional) return false
   await moveStart(change, { play, before: near[at - 1], after: near[at + 1] }, startedAtMs)
   await confirmPlay(change.tx, play)
   return true
@@ -177,7 +177,7 @@ async function startRow(
 ): Promise<void> {
   await startFromQueue(change, row, airtimeOf(place, row.durationMs), null)
   await Promise.all(endPass(change.tx, library, row))
-  // Copies of what was played know only what came behind.
+  // Cached libraries only append newer plays.
   if (place.endedAtMs !== null) await raiseLibraryVersion(change.tx, change.station.id)
 }
 

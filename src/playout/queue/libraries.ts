@@ -4,48 +4,50 @@ import { indexOf, markAired } from '../../autodj/tracks.ts'
 import { type PastPlay, readOlder, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
 
-/** What the AutoDJ of a station chooses from, and what it has played. */
+/** Playlists and past plays of a station, as the AutoDJ uses them. */
 export interface StationLibrary {
   readonly version: number
   readonly playlists: readonly Playlist[]
   readonly past: CachedPast
 }
 
-/** A station whose row is held, with the version of its library. */
+/** A locked station with the version of its library. */
 export interface LibraryStation extends Reach {
   readonly id: number
   readonly libraryVersion: number
 }
 
-/** Tracks and plays in memory over all stations: some 200 MB. */
+/** Maximum number of tracks and plays in memory, over all stations: about 200 MB. */
 const weightAtMost = 2_000_000
 
-/** Copies in memory. */
+/** Cached libraries. */
 export interface Libraries {
-  /** By station, the one that was used longest ago first. */
+  /** By station, least recently used first. */
   readonly copies: Map<number, Copy>
-  /** Tracks and plays in all of them. */
+  /** Number of tracks and plays in all of them. */
   weight: number
 }
 
 interface Copy {
   readonly library: StationLibrary
-  /** As it was when the copy was used last. */
+  /** The number when it was last used. */
   readonly weight: number
 }
 
 export const openLibraries = (): Libraries => ({ copies: new Map(), weight: 0 })
 
-/** The newest play that a copy has seen, from which on plays have to be read; null without a copy. */
+/**
+ * The id of the newest play in the cached library, from which on plays must be read; null if there is none.
+ */
 export function seenUpTo(libraries: Libraries, stationId: number): number | null {
   const copy = libraries.copies.get(stationId)?.library
   return copy ? (copy.past.plays.at(-1)?.id ?? 0) : null
 }
 
 /**
- * The libraries of stations that the transaction holds. A copy in memory serves as long as its version
- * stands; `plays` are those that were read since, by this transaction. Without `libraries` all is read and
- * nothing kept: for transactions that have changed a library themselves.
+ * Reads the libraries of locked stations. A cached one is used while its version is current; `plays` are the
+ * newer plays that this transaction read. Without `libraries` everything is read and nothing cached, for
+ * transactions that changed a library themselves.
  */
 export async function readLibraries(
   tx: Tx,
@@ -58,7 +60,7 @@ export async function readLibraries(
   for (const { id, libraryVersion } of stations) {
     const copy = copies?.libraries.copies.get(id)?.library
     const plays = newPlays.get(id) ?? []
-    // The newest play that is known must be there still: a backup may have been restored.
+    // The newest cached play must still exist: a backup may have been restored.
     const seen = copy?.past.plays.at(-1)?.id
     const isTrue =
       copy?.version === libraryVersion && (seen === undefined || plays.some(play => play.id === seen))
@@ -111,10 +113,7 @@ async function load(
   return libraries
 }
 
-/**
- * Keeps a copy, and forgets those that were used longest ago where all together are too large; the newest
- * stays, however large it is.
- */
+/** Caches a library and evicts the least recently used ones above the maximum size, but not this one. */
 export function cacheLibrary(
   libraries: Libraries,
   stationId: number,
@@ -139,20 +138,20 @@ function forget(libraries: Libraries, stationId: number): void {
 const weightOf = ({ playlists, past }: StationLibrary) =>
   playlists.reduce((sum, { tracks }) => sum + tracks.ids.length, past.plays.length)
 
-/** Raises the version of a station's library, where no trigger of the database does. */
+/** Raises the version of a station's library, for changes that no database trigger counts. */
 export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<void> {
   await tx`select count_library_change(${stationId})`
 }
 
 const hourMs = 3_600_000
-/** An hourly playlist looks back at the play that ran a quarter past its minute. */
+/** An hourly playlist looks back to a play that began a quarter of an hour after its minute. */
 const leastMs = 2 * hourMs
-/** The longest window, and a bit. */
+/** The longest period of the rules, with a margin. */
 const windowMs = 26 * hourMs
-/** Kept however old they are: what is on air, and runs of requests. */
+/** Plays that are kept regardless of age, for the current play and consecutive requests. */
 const playsAtLeast = 25
 
-/** What a station's rules look back to. */
+/** The settings that determine how far rules look back. */
 interface Reach {
   readonly duplicateRangeMs: number
   readonly requestThresholdMs: number
@@ -173,15 +172,15 @@ export function reachMs(
 }
 
 /**
- * The past of a station in memory, which grows by what is played and is cut where its rules do not look any
- * more.
+ * The past plays of a station in memory: new plays are appended, and plays that the rules no longer need are
+ * removed.
  */
 export interface CachedPast {
   plays: PastPlay[]
   readonly older: Map<number, { startsAtMs: number; visibleAfter: number }>
 }
 
-/** Adds plays that are not there yet, and marks their tracks as aired. */
+/** Appends new plays and marks their tracks as played. */
 export function extendPast(
   past: CachedPast,
   playlists: readonly Playlist[],
@@ -198,7 +197,7 @@ export function extendPast(
   }
 }
 
-/** Lets go of plays that began before a time; of each playlist the last one is remembered. */
+/** Removes plays that began before a time; the last one of each playlist is kept. */
 export function trimPast(past: CachedPast, beforeMs: number): void {
   const cut = past.plays.findIndex(play => play.startsAtMs >= beforeMs)
   const count = Math.min(cut === -1 ? past.plays.length : cut, past.plays.length - playsAtLeast)
@@ -212,7 +211,7 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
   past.plays = rest
 }
 
-/** The past as the AutoDJ sees it. */
+/** The past in the form that the AutoDJ uses. */
 export function pastOf({ plays, older }: CachedPast, refused: readonly Refused[]): Past {
   return { plays: plays satisfies readonly HeardPlay[], older, refused }
 }

@@ -6,7 +6,7 @@ import type { StationChange } from '../change-station.ts'
 import { readQueues } from '../rows.ts'
 import { refillQueue } from './queue.ts'
 
-/** Longest queue: every step of the engine reads all of it. */
+/** Maximum length: every advance reads the whole queue. */
 const rowsAtMost = 500
 
 /**
@@ -37,7 +37,7 @@ export async function addToQueue(
     position: 0,
     media_id: id,
     is_manual: true,
-    // Where they come is told by the refill that follows.
+    // The refill that follows sets their start times.
     cued_at_ms: nowMs,
     plays_at_ms: nowMs,
     duration_ms: durationMs

@@ -3,8 +3,8 @@ import type { Tx } from '../../db/sql.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 
 /**
- * Begins a new run through all tracks of a playlist, in another order where it is a shuffled one. What it has
- * in the queue leaves, all but what is on its way to the air.
+ * Begins a new pass of a playlist, in another order if it is shuffled. Its queued rows are removed unless
+ * they were sent.
  */
 export async function startNewPass(tx: Tx, stationId: number, playlistId: number): Promise<void> {
   await tx`
@@ -19,7 +19,7 @@ export async function startNewPass(tx: Tx, stationId: number, playlistId: number
   await raiseLibraryVersion(tx, stationId)
 }
 
-/** The first airing of a later pass ends the ones before it, once all of their tracks have aired. */
+/** The first play of a later pass ends the passes before it, once all their tracks were played. */
 export function endPass(
   tx: Tx,
   { playlists }: Library,

@@ -7,14 +7,14 @@ export interface StationPlan {
   readonly plan: Plan
 }
 
-/** The statements that write plans, to be sent in this order; one of a kind, however many stations. */
+/** The statements that write plans, in this order; one of a kind for all stations. */
 export function planStatements(tx: Tx, plans: readonly StationPlan[]) {
   const withdrawn = plans.flatMap(({ plan }) => plan.withdraw)
   const rows = plans.flatMap(({ stationId, plan }) => plan.insert.map(row => insertedRow(tx, stationId, row)))
   const moved = plans.flatMap(({ plan }) => plan.move)
   const queued = plans.flatMap(({ plan }) => plan.insert.flatMap(row => row.requestId ?? []))
   return [
-    // A request whose row leaves the queue waits again.
+    // A request whose row is removed from the queue becomes pending again.
     ...(withdrawn.length > 0
       ? [
           tx`update requests r set state = 'pending' from queue q

@@ -8,18 +8,18 @@ import { type Situation, previewSituation } from '../situation.ts'
 export interface PreviewLimits {
   readonly untilMs: number
   readonly playsAtMost: number
-  /** Returns false once the client has left. */
+  /** Returns false after the client disconnected. */
   readonly isWanted: () => boolean
 }
 
 /** Length of a time slice. */
 const sliceMs = 4
-/** How long it may take altogether. */
+/** Time limit of the whole preview. */
 const timeoutMs = 10_000
 
 /**
- * Returns what a station will play if nothing changes, rows of its queue first; null for an unknown station.
- * Works on copies, in time slices. Ends early after ten seconds.
+ * Returns what a station will play if nothing changes, queued rows first; null for an unknown station. Works
+ * on copies, in time slices, for ten seconds at most.
  */
 export async function previewStation(
   sql: Sql,

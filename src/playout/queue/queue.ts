@@ -51,7 +51,7 @@ async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<A
   return row ? new ApiError('conflict', alreadySent) : new ApiError('not-found')
 }
 
-/** A track in sequence would come straight back, so it counts as heard in its pass. */
+/** A track of a sequential playlist would be queued again at once, so it counts as played in its pass. */
 async function markPassed(
   tx: Tx,
   { tracks }: Playlist,
@@ -160,17 +160,14 @@ function planOf(
   })
 }
 
-/**
- * When the clock has to end the current play because something cuts it or no longer does; null if that has
- * not changed.
- */
+/** The new end of the current play if an interrupt now cuts it or no longer does; null if it is unchanged. */
 function movedEnd({ station, play }: Situation, plan: Plan): number | null {
   if (play === null || !station.isClocked || play.dueAtMs === null) return null
   const endMs = endOf(play, plan)
   return endMs === play.dueAtMs ? null : endMs
 }
 
-/** A play that is over its time already keeps the end that it had. */
+/** A play that exceeds its time keeps the end that it had. */
 function endOf(play: OpenPlay, { runningEndsMs }: Plan): number {
   const naturalMs = naturalEndMs(play)
   return Math.round(runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs ?? 0) : runningEndsMs)

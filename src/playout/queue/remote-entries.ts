@@ -6,18 +6,18 @@ import { addressSongId, type ImportedSong } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
 
 /*
- * A playlist that draws from an address has entries instead of songs of the library: media of its own, known by their
- * address, and a track for each. They stand beside the songs that were put into it before, which wait for its source to be
- * the library again: a track belongs to the source that its media came from.
+ * A remote playlist has entries instead of songs of the library: media of its own, identified by address,
+ * with one track each. Songs that were in the playlist before stay and are used again when its source is the
+ * library again: a track belongs to the source of its media.
  */
 
-/** A playlist and the station that plays it. */
+/** A playlist and its station. */
 export interface RemotePlaylist {
   readonly id: number
   readonly stationId: number
 }
 
-/** What is known of an entry: its address is the path of the song. */
+/** The known data of an entry; its address is the path of the media. */
 export type EntrySong = Pick<ImportedSong, 'path' | 'artist' | 'title' | 'durationMs'>
 
 export interface Entry extends EntrySong {
@@ -26,7 +26,7 @@ export interface Entry extends EntrySong {
   readonly position: number
 }
 
-/** The entries that a playlist has now, in its order. */
+/** Reads the entries of a playlist, in order. */
 export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]> {
   return sql<Entry[]>`
     select t.id as "trackId", t.position, m.id as "mediaId", m.path, m.artist, m.title,
@@ -35,18 +35,18 @@ export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]>
     where t.playlist_id = ${playlistId} and m.remote_playlist_id = ${playlistId} order by t.position, t.id`
 }
 
-/** How to get from the entries of a playlist to other ones; positions count from 1. */
+/** The difference between two lists of entries; positions count from 1. */
 export interface EntryChanges {
   readonly added: readonly { readonly song: EntrySong; readonly position: number }[]
   readonly moved: readonly { readonly trackId: number; readonly position: number }[]
-  /** Those of which something else is said than before. */
+  /** Entries whose data changed. */
   readonly retold: readonly { readonly song: EntrySong; readonly mediaId: number }[]
   readonly gone: readonly Entry[]
 }
 
 /**
- * Compares entries with songs of distinct addresses. What is named again keeps its track. A length that is
- * not told contradicts none: the entry's own may have been measured.
+ * Compares entries with songs of distinct addresses. Known addresses keep their track. A missing length
+ * counts as unchanged, because the length of the entry may have been measured.
  */
 export function entryChanges(entries: readonly Entry[], songs: readonly EntrySong[]): EntryChanges {
   const known = new Map(entries.map(entry => [entry.path, entry]))
@@ -183,7 +183,7 @@ function removeUnused(sql: Sql | Tx, which: Fragment) {
         where h.station_id = m.station_id and h.ended_at_ms is null and h.media_id = m.id)`
 }
 
-/** The settings of a playlist that say where its songs come from. */
+/** The settings of a playlist that define its source. */
 interface Source {
   readonly name: string
   readonly source: string
@@ -192,7 +192,7 @@ interface Source {
 }
 
 /**
- * Songs of the library; a list, which the workers fetch; or one thing that goes on for as long as it is let.
+ * `library`: songs of the library. `list`: a list that the workers fetch. `stream`: one entry without an end.
  */
 type Kind = 'songs' | 'list' | 'single'
 
@@ -203,8 +203,8 @@ function kindOf({ source, remote_type: type }: Source): Kind {
 
 /**
  * Makes the entries of a playlist match its settings, in the transaction that saves them. A stream has one
- * entry, named after the playlist. A list has none until it was fetched, which starts as soon as a worker
- * runs. Returns whether the entries changed.
+ * entry, named after the playlist. A list has none until a worker fetches it. Returns whether the entries
+ * changed.
  */
 export async function followSource(
   change: StationChange,
@@ -216,7 +216,7 @@ export async function followSource(
   const is = kindOf(after)
   if (was === 'songs' && is === 'songs') return false
   if (was === 'list' && is === 'list' && before?.remote_url === after.remote_url) return false
-  // What a worker may be fetching from the former address is refused by this.
+  // Refuses the result of a fetch of the former address.
   if (was === 'list' || is === 'list')
     await change.tx`
       update playlists set fetched_at_ms = 0, fetch_at_ms = 0, fetch_problem = '', failing_since_ms = null

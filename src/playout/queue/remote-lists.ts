@@ -23,18 +23,18 @@ export interface RemoteListServices extends PlayoutServices {
 }
 
 const everyMs = 10 * 60_000
-/** The first pause after a failure; each further one is as long as the list has been failing. */
+/** The first pause after a failure; later ones are as long as the list has been failing. */
 const soonestMs = 30_000
-/** Longer than a fetch and the keeping of it may take. */
+/** Longer than fetching and storing takes. */
 const claimMs = 60_000
 /** Operators are notified after failures for this long. */
 const alertAfterMs = 60 * 60_000
-/** A list that takes its 10 seconds must not hold all others up. */
+/** Lists in parallel, so that one that takes its 10 seconds does not delay all others. */
 const lanes = 4
 
 const factOf = (id: number) => `remote-list:${id}`
 
-/** A list that this process may fetch until the claim runs out. */
+/** A list that this process may fetch until the claim expires. */
 interface ClaimedList {
   readonly id: number
   readonly stationId: number
@@ -48,10 +48,10 @@ interface ClaimedList {
 }
 
 /**
- * Fetches the lists of remote playlists whose time has come, a few at a time and the longest due first, and
- * keeps what they name as entries. It may run in any number of processes: a list is claimed before it is
- * fetched, and a claim that was left behind runs out. `nowMs` is the time of the call. Gives how many lists
- * were fetched, in vain or not; rejects once `signal` is aborted.
+ * Fetches remote playlists that are due, a few in parallel, the longest due first, and stores their entries.
+ * It may run in any number of processes: a list is claimed before it is fetched, and abandoned claims expire.
+ * `nowMs` is the time of the call. Returns the number of fetches, failed ones included; rejects when `signal`
+ * is aborted.
  */
 export async function refreshRemoteLists(
   services: RemoteListServices,
@@ -80,7 +80,10 @@ export async function refreshRemoteLists(
   return fetched
 }
 
-/** Takes the list that has been due for the longest time; nobody else takes it before the claim runs out. */
+/**
+ * Claims the list that has been due for the longest time; no other process fetches it before the claim
+ * expires.
+ */
 async function claim(sql: Sql, nowMs: number): Promise<ClaimedList | undefined> {
   const [list] = await sql<ClaimedList[]>`
     update playlists p set fetch_at_ms = ${nowMs + claimMs}
@@ -142,8 +145,8 @@ async function keep(
 }
 
 /**
- * Whether the list still has the address that was fetched, and this process still has the claim. While it
- * has, no other process changes the entries: a new address makes the list due at once, which ends the claim.
+ * Whether the list still has the fetched address, and this process its claim. During the claim no other
+ * process changes the entries; a new address makes the list due at once, which ends the claim.
  */
 const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
   sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
@@ -158,7 +161,7 @@ async function noteSuccess(sql: Sql | Tx, list: ClaimedList, nowMs: number): Pro
   return count > 0
 }
 
-/** The entries stay as they were fetched last. */
+/** The entries of the last successful fetch stay. */
 async function noteFailure(
   { sql, log }: RemoteListServices,
   list: ClaimedList,
@@ -185,9 +188,9 @@ async function noteFailure(
 }
 
 /**
- * Removes what remote playlists left behind: media whose last row of the queue is gone, and alerts of lists
- * that are no longer fetched. Call it regularly; it may run in any number of processes. Returns the number of
- * removed media.
+ * Removes what remote playlists left behind: media without rows in the queue, and alerts of lists that are no
+ * longer fetched. Call it regularly; it may run in any number of processes. Returns the number of removed
+ * media.
  */
 export async function tidyRemoteLists(sql: Sql): Promise<number> {
   await sql`

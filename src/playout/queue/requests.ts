@@ -13,19 +13,14 @@ const stationsAtOnce = 500
 /** A request of a listener. */
 export interface NewRequest {
   readonly media: { readonly id: number } | { readonly uniqueId: string }
-  /** The owner of the cool-down. */
+  /** The owner of the cool-down: the network of the address. */
   readonly address: string
   readonly atMs: number
-  /**
-   * From 0 to 1 (exclusive): how much longer than the station's delay it waits, in proportion to the delay.
-   */
+  /** From 0 to 1 (exclusive): the random part of the delay, relative to the station's delay. */
   readonly chance: number
 }
 
-/**
- * The condition that the media `m` may be requested of a station: it is in an enabled playlist that takes
- * part.
- */
+/** The condition that media `m` may be requested: it is in an enabled playlist that allows requests. */
 export const isRequestable = (sql: Sql | Tx, stationId: number): Fragment => sql`
   m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
     select from playlist_tracks t join playlists p on p.id = t.playlist_id
@@ -43,9 +38,9 @@ interface RequestRules {
 }
 
 /**
- * Stores a listener's request and refills the queue; returns its id. The time at which it is due is chosen
- * once, here. Throws 404 for a song that cannot be requested, 403 if the station accepts no requests, 429
- * during the cool-down of the listener, 409 for a song that is requested already.
+ * Stores a listener's request and refills the queue; returns its id. Its due time is chosen here, once.
+ * Throws 404 for a song that cannot be requested, 403 if the station accepts no requests, 429 during the
+ * cool-down of the listener, 409 for a song that is requested already.
  */
 export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
   const { tx, station } = change
@@ -75,7 +70,7 @@ export async function submitRequest(change: StationChange, request: NewRequest):
   return row.id
 }
 
-/** Throws 429 during the cool-down. Every request counts, whatever became of it. */
+/** Throws 429 during the cool-down. Every request counts, also cancelled ones. */
 async function assertCooledDown(
   { tx, station }: StationChange,
   { address, atMs }: NewRequest,
@@ -145,7 +140,7 @@ export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
   let expired = 0
   for (const { id } of stations) {
     expired += await beginForStation(sql, id, async tx => {
-      // Not while the AutoDJ gives one of them a place.
+      // Locked by a refill that may queue one of them.
       await lockStation(tx, id)
       const { count } = await tx`
         update requests set state = 'expired', ended_at_ms = ${nowMs}
@@ -159,8 +154,8 @@ export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
 const addressesAtOnce = 5_000
 
 /**
- * Removes the addresses of requests after the cool-down, which is their only use. The rest is left to the
- * next call. Returns how many.
+ * Removes the addresses of requests after the cool-down, their only use, up to a limit per call. Returns the
+ * number.
  */
 export async function forgetAddresses(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`

@@ -8,7 +8,7 @@ const aPlay = (parts: Partial<TimedPlay>): TimedPlay => ({
   startedAtMs: 0,
   endedAtMs: null,
   durationMs: 200_000,
-  isBridged: false,
+  isProvisional: false,
   ...parts
 })
 
@@ -46,7 +46,7 @@ describe('a report', () => {
   test('takes the place of what the clock had begun', () => {
     const plays = [
       aPlay({ id: 1, endedAtMs: 200_000 }),
-      aPlay({ id: 2, startedAtMs: 200_000, isBridged: true })
+      aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })
     ]
     expect(place(plays, 3, 203_000)).toEqual([
       aPlay({ id: 1, endedAtMs: 203_000 }),
@@ -56,14 +56,14 @@ describe('a report', () => {
 
   test('does not stretch the song before that over a long silence', () => {
     const before = aPlay({ id: 1, endedAtMs: 200_000 })
-    const plays = [before, aPlay({ id: 2, startedAtMs: 200_000, isBridged: true })]
+    const plays = [before, aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })]
     expect(place(plays, 3, 280_000)).toEqual([before, aPlay({ id: 3, startedAtMs: 280_000 })])
   })
 
   test('comes behind what the clock had begun where that has been heard', () => {
-    const bridged = aPlay({ id: 2, startedAtMs: 200_000, isBridged: true })
-    expect(place([bridged], 3, 395_000)).toEqual([
-      { ...bridged, endedAtMs: 395_000 },
+    const provisional = aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })
+    expect(place([provisional], 3, 395_000)).toEqual([
+      { ...provisional, endedAtMs: 395_000 },
       aPlay({ id: 3, startedAtMs: 395_000 })
     ])
   })
