@@ -7,7 +7,7 @@ import { endPass } from './queue/passes.ts'
 import { planStatements } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
-import { readSituation } from './situation.ts'
+import { readSituation, sendSituationReads, type SituationReads } from './situation.ts'
 
 /**
  * `due`: the play has reached its end. `skip`: an operator ends it now. `wake`: the station is silent and may
@@ -47,7 +47,10 @@ export async function advance(
   { stationId, ...request }: AdvanceRequest
 ): Promise<Advanced> {
   try {
-    return await changeStation(services, stationId, change => advancePlay(change, request))
+    let reads: SituationReads | null = null
+    return await changeStation(services, stationId, change => advancePlay(change, request, reads), {
+      sendReads: tx => void (reads = sendSituationReads(tx, [stationId], services.libraries))
+    })
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
     throw error
@@ -56,10 +59,11 @@ export async function advance(
 
 const outcomeOnly = (outcome: AdvanceOutcome): Advanced => ({ outcome, earlyByMs: 0 })
 
-/** Does what `advance` does, as part of a change. */
+/** Does what `advance` does, as part of a change. `reads`: see `readSituation`. */
 export async function advancePlay(
   change: StationChange,
-  { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>
+  { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>,
+  reads: SituationReads | null = null
 ): Promise<Advanced> {
   const { station, play, isPulledBack } = change
   const nowMs = station.readAtMs
@@ -71,22 +75,28 @@ export async function advancePlay(
   const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
   const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
   change.happenedAt(startMs)
-  return outcomeOnly(station.isClocked ? await startNext(change, startMs) : await endReported(change))
+  return outcomeOnly(
+    station.isClocked ? await startNext(change, startMs, reads) : await endReported(change, reads)
+  )
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
-async function endReported(change: StationChange): Promise<AdvanceOutcome> {
+async function endReported(change: StationChange, reads: SituationReads | null): Promise<AdvanceOutcome> {
   const { play } = change
   if (!play) return 'silent'
-  const { queue } = await readSituation(change)
+  const { queue } = await readSituation(change, reads)
   const outcome = await endUnreported(change, play, queue)
   await refillQueue(change, { isLibraryChanged: false })
   return outcome === 'ended' ? 'advanced' : 'postponed'
 }
 
-async function startNext(change: StationChange, startMs: number): Promise<AdvanceOutcome> {
+async function startNext(
+  change: StationChange,
+  startMs: number,
+  reads: SituationReads | null
+): Promise<AdvanceOutcome> {
   const { tx, station, play } = change
-  const { library, queue } = await readSituation(change)
+  const { library, queue } = await readSituation(change, reads)
   const plan = refill({
     library,
     running: {
@@ -109,8 +119,7 @@ async function startNext(change: StationChange, startMs: number): Promise<Advanc
   }
   const endMs = first ? startMs : Math.min(startMs, play?.dueAtMs ?? startMs)
   if (!first) goSilent(change, wakeAtMs)
-  // Sent in this order, without waiting in between.
-  await Promise.all([
+  change.send([
     ...(play ? [endPlay(change, play, endMs)] : []),
     ...planStatements(tx, [{ stationId: station.id, plan }]),
     ...(first

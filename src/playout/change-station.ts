@@ -1,3 +1,5 @@
+import type postgres from 'postgres'
+
 import { beginForStation } from '../db/begin-for-station.ts'
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Tx } from '../db/sql.ts'
@@ -6,11 +8,12 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
 import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
+import { insertEvent, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { publishCoalesced, publishSnapshot } from './publish.ts'
 import { aheadAtMostMs, pullBack } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { mayFireTriggers, type TriggerValues, triggerValues, writeTriggers } from './triggers.ts'
+import { mayFireTriggers, readEvent, type TriggerValues, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
 export type Part = keyof Revisions
@@ -30,6 +33,11 @@ export interface StationChange {
    * nothing is published.
    */
   readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
+  /**
+   * Sends statements that write, in order, without waiting for their results: they share a round trip with what
+   * follows. If one fails, the change is rolled back and `changeStation` throws its error.
+   */
+  readonly send: (statements: readonly Statement[]) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
   readonly happenedAt: (atMs: number) => void
   /**
@@ -38,6 +46,9 @@ export interface StationChange {
    */
   readonly momentOf: (atMs: number) => number
 }
+
+/** A statement that is not sent yet. */
+export type Statement = postgres.PendingQuery<postgres.Row[]>
 
 /** Columns of `stations` that changes write. */
 export type StationColumns = Readonly<
@@ -56,6 +67,8 @@ export interface ChangeOptions {
    * Runs in the transaction before the station is locked: slow statements that do not depend on the station.
    */
   readonly beforeLock?: (tx: Tx) => Promise<void>
+  /** Sends reads that the change needs in the round trip of the lock; they see the locked state. */
+  readonly sendReads?: (tx: Tx) => void
 }
 
 /**
@@ -70,11 +83,11 @@ export async function changeStation<Result>(
   services: PlayoutServices,
   stationId: number,
   change: (change: StationChange) => Promise<Result>,
-  { isPublishedLater = false, beforeLock = async () => {} }: ChangeOptions = {}
+  { isPublishedLater = false, beforeLock = async () => {}, sendReads }: ChangeOptions = {}
 ): Promise<Result> {
   const changed = await beginForStation(services.sql, stationId, async tx => {
     await beforeLock(tx)
-    return changeIn(services, tx, stationId, change)
+    return changeIn(services, tx, stationId, change, sendReads)
   })
   const publication = publishChange(services, changed)
   if (!isPublishedLater) await publication
@@ -98,21 +111,27 @@ interface Changed<Result> {
   readonly parts: ReadonlySet<Part>
   /** Read within the transaction, if the change may fire a trigger of a web hook. */
   readonly snapshot: StationSnapshot | null
-  readonly webhookIds: readonly number[]
   readonly playBefore: number | null
-  /** The last statement, which is sent together with the commit. */
-  readonly written: Promise<unknown> | null
+  /** Statements that were sent without waiting for their results, the last ones together with the commit. */
+  readonly sent: readonly Promise<unknown>[]
+  /** The same for the event of the change: the ids of the web hooks that have deliveries now. */
+  readonly outbox: Promise<readonly { readonly id: number }[]> | null
 }
 
 async function changeIn<Result>(
   services: PlayoutServices,
   tx: Tx,
   stationId: number,
-  change: (change: StationChange) => Promise<Result>
+  change: (change: StationChange) => Promise<Result>,
+  sendReads: (tx: Tx) => void = () => {}
 ): Promise<Changed<Result>> {
-  const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId)
+  const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId, sendReads)
   const before: TriggerValues = triggerValues(station, play)
   const parts = new Set<Part>(isPulledBack ? ['playback', 'live'] : [])
+  const sent: Promise<unknown>[] = []
+  const send = (statements: readonly Statement[]) => {
+    for (const statement of statements) sent.push(statement.execute())
+  }
   let columns: StationColumns = {}
   let happenedAtMs = station.readAtMs
   const result = await change({
@@ -125,26 +144,29 @@ async function changeIn<Result>(
       for (const part of marked) parts.add(part)
       columns = { ...columns, ...written }
     },
+    send,
     happenedAt: atMs => void (happenedAtMs = atMs),
     momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
   })
-  // Sent at once: without web hooks the commit follows it without waiting in between.
-  const written = writeStation(tx, stationId, [...parts], columns)?.execute() ?? null
-  const changed = { stationId, result, parts, playBefore: play?.id ?? null, written }
-  if (!mayFireTriggers(station, parts)) return { ...changed, snapshot: null, webhookIds: [] }
-  const [snapshot] = await readSnapshots(tx, [stationId])
-  if (!snapshot) return { ...changed, snapshot: null, webhookIds: [] }
-  const webhookIds = await writeTriggers(tx, before, snapshot, happenedAtMs, services.triggersFor)
-  return { ...changed, snapshot, webhookIds }
+  send(writeStation(tx, stationId, [...parts], columns))
+  const changed = { stationId, result, parts, playBefore: play?.id ?? null, sent }
+  if (!mayFireTriggers(station, parts)) return { ...changed, snapshot: null, outbox: null }
+  const [[snapshot], hooks] = await Promise.all([
+    readSnapshots(tx, [stationId]),
+    readSubscribedHooks(tx, stationId)
+  ])
+  if (!snapshot) return { ...changed, snapshot: null, outbox: null }
+  const event = await readEvent(tx, before, snapshot, happenedAtMs)
+  const outbox = event && insertEvent(tx, snapshot, event, hooks, services.triggersFor)
+  return { ...changed, snapshot, outbox: outbox?.execute() ?? null }
 }
 
 /** Locks a station and reads it. Throws 404 if it does not exist. */
-async function takeStation(tx: Tx, stationId: number) {
+async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void) {
   const sentAtMs = performance.now()
-  const [[station], [play = null]] = await Promise.all([
-    lockStations(tx, [stationId]),
-    readOpenPlays(tx, [stationId])
-  ])
+  const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
+  sendReads(tx)
+  const [[station], [play = null]] = await reads
   if (!station) throw new ApiError('not-found')
   const answeredAtMs = performance.now()
   const offMs = engineTime.note({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
@@ -155,19 +177,23 @@ async function takeStation(tx: Tx, stationId: number) {
   return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
 }
 
-/**
- * Writes columns of a station and raises its revision and those of the parts; null if there is nothing to
- * write.
- */
-function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns: StationColumns) {
+/** Writes columns of a station and raises its revision and those of the parts. */
+function writeStation(
+  tx: Tx,
+  stationId: number,
+  parts: readonly Part[],
+  columns: StationColumns
+): Statement[] {
   const assignments = [
     ...Object.entries(columns).map(([name, value]) => tx`${tx(name)} = ${value}`),
     ...(parts.length === 0 ? [] : [raisedRevisions(tx, parts)])
   ]
-  if (assignments.length === 0) return null
-  return tx`
-    update stations set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
-    ${parts.length === 0 ? tx`` : revisionSetting(tx)} where stations.id = ${stationId}`
+  if (assignments.length === 0) return []
+  return [
+    tx`
+      update stations set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
+      ${parts.length === 0 ? tx`` : revisionSetting(tx)} where stations.id = ${stationId}`
+  ]
 }
 
 /** The assignments that raise the revision of a station once, for these parts. */
@@ -181,11 +207,15 @@ function raisedRevisions(tx: Tx, parts: readonly Part[]) {
 export const revisionSetting = (tx: Tx) =>
   tx`from (select set_config('cuewire.raises_revision', 'on', true)) setting`
 
-/** Never rejects because a store is unavailable. Throws if the last statement of the transaction failed. */
+/**
+ * Never rejects because a store is unavailable. Throws if a statement failed after the change returned: then
+ * Postgres rolled back instead of committing.
+ */
 async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
-  await changed.written
+  await Promise.all(changed.sent)
+  const webhookIds = (await changed.outbox)?.map(({ id }) => id) ?? []
   if (changed.parts.size === 0) return
-  const { stationId, snapshot, webhookIds, playBefore } = changed
+  const { stationId, snapshot, playBefore } = changed
   const state = await publishEventually(services, stationId, snapshot)
   await enqueueDeliveries(services, webhookIds)
   const isNewPlay = (state?.current?.shId ?? null) !== playBefore

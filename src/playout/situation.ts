@@ -1,5 +1,5 @@
 import type { Library } from '../autodj/library.ts'
-import { readPlays } from '../db/library.ts'
+import { type PastPlay, readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
 import { type Libraries, pastOf, readLibraries, seenUpTo, type StationLibrary } from './queue/libraries.ts'
@@ -26,12 +26,54 @@ export interface Situation {
 
 const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: [], older: new Map() } }
 
-/** The situation at the beginning of a change. What is known of the library is not read again. */
-export async function readSituation(change: StationChange): Promise<Situation> {
+/** Reads that were sent together with the lock of their stations. */
+export interface SituationReads {
+  readonly queue: Promise<LiveRow[]>
+  readonly newPlays: Promise<PastPlay[]>
+}
+
+/** Sends the reads that every situation needs: queued rows, and plays that are newer than cached libraries. */
+export function sendSituationReads(
+  tx: Tx,
+  stationIds: readonly number[],
+  libraries: Libraries | null
+): SituationReads {
+  const cached = stationIds.flatMap(id => {
+    const upTo = libraries && seenUpTo(libraries, id)
+    return upTo === null ? [] : [{ id, upTo }]
+  })
+  const queue = readQueues(tx, stationIds)
+  const newPlays =
+    cached.length === 0
+      ? Promise.resolve([])
+      : readPlays(
+          tx,
+          cached.map(({ id }) => id),
+          { ids: cached.map(({ upTo }) => upTo) }
+        )
+  // A change that ends before it awaits them has its own error.
+  for (const read of [queue, newPlays]) read.catch(() => {})
+  return { queue, newPlays }
+}
+
+/**
+ * The situation at the beginning of a change. Cached libraries are only read onward. `reads` were sent with the
+ * lock; null: they are sent now.
+ */
+export async function readSituation(
+  change: StationChange,
+  reads: SituationReads | null = null
+): Promise<Situation> {
   const { tx, services, station, play, isPulledBack } = change
   const taken = { stations: [station], plays: play ? [play] : [] }
   const libraries = isPulledBack ? null : services.libraries
-  const [situation] = await readSituations(tx, taken, station.readAtMs, libraries)
+  const [situation] = await readSituations(
+    tx,
+    taken,
+    station.readAtMs,
+    libraries,
+    isPulledBack ? null : reads
+  )
   if (!situation) throw new Error(`station ${station.id} is not among what was read`)
   return situation
 }
@@ -75,24 +117,16 @@ async function readSituations(
   tx: Tx,
   { stations, plays }: { readonly stations: readonly LockedStation[]; readonly plays: readonly OpenPlay[] },
   nowMs: number,
-  libraries: Libraries | null
+  libraries: Libraries | null,
+  reads: SituationReads | null = null
 ): Promise<Situation[]> {
   const stationIds = stations.map(({ id }) => id)
-  const known = stationIds.flatMap(id => {
-    const upTo = libraries && seenUpTo(libraries, id)
-    return upTo === null ? [] : [{ id, upTo }]
-  })
-  const [queue, requests, refused, newPlays] = await Promise.all([
-    readQueues(tx, stationIds),
+  const sent = reads ?? sendSituationReads(tx, stationIds, libraries)
+  const [queue, newPlays, requests, refused] = await Promise.all([
+    sent.queue,
+    sent.newPlays,
     stations.some(({ hasRequests }) => hasRequests) ? readRequests(tx, stationIds) : [],
-    stations.some(({ hasRefused }) => hasRefused) ? readRefused(tx, stationIds, nowMs) : [],
-    known.length > 0
-      ? readPlays(
-          tx,
-          known.map(({ id }) => id),
-          { ids: known.map(({ upTo }) => upTo) }
-        )
-      : []
+    stations.some(({ hasRefused }) => hasRefused) ? readRefused(tx, stationIds, nowMs) : []
   ])
   const found = await readLibraries(
     tx,

@@ -3,7 +3,7 @@ import { readSnapshots } from '../db/snapshots.ts'
 import type { Tx } from '../db/sql.ts'
 import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
 import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
-import { type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
+import { type StationEvent, type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
 import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -38,25 +38,24 @@ export function triggerValues(station: LockedStation, play: OpenPlay | null): Tr
 }
 
 /**
- * Writes the triggers of a change into the outbox of the station's web hooks, as part of its transaction.
- * `snapshot` is what the transaction has made of the station. Returns the web hooks that have deliveries now.
+ * Returns the event of a change, or null if no trigger fired. `snapshot` is the state that the transaction has
+ * made of the station. Going online or offline is stored here and becomes an event later.
  */
-export async function writeTriggers(
+export async function readEvent(
   tx: Tx,
   before: TriggerValues,
   snapshot: StationSnapshot,
-  happenedAtMs: number,
-  filter: TriggerFilter
-): Promise<number[]> {
+  happenedAtMs: number
+): Promise<StationEvent | null> {
   const fired = triggersOf(before, snapshot)
   const status = fired.find(trigger => statusTriggers.has(trigger))
   if (status) await noteStatus(tx, snapshot.stationId, status === 'station_online', happenedAtMs)
   const triggers = fired.filter(trigger => !statusTriggers.has(trigger))
-  if (triggers.length === 0) return []
+  if (triggers.length === 0) return null
   const fact = triggers.includes('song_changed')
     ? `song:${snapshot.current?.shId}`
     : `state:${newestRevision(snapshot)}:${happenedAtMs}`
-  return writeEvent(tx, snapshot, { fact, triggers, happenedAtMs }, filter)
+  return { fact, triggers, happenedAtMs }
 }
 
 /** How long a station has to be online or offline before web hooks get the event. */

@@ -6,7 +6,7 @@ import type { Trigger } from '../station/triggers.ts'
 import type { HookConfig } from './config.ts'
 
 /** An event of a station. */
-export interface Fact {
+export interface StationEvent {
   /** Its name, the same in every repetition: `song:42`. */
   readonly fact: string
   readonly triggers: readonly Trigger[]
@@ -24,31 +24,51 @@ export interface SubscribedHook {
 /** Returns the triggers of an event that a web hook gets. */
 export type TriggerFilter = (hook: SubscribedHook, fired: readonly Trigger[]) => Trigger[]
 
+/** Reads the enabled web hooks of a station, and prevents their deletion until the transaction ends. */
+export async function readSubscribedHooks(tx: Tx, stationId: number): Promise<readonly SubscribedHook[]> {
+  return tx<SubscribedHook[]>`
+    select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id
+    for key share`
+}
+
 /**
  * Writes an event into the outbox of every web hook that gets it, as part of the transaction that records it.
- * Returns these web hooks; none if the event was written before. Waits for a web hook that is being deleted.
+ * Returns these web hooks; none if the event was written before.
  */
 export async function writeEvent(
   tx: Tx,
   snapshot: StationSnapshot,
-  { fact, triggers, happenedAtMs }: Fact,
+  event: StationEvent,
   filter: TriggerFilter
 ): Promise<number[]> {
+  const hooks = await readSubscribedHooks(tx, snapshot.stationId)
+  const rows = (await insertEvent(tx, snapshot, event, hooks, filter)) ?? []
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Returns the statement of `writeEvent` for these web hooks, whose rows are the ids of those that get the event;
+ * null if none does.
+ */
+export function insertEvent(
+  tx: Tx,
+  snapshot: StationSnapshot,
+  { fact, triggers, happenedAtMs }: StationEvent,
+  hooks: readonly SubscribedHook[],
+  filter: TriggerFilter
+) {
   const { stationId } = snapshot
   const state: StationState = { ...snapshot, offset: 0 }
-  const hooks = await tx<SubscribedHook[]>`
-    select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id
-    for key share`
   const subscribed = hooks
     .map(hook => ({ id: hook.id, triggers: filter(hook, triggers) }))
     .filter(hook => hook.triggers.length > 0)
-  if (subscribed.length === 0) return []
+  if (subscribed.length === 0) return null
   const deliveries = subscribed.map(({ id, triggers: own }) => ({
     hook: id,
     message: messageId({ stationId, fact, happenedAtMs, webhookId: id }),
     triggers: own
   }))
-  const rows = await tx<{ id: number }[]>`
+  return tx<{ id: number }[]>`
     with event as (
       insert into webhook_events (station_id, fact, happened_at_ms, state)
       values (${stationId}, ${fact}, ${happenedAtMs}, ${JSON.stringify(state)}::text::json)
@@ -58,7 +78,6 @@ export async function writeEvent(
     select x.hook, event.id, x.message, array(select jsonb_array_elements_text(x.triggers)), ${happenedAtMs}, ${happenedAtMs}
     from event, jsonb_to_recordset(${tx.json(deliveries)}) as x (hook bigint, message text, triggers jsonb)
     on conflict (webhook_id, message_id) do nothing returning webhook_id as id`
-  return rows.map(({ id }) => id)
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'

@@ -81,6 +81,32 @@ describe('a change', () => {
     expect(await readStates(playout.redis, [id])).toEqual([null])
   })
 
+  test('with a failed statement whose result it did not await is rolled back', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const before = await sql`select * from stations where id = ${id}`
+    const broken = changeStation(playout, id, async ({ tx, mark, send }) => {
+      mark(['station'])
+      send([
+        tx`update stations set name = 'Half done' where id = ${id}`,
+        tx`insert into song_history (station_id) values (null)`
+      ])
+    })
+    await expect(broken).rejects.toThrow('violates not-null constraint')
+    expect(await sql`select * from stations where id = ${id}`).toEqual(before)
+    expect(await readStates(playout.redis, [id])).toEqual([null])
+  })
+
+  test('reads what it sent before', async ({ sql, redisUrl }) => {
+    await using playout = await openPlayout(sql, redisUrl)
+    const id = await seedStation(sql)
+    const name = await changeStation(playout, id, async ({ tx, send }) => {
+      send([tx`update stations set name = 'Sent' where id = ${id}`])
+      return tx`select name from stations where id = ${id}`
+    })
+    expect(name).toEqual([{ name: 'Sent' }])
+  })
+
   test('of a station that does not exist is refused', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const change = changeStation(playout, 987_654, async () => {})

@@ -126,7 +126,7 @@ async function fill(
   if (isEmptyPlan(plan) && dueAtMs === null) return
   mark(['queue'])
   if (dueAtMs !== null) mark(['playback'])
-  await Promise.all([
+  change.send([
     ...planStatements(tx, [{ stationId: station.id, plan }]),
     // Not at the end of the change: another plan of the same change reads it.
     ...(plan.insert.length > 0
