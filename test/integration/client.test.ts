@@ -150,7 +150,7 @@ const examples = await codeIn('client.md', 'js')
 /** What each example prints of a station that plays. */
 const expected: Readonly<Record<string, RegExp>> = {
   'In Node': /^(Nils Okada: Paper Lanterns|websocket 0)$/,
-  'How things stand': /^true now$/,
+  'Snapshot and status': /^up to date$/,
   Progress: /^\d+ of 215$/,
   Events: /^first: Paper Lanterns$/,
   'Private stations': /^Nils Okada - Paper Lanterns$/

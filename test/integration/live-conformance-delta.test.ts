@@ -14,7 +14,7 @@ import type { Publication } from '../support/live-frames.ts'
 import { connectBy, livePath, openWebSocket, transports } from '../support/live-ways.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Differences (PROTOCOL.md, section 6), and the example that reads them.
+// Deltas (PROTOCOL.md, section 6), and the example that reads them.
 
 type Data = Publication['pub']['data']
 interface Example {
