@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 
 import { Worker } from 'bullmq'
@@ -14,7 +13,7 @@ import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliveries/deliver.ts'
-import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/deliveries.ts'
+import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
 import { sendPartsOf } from '../src/webhooks/deliveries/send.ts'
 
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
@@ -43,8 +42,7 @@ export function startWebhooks(
     baseUrl: config.BASE_URL,
     ...sendPartsOf(config),
     hosts: new HostSlots(),
-    holder: randomUUID(),
-    held: new Set(),
+    leases: new Map(),
     signal: ending.signal
   }
   // One listener for each request that is under way.
@@ -78,7 +76,7 @@ export function startWebhooks(
   )
   const prolonging = repeat(
     async () => {
-      if (parts.held.size > 0) await extendLeases(sql, parts.holder, [...parts.held], engineTimeMs())
+      if (parts.leases.size > 0) await extendLeases(sql, parts.leases, engineTimeMs())
     },
     { pauseMs: prolongMs, log, failure }
   )

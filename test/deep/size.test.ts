@@ -20,7 +20,7 @@ import { lockStations } from '../../src/playout/rows.ts'
 import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
 import { sweep } from '../../src/playout/sweep.ts'
-import { dueHooks, readPending, readDeliveryEvent } from '../../src/webhooks/deliveries/deliveries.ts'
+import { acquireHook, dueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
 import { removeDeletedDeliveries } from '../../src/webhooks/removal.ts'
 import { serveApi } from '../support/api-server.ts'
 import { openExplained } from '../support/explained.ts'
@@ -91,8 +91,8 @@ test('statements on tables of five million rows read a bounded number of them', 
     ['expired requests', few, () => expireRequests(sql, nowMs)],
     ['addresses of requests', few, () => forgetAddresses(sql, nowMs)],
     ['due hooks', few, () => dueHooks(sql, nowMs, 100)],
-    ['pending deliveries', few, () => readPending(sql, 1)],
-    ['what a delivery tells', few, () => readDeliveryEvent(sql, 1_000_000)],
+    ['lease of a web hook', few, () => acquireHook(sql, 1, 'size', nowMs)],
+    ['event of a delivery', few, () => readDeliveryEvent(sql, 1_000_000)],
     ['statistics', 20_000, () => get('/api/stats')],
     ['web hooks', few, () => get(`${large}/webhooks`)],
     ['history', counted, () => get(`${large}/history?per_page=25`)],

@@ -125,6 +125,35 @@ describe('a fact', () => {
     expect(receiver.asked).toHaveLength(2)
   })
 
+  test('that is written during a request is delivered after it', async ({ sql, receiver }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    receiver.answer((_, response) => {
+      const written = receiver.asked.length === 1 ? raiseSongs(sql, stationId, [2]) : Promise.resolve()
+      void written.then(() => response.end())
+    })
+    await raiseSongs(sql, stationId, [1])
+    expect(await deliver(deliveryParts(sql), id)).toBeNull()
+    expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 2'])
+    expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: 0 })
+  })
+
+  test('is stored as delivered if the lease was lost during the request, and the new lease stays', async ({
+    sql,
+    receiver
+  }) => {
+    const { id, stationId } = await openHook(sql, receiver)
+    const heldUntilMs = Date.now() + 60_000
+    receiver.answer((_, response) => {
+      const lost = sql`update webhooks set holder = 'other', held_until_ms = ${heldUntilMs} where id = ${id}`
+      void lost.then(() => response.end())
+    })
+    await raiseSongs(sql, stationId, [1, 2])
+    expect(await deliver(deliveryParts(sql), id)).toBeNull()
+    expect(titlesOf(receiver)).toEqual(['Title 1'])
+    expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['delivered', 'pending'])
+    expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: heldUntilMs })
+  })
+
   test('is not for a draft, another trigger, a hook that is off or a service that is gone', async ({
     sql,
     receiver
@@ -374,5 +403,5 @@ test('four requests at most are under way to one host', async ({ sql, receiver }
   await Promise.all(ids.map(id => deliver(parts, id)))
   expect(receiver.asked).toHaveLength(12)
   expect(most).toBe(4)
-  expect(parts.held.size).toBe(0)
+  expect(parts.leases.size).toBe(0)
 })

@@ -25,8 +25,7 @@ export function deliveryParts(sql: Sql, given: Partial<DeliveryParts> = {}): Del
     allowed,
     mailer: null,
     hosts: new HostSlots(),
-    holder: 'test',
-    held: new Set(),
+    leases: new Map(),
     ...given
   }
 }

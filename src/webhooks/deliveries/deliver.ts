@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 import pLimit, { type LimitFunction } from 'p-limit'
 
 import type { Sql } from '../../db/sql.ts'
@@ -7,16 +9,14 @@ import type { Seals } from '../config.ts'
 import { nowPlayingAt } from '../format/now-playing-body.ts'
 import {
   cancelDeliveries,
-  endDeliveries,
-  acquireHook,
   cancelDelivery,
-  readLeasedHook,
-  readPending,
-  readDeliveryEvent,
-  recordAttempt,
-  releaseHook
+  endDeliveries,
+  recordDelivered,
+  recordFailure
 } from './deliveries.ts'
+import { acquireHook, type LeasedHook, readDeliveryEvent, readLeasedHook, releaseHook } from './leases.ts'
 import { nextDelivery, type RetryPolicy } from './next-delivery.ts'
+import { deliveredOutcome } from './outcome.ts'
 import { prepare } from './prepare.ts'
 import { hostOfSending, sendRequest, type SendParts } from './send.ts'
 
@@ -27,10 +27,8 @@ export interface DeliveryParts extends SendParts {
   readonly secrets: Pick<Seals, 'open'>
   readonly baseUrl: string
   readonly hosts: HostSlots
-  /** Names the process, so that what it holds can be told from what others hold. */
-  readonly holder: string
-  /** The hooks that it holds. */
-  readonly held: Set<number>
+  /** The leases of the process, to be extended: web hooks by holder. */
+  readonly leases: Map<string, number>
 }
 
 /** Deliveries of one web hook before others are handled. */
@@ -39,7 +37,7 @@ const crowdedMs = 400
 
 /**
  * Delivers what is due for a web hook, in order. Returns when it has to be checked again (Unix milliseconds);
- * null if nothing is pending, or another process has the lease. Stops between two deliveries once `stopping`
+ * null if nothing is pending, or another worker has the lease. Stops between two deliveries once `stopping`
  * returns true.
  */
 export async function deliver(
@@ -47,61 +45,67 @@ export async function deliver(
   webhookId: number,
   stopping: () => boolean = () => false
 ): Promise<number | null> {
-  const { sql, holder, held } = parts
-  if (!(await acquireHook(sql, webhookId, holder, engineTimeMs()))) return null
-  held.add(webhookId)
+  const { sql, leases } = parts
+  const holder = randomUUID()
+  let hook = await acquireHook(sql, webhookId, holder, engineTimeMs())
+  if (!hook) return null
+  leases.set(holder, webhookId)
   try {
     for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
-      const step = await deliverNext(parts, webhookId)
-      if (step !== 'delivered') return step.lookAtMs
+      const step = await deliverNext(parts, hook)
+      if ('nextCheckMs' in step) return step.nextCheckMs
+      hook = step.hook
+      if (!hook) return null
     }
     return engineTimeMs()
   } finally {
-    held.delete(webhookId)
-    await releaseHook(sql, webhookId, holder)
+    leases.delete(holder)
+    if (hook) await releaseHook(sql, hook)
   }
 }
 
+/**
+ * Makes the next delivery of a leased web hook. Returns the web hook as it is then, null without the lease;
+ * or when it has to be checked again if nothing is due.
+ */
 async function deliverNext(
   parts: DeliveryParts,
-  webhookId: number
-): Promise<'delivered' | { lookAtMs: number | null }> {
+  hook: LeasedHook
+): Promise<{ hook: LeasedHook | null } | { nextCheckMs: number | null }> {
   const { sql } = parts
   const nowMs = engineTimeMs()
-  const [hook, pending] = await Promise.all([
-    readLeasedHook(sql, webhookId, parts.holder),
-    readPending(sql, webhookId)
-  ])
-  if (!hook) return { lookAtMs: null }
   if (!hook.isEnabled) {
     await cancelDeliveries(sql, hook.id, nowMs)
-    return { lookAtMs: null }
+    return { nextCheckMs: null }
   }
-  const next = nextDelivery(pending, { ...hook, patience: retryPolicyOf(hook.type) }, nowMs)
+  const next = nextDelivery(hook.pending, { ...hook, patience: retryPolicyOf(hook.type) }, nowMs)
   await endDeliveries(sql, next, nowMs)
-  if (!next.send) return { lookAtMs: next.lookAtMs }
+  if (!next.send) return { nextCheckMs: next.lookAtMs }
   const { id, triggers } = next.send
-  const told = await readDeliveryEvent(sql, id)
-  if (!told) return 'delivered'
-  const { messageId, happenedAtMs } = told
+  const { firstEvent } = hook
+  const sent = firstEvent?.deliveryId === id ? firstEvent : await readDeliveryEvent(sql, id)
+  if (!sent) return { hook: await readLeasedHook(sql, hook) }
+  const { messageId, happenedAtMs } = sent
   const event = {
     id: messageId,
     triggers,
     happenedAt: Math.floor(happenedAtMs / 1000),
-    nowPlaying: nowPlayingAt(told.state, happenedAtMs, parts.baseUrl)
+    nowPlaying: nowPlayingAt(sent.state, happenedAtMs, parts.baseUrl)
   }
   const { sending, secrets } = prepare(parts.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {
     await cancelDelivery(sql, id, sending.reason, nowMs)
-    return 'delivered'
+    return { hook: await readLeasedHook(sql, hook) }
   }
   const host = hostOfSending(sending)
-  if (parts.hosts.isCrowded(host)) return { lookAtMs: nowMs + crowdedMs }
-  const attempted = await parts.hosts.run(host, () => sendRequest(sending, messageId, secrets, parts))
-  const delivery = { id, attempt: told.attempts + 1 }
-  if (await recordAttempt(sql, hook, delivery, attempted, Math.random()))
+  if (parts.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedMs }
+  const result = await parts.hosts.run(host, () => sendRequest(sending, messageId, secrets, parts))
+  const finished = { deliveryId: id, attempt: sent.attempts + 1, result }
+  if (result.fault === null)
+    return { hook: await recordDelivered(sql, hook, finished, deliveredOutcome(result.startedAtMs)) }
+  if (await recordFailure(sql, hook, finished, Math.random()))
     parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
-  return 'delivered'
+  return { hook: await readLeasedHook(sql, hook) }
 }
 
 const newest = new Set([

@@ -80,10 +80,7 @@ export function outcomeOf(
   random: number
 ): DeliveryOutcome {
   const { startedAtMs, durationMs, status, fault } = attempted
-  if (fault === null) {
-    const health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: startedAtMs }
-    return { state: 'delivered', nextAttemptMs: null, health, disabled: null }
-  }
+  if (fault === null) return deliveredOutcome(startedAtMs)
   const endedAtMs = startedAtMs + durationMs
   const failures = before.failures + 1
   const failingSinceMs = before.failingSinceMs ?? startedAtMs
@@ -103,6 +100,12 @@ export function outcomeOf(
   const jittered = Math.round(delayMs * (1 - jitter + 2 * jitter * random))
   const askedMs = Math.min(attempted.retryAfterMs ?? 0, retryAfterAtMostMs)
   return { state: 'pending', nextAttemptMs: endedAtMs + Math.max(jittered, askedMs), health, disabled }
+}
+
+/** The outcome of an attempt that arrived, whatever was before. */
+export function deliveredOutcome(startedAtMs: number): DeliveryOutcome {
+  const health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: startedAtMs }
+  return { state: 'delivered', nextAttemptMs: null, health, disabled: null }
 }
 
 function reasonToDisable(status: number, failures: number, failingMs: number): string | null {
