@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { batchLimit, removeInBatches } from './batches.ts'
-import type { Sql } from './sql.ts'
+import type { Fragment, Sql } from './sql.ts'
 
 const dayMs = 86_400_000
 const notificationsMs = 90 * dayMs
@@ -30,13 +30,8 @@ export const removeOldBroadcasts = (sql: Sql, nowMs: number, days: RetentionDays
   removeEnded(sql, 'broadcasts', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
 
 async function removeEnded(sql: Sql, table: 'song_history' | 'broadcasts', beforeMs: number | null) {
-  if (beforeMs === null) return 0
-  return removed(
-    () => sql`
-      delete from ${sql(table)} where ctid = any(array(
-        select ctid from ${sql(table)} where started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}
-        order by started_at_ms ${batchLimit(sql)} for update skip locked))`
-  )
+  const where = sql`started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}`
+  return beforeMs === null ? 0 : removeOldest(sql, table, 'started_at_ms', where)
 }
 
 /** Removes covers that no song refers to. Returns the number. */
@@ -50,47 +45,23 @@ export function removeUnusedArtwork(sql: Sql): Promise<number> {
 }
 
 /** Removes played and removed rows of the queue after a week. Returns the number. */
-export function removeOldQueueRows(sql: Sql, nowMs: number): Promise<number> {
-  return removed(
-    () => sql`
-      delete from queue where ctid = any(array(
-        select ctid from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
-        order by coalesce(played_at_ms, skipped_at_ms) ${batchLimit(sql)} for update skip locked))`
-  )
-}
+export const removeOldQueueRows = (sql: Sql, nowMs: number): Promise<number> =>
+  removeOlder(sql, 'queue', 'coalesce(played_at_ms, skipped_at_ms)', nowMs - queueMs)
 
 /** Removes notifications after 90 days. Returns the number. */
-export function removeOldNotifications(sql: Sql, nowMs: number): Promise<number> {
-  return removed(
-    () => sql`
-      delete from notifications where ctid = any(array(
-        select ctid from notifications where created_at < ${new Date(nowMs - notificationsMs)}
-        order by created_at ${batchLimit(sql)}))`
-  )
-}
+export const removeOldNotifications = (sql: Sql, nowMs: number): Promise<number> =>
+  removeOlder(sql, 'notifications', 'created_at', new Date(nowMs - notificationsMs))
 
 /** Removes audit entries after `AUDIT_RETENTION_DAYS`. Returns the number. */
 export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.AUDIT_RETENTION_DAYS, nowMs)
-  if (beforeMs === null) return 0
-  return removed(
-    () => sql`
-      delete from audit_log where ctid = any(array(
-        select ctid from audit_log where at < ${new Date(beforeMs)} order by at ${batchLimit(sql)}))`
-  )
+  return beforeMs === null ? 0 : removeOlder(sql, 'audit_log', 'at', new Date(beforeMs))
 }
 
-/**
- * Removes requests that were played, cancelled or expired after `REQUEST_RETENTION_DAYS`. Returns the number.
- */
+/** Removes requests that were played, cancelled or expired after `REQUEST_RETENTION_DAYS`. Returns the number. */
 export async function removeOldRequests(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.REQUEST_RETENTION_DAYS, nowMs)
-  if (beforeMs === null) return 0
-  return removed(
-    () => sql`
-      delete from requests where ctid = any(array(
-        select ctid from requests where ended_at_ms < ${beforeMs} order by ended_at_ms ${batchLimit(sql)}))`
-  )
+  return beforeMs === null ? 0 : removeOlder(sql, 'requests', 'ended_at_ms', beforeMs)
 }
 
 /**
@@ -125,12 +96,7 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
       and not exists (select from hls_streams x
         where x.station_id = l.station_id and l.source in ('mount:' || x.id, 'hls:' || x.id))
       and not exists (select from remotes x where x.station_id = l.station_id and l.source = 'remote:' || x.id)`
-  // A locked row is a listener who returns.
-  const removeLeft = () => sql`
-    delete from listeners where ctid = any(array(
-      select ctid from listeners where left_at_ms < ${nowMs - listenersMs}
-      order by left_at_ms ${batchLimit(sql)} for update skip locked))`
-  return count + (await removed(removeLeft))
+  return count + (await removeOlder(sql, 'listeners', 'left_at_ms', nowMs - listenersMs))
 }
 
 /**
@@ -162,14 +128,21 @@ export async function removeOldListenerMinutes(
 }
 
 /** Removes commands for playouts, which expire after a minute. Returns the number. */
-export function removeOldCommands(sql: Sql, nowMs: number): Promise<number> {
-  return removed(
+export const removeOldCommands = (sql: Sql, nowMs: number): Promise<number> =>
+  removeOlder(sql, 'playout_commands', 'created_at_ms', nowMs - commandsMs)
+
+/** Removes rows whose `column`, which has an index, is less than `before`. */
+const removeOlder = (sql: Sql, table: string, column: string, before: number | Date) =>
+  removeOldest(sql, table, column, sql`${sql.unsafe(column)} < ${before}`)
+
+/** Removes rows in batches, in the order of an indexed `column`. Locked rows are left to the next run. */
+const removeOldest = (sql: Sql, table: string, column: string, where: Fragment) =>
+  removed(
     () => sql`
-      delete from playout_commands where ctid = any(array(
-        select ctid from playout_commands where created_at_ms < ${nowMs - commandsMs}
-        order by created_at_ms ${batchLimit(sql)}))`
+      delete from ${sql(table)} where ctid = any(array(
+        select ctid from ${sql(table)} where ${where}
+        order by ${sql.unsafe(column)} ${batchLimit(sql)} for update skip locked))`
   )
-}
 
 async function removed(remove: () => PromiseLike<{ readonly count: number }>): Promise<number> {
   const { rows } = await removeInBatches(remove)
