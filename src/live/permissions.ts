@@ -1,3 +1,4 @@
+import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 
 /** `address`: the address of a client that has just sent the key, so that guesses can be limited. */
@@ -22,25 +23,21 @@ const timeoutMs = 5_000
 export function openPermissions(mayListen: ListenPermission, log: Logger): Permissions {
   const inFlight = new Map<string, Promise<boolean>>()
 
-  async function check(key: string, stationId: number, address?: string): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined
-    const timedOut = new Promise<false>(resolve => {
-      timer = setTimeout(resolve, timeoutMs, false)
-    })
+  async function isAllowed(key: string, stationId: number, address?: string): Promise<boolean> {
+    const check = () => mayListen(key, stationId, address)
     try {
-      return await Promise.race([mayListen(key, stationId, address), timedOut])
+      return await withDeadline(timeoutMs, 'checking a permission to listen', check)
     } catch (error) {
       log.warn({ err: error, station: stationId }, 'permission to listen could not be checked')
       return false
     } finally {
-      clearTimeout(timer)
       inFlight.delete(`${stationId} ${key}`)
     }
   }
 
   function checkCoalesced(key: string, stationId: number, address?: string): Promise<boolean> {
     const name = `${stationId} ${key}`
-    const running = inFlight.get(name) ?? check(key, stationId, address)
+    const running = inFlight.get(name) ?? isAllowed(key, stationId, address)
     inFlight.set(name, running)
     return running
   }
