@@ -1,6 +1,6 @@
 import { type Logger as CronLogger, schedule } from 'node-cron'
 
-import { tidyPolls } from '../src/broadcast/polls/poll-rows.ts'
+import { deleteOrphanedPollAlerts } from '../src/broadcast/polls/poll-rows.ts'
 import { removeOldProcesses } from '../src/db/processes.ts'
 import {
   removeOldAudit,
@@ -144,7 +144,7 @@ const tasks: readonly Task[] = [
     name: 'remains of polls',
     at: '43 * * * *',
     maxRandomDelay: 60_000,
-    run: ({ sql }) => tidyPolls(sql)
+    run: ({ sql }) => deleteOrphanedPollAlerts(sql)
   },
   {
     name: 'processes that have ended',

@@ -1,5 +1,5 @@
-import { addPolls } from '../src/broadcast/polls/poll-rows.ts'
-import { openPolls, type PollServices } from '../src/broadcast/polls/polls.ts'
+import { addMissingPolls } from '../src/broadcast/polls/poll-rows.ts'
+import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
 
@@ -11,15 +11,15 @@ const addMs = 30_000
 /** Asks streaming servers for listeners and titles. */
 export function startPolls(services: PollServices): Repetition {
   const stopping = new AbortController()
-  const polls = openPolls(services, stopping.signal)
+  const poller = openPoller(services, stopping.signal)
   let addAtMs = 0
 
   async function run(): Promise<number> {
     if (performance.now() >= addAtMs) {
-      await addPolls(services.sql)
+      await addMissingPolls(services.sql)
       addAtMs = performance.now() + addMs
     }
-    const { isFull } = await polls.look(engineTimeMs())
+    const { isFull } = await poller.startDue(engineTimeMs())
     return isFull ? shortPauseMs : pauseMs
   }
 
@@ -28,7 +28,7 @@ export function startPolls(services: PollServices): Repetition {
     pauseMs,
     log,
     failure: 'streaming servers not asked',
-    onStopped: () => polls.settled()
+    onStopped: () => poller.drain()
   })
   return {
     stop: async () => {

@@ -1,27 +1,33 @@
-import { AnswerFault } from './loose-json.ts'
+import { createHash } from 'node:crypto'
 
-/** A stream of a streaming server as it answered, whatever kind of server it is. */
+/** One stream of a streaming server, of any kind of server. */
 export interface Stream {
   /** `/main.mp3` */
   readonly path: string
-  /** The number by which Shoutcast knows it; 0 elsewhere. */
+  /** The stream id of Shoutcast; 0 for other servers. */
   readonly id: number
-  /** Whether a source sends. */
+  /** Whether a source is connected. */
   readonly isConnected: boolean
   readonly total: number
-  /** Equal to the total where the server cannot tell. */
+  /** Equal to the total if the server does not identify listeners. */
   readonly unique: number
-  /** A hash of each who listens, where the server tells them apart. */
+  /** A hash per distinct listener, if the server identifies them. */
   readonly identities?: readonly string[]
   readonly artist: string
   readonly title: string
-  /** In kbit/s, 0 where it is not known. */
+  /** kbit/s; 0 if unknown. */
   readonly bitrate: number
   readonly format: StreamFormat
 }
 
-/** Empty: not known. */
+/** Empty if unknown. */
 export type StreamFormat = 'mp3' | 'ogg' | 'aac' | 'opus' | 'flac' | ''
+
+/**
+ * The response of a streaming server is unusable. The message is a sentence for the operator and quotes
+ * nothing of the request or the response.
+ */
+export class StreamingServerError extends Error {}
 
 const formats: readonly (readonly [RegExp, StreamFormat])[] = [
   [/opus/, 'opus'],
@@ -31,41 +37,64 @@ const formats: readonly (readonly [RegExp, StreamFormat])[] = [
   [/mpeg|mp3/, 'mp3']
 ]
 
-/**
- * The format of a content type, together with what is known of the sound in it: `application/ogg`, `Opus`.
- */
-export function formatOf(contentType: string, sound = ''): StreamFormat {
-  const said = `${contentType} ${sound}`.toLowerCase()
-  return formats.find(([pattern]) => pattern.test(said))?.[1] ?? ''
+/** Detects the format from a content type and a codec: `application/ogg`, `Opus`. */
+export function detectFormat(contentType: string, codec = ''): StreamFormat {
+  const text = `${contentType} ${codec}`.toLowerCase()
+  return formats.find(([pattern]) => pattern.test(text))?.[1] ?? ''
 }
 
-const bitrateAtMost = 10_000
-/** No stream has fewer bits in a second, and none so many kilobits. */
-const leastBits = 8_000
+const maxBitrate = 10_000
+/** Higher numbers are bit/s: no stream has less than 8 kbit/s or more than 8 Mbit/s. */
+const minBitsPerSecond = 8_000
 
-/** The largest of several bitrates as servers spell them (`128`, `64000`, nothing), in kbit/s. */
-export function bitrateOf(...said: readonly string[]): number {
-  const known = said.map(text => Number(/^\d{1,9}/.exec(text.trim())?.[0] ?? 0))
-  const inKilobits = known.map(rate => (rate >= leastBits ? Math.round(rate / 1_000) : rate))
-  return Math.min(bitrateAtMost, Math.max(0, ...inKilobits))
+/** Returns the largest of several bitrates (`128`, `64000`, empty), in kbit/s. */
+export function parseBitrate(...texts: readonly string[]): number {
+  const rates = texts.map(text => Number(/^\d{1,9}/.exec(text.trim())?.[0] ?? 0))
+  const inKilobits = rates.map(rate => (rate >= minBitsPerSecond ? Math.round(rate / 1_000) : rate))
+  return Math.min(maxBitrate, Math.max(0, ...inKilobits))
 }
 
-/** A number of listeners. What is none is a fault: it must not be taken for nobody. */
-export function countOf(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new AnswerFault('The answer does not say how many listen.')
+/** Parses a listener count. Throws if it is not a number: an invalid count must not be read as 0. */
+export function parseListenerCount(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new StreamingServerError('The response has no listener count.')
   return Number(text)
 }
 
-const streamsAtMost = 1_000
+const maxStreams = 1_000
 
-/** The same streams, if they are no more than a server may have. */
-export function bounded<Source>(streams: readonly Source[]): readonly Source[] {
-  if (streams.length > streamsAtMost) throw new AnswerFault('The answer names too many streams.')
+/** Returns the same list. Throws if it has more than 1000 streams. */
+export function checkStreamCount<Source>(streams: readonly Source[]): readonly Source[] {
+  if (streams.length > maxStreams) throw new StreamingServerError('The response lists too many streams.')
   return streams
 }
 
-/** The stream with those who are told apart, one hash for each connection. */
-export function withListeners(stream: Stream, identities: readonly string[]): Stream {
-  const distinct = [...new Set(identities)]
-  return { ...stream, total: identities.length, unique: distinct.length, identities: distinct }
+/** Returns the stream with its listeners, given one hash per connection. */
+export function withListeners(stream: Stream, connections: readonly string[]): Stream {
+  const identities = [...new Set(connections)]
+  return { ...stream, total: connections.length, unique: identities.length, identities }
+}
+
+/** Hashes what identifies a listener: address and user agent. Returns 128 bits in base64url. */
+export function hashListener(address: string, userAgent: string): string {
+  const hash = createHash('sha256').update(`${address}\n${userAgent}`)
+  return hash.digest('base64url').slice(0, 22)
+}
+
+const token = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|[^\s"{}[\],:]+/g
+const literals = new Set(['true', 'false', 'null'])
+
+/**
+ * Parses the invalid JSON that streaming servers send: titles without quotes (`"title": -`, `1.`) and control
+ * characters in strings. Numbers are returned as strings, as written. Throws a `StreamingServerError`.
+ */
+export function parseLooseJson(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes).replace(/\p{Cc}/gu, ' ')
+  const quoted = text.replace(token, found =>
+    found.startsWith('"') || literals.has(found) ? found : JSON.stringify(found)
+  )
+  try {
+    return JSON.parse(quoted)
+  } catch {
+    throw new StreamingServerError('The response is not JSON.')
+  }
 }

@@ -2,51 +2,50 @@ import { decodeHTMLStrict } from 'entities'
 
 import { cleanLine, longest } from '../songs/song.ts'
 
-/**
- * Metadata as a source, a streaming server or a broadcaster sent it; what is not known is empty or left out.
- */
-export interface StreamedMetadata {
+/** Metadata as a source, a streaming server or a broadcaster sent it; unknown fields are empty or missing. */
+interface StreamedMetadata {
   /** Artist and title in one: `The Low Signals - Night Ferry`. */
   readonly text?: string
   readonly artist?: string
   readonly title?: string
 }
 
-/** Both are empty where nothing is known. */
-export interface StreamedTitle {
+/** Both are empty if nothing is known. */
+interface StreamedTitle {
   readonly artist: string
   readonly title: string
 }
 
-const longestText = 512
-/** An entity is much longer than what it stands for; more than this is not looked at. */
-const longestSent = 4_096
-
-/**
- * Cleans streamed metadata: HTML entities are decoded once, white space and dashes at both ends go. An artist
- * and a title that are both known stay apart; else the text, or what there is of the two, is split at its
- * first ` - `, and is all title without one.
- */
-export function streamedTitle(sent: StreamedMetadata): StreamedTitle {
-  const artist = cleaned(sent.artist)
-  const title = cleaned(sent.title)
-  if (artist !== '' && title !== '') return bounded(artist, title)
-  const text = cleaned(sent.text) || artist || title
-  const at = text.indexOf(separator)
-  return at < 0
-    ? bounded('', text)
-    : bounded(bare(text.slice(0, at)), bare(text.slice(at + separator.length)))
-}
-
+const maxTextLength = 512
+/** Encoded text is longer than its result; input beyond this length is ignored. */
+const maxInputLength = 4_096
 const separator = ' - '
 
-function cleaned(sent = ''): string {
-  return bare(cleanLine(decodeHTMLStrict(sent.trimStart().slice(0, longestSent)), longestText))
+/**
+ * Cleans streamed metadata: decodes HTML entities once, trims white space and dashes. If artist and title are
+ * both present, they are kept. Otherwise the text, or the one that is present, is split at its first ` - `;
+ * without a separator all of it is the title.
+ */
+export function parseStreamedTitle(metadata: StreamedMetadata): StreamedTitle {
+  const artist = decodeText(metadata.artist)
+  const title = decodeText(metadata.title)
+  if (artist !== '' && title !== '') return truncateTitle(artist, title)
+  const text = decodeText(metadata.text) || artist || title
+  const at = text.indexOf(separator)
+  return at < 0
+    ? truncateTitle('', text)
+    : truncateTitle(trimDashes(text.slice(0, at)), trimDashes(text.slice(at + separator.length)))
 }
 
-function bounded(artist: string, title: string): StreamedTitle {
-  return { artist: bare(cleanLine(artist, longest.artist)), title: bare(cleanLine(title, longest.title)) }
+function decodeText(text = ''): string {
+  return trimDashes(cleanLine(decodeHTMLStrict(text.trimStart().slice(0, maxInputLength)), maxTextLength))
 }
 
-/** Without white space and dashes at its ends. */
-const bare = (text: string) => text.replace(/^[\s-]+|[\s-]+$/gu, '')
+function truncateTitle(artist: string, title: string): StreamedTitle {
+  return {
+    artist: trimDashes(cleanLine(artist, longest.artist)),
+    title: trimDashes(cleanLine(title, longest.title))
+  }
+}
+
+const trimDashes = (text: string) => text.replace(/^[\s-]+|[\s-]+$/gu, '')

@@ -1,46 +1,43 @@
 import type { BlockList } from 'node:net'
 
 import { type GuardedAnswer, guardedFetch } from '../outbound/guarded-fetch.ts'
-import { AnswerFault } from './loose-json.ts'
-import type { Stream } from './stream.ts'
+import { type Stream, StreamingServerError } from './stream.ts'
 
-/** A server that is asked for its streams. */
 export interface StreamingServer {
   readonly kind: 'icecast' | 'shoutcast2'
-  /** Its pages are found below this address. */
+  /** Its pages are below this address. */
   readonly url: string
-  /** Of the user `admin`; empty: there is none, and listeners are not told apart. */
+  /** The password of the user `admin`; empty if there is none, and listeners are then not identified. */
   readonly password: string
   /** Private networks that it may be in. */
   readonly allowed: BlockList
 }
 
-/** What a server said of all its streams. */
-export interface ServerAnswer {
+export interface ServerStreams {
   readonly streams: readonly Stream[]
-  /** Whether it also tells who listens to them. */
-  readonly knowsListeners: boolean
-  /** One sentence on what it did not say though it should; empty: nothing. */
+  /** Whether the listeners of each stream can be fetched. */
+  readonly listsListeners: boolean
+  /** A sentence about what the server refused; empty if nothing. */
   readonly problem: string
 }
 
-/** What it said of one of them and those who listen to it. */
-export interface ListenersAnswer {
+/** A stream with its listeners, and what the server refused. */
+export interface StreamListeners {
   readonly stream: Stream
   readonly problem: string
 }
 
-/** The longest answer that is read. A list of ten thousand listeners is as long. */
+/** A list of ten thousand listeners fits. */
 const maxBytes = 2_097_152
 
-/** Shoutcast shows its statistics to what looks like a browser only. */
+/** Shoutcast sends its statistics only to user agents that look like a browser. */
 const userAgent = 'Mozilla/5.0 (compatible; Cuewire)'
 
 /**
- * Asks for a page below the server's address, as its admin or as anybody. Gives the answer whatever its
- * status, but for a redirect; throws a `FetchFault` where there is none.
+ * Requests a page below the server's address, as its admin or anonymously. Returns the response whatever its
+ * status, except for redirects. Throws a `FetchFault`.
  */
-export function askPage(
+export function fetchPage(
   server: StreamingServer,
   page: string,
   { asAdmin, signal }: { readonly asAdmin: boolean; readonly signal: AbortSignal }
@@ -56,15 +53,15 @@ export function askPage(
   })
 }
 
-/** The body of an answer that is one. */
-export function bodyOf({ status, body }: GuardedAnswer): Buffer {
-  if (status !== 200) throw new AnswerFault(`The server answered ${status}.`)
+/** Returns the body of a response with status 200. Throws for any other. */
+export function requireBody({ status, body }: GuardedAnswer): Buffer {
+  if (status !== 200) throw new StreamingServerError(`The server responded with status ${status}.`)
   return body
 }
 
-/** What is said where the admin's pages are refused: statuses are those of HTTP. */
-export function refusalOf(status: number): string {
-  const why =
-    status === 401 || status === 403 ? 'does not accept the password' : `answered ${status} to its admin`
-  return `The server ${why}: listeners are counted, but not told apart.`
+/** Describes the response status of an admin page that could not be read. */
+export function describeRefusal(status: number): string {
+  const isDenied = status === 401 || status === 403
+  const reason = isDenied ? 'rejected the admin password' : `responded with status ${status} to its admin`
+  return `The server ${reason}: listeners are counted, but not identified.`
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { openHlsLog } from '../../src/broadcast/hls/log.ts'
+import { openHlsLog } from '../../src/broadcast/hls/hls-log.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
@@ -19,7 +19,7 @@ import { startWorkers } from '../support/worker-process.ts'
 
 const segmentMs = 4_000
 
-/** A station `demo` with `/radio.mp3`, and a log that is followed from time 0. */
+/** A station `demo` with `/radio.mp3`, and a log that is read from time 0. */
 async function openStage(sql: Sql, redisUrl: string) {
   const playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
@@ -33,7 +33,7 @@ async function openStage(sql: Sql, redisUrl: string) {
     playout,
     path,
     log,
-    /** The same log, as another process follows it. */
+    /** Opens the same log as another process would. */
     open,
     get: (address: string, playlist = 'radio.m3u8', status = 200, at = '01/Jan/1970:00:00:30 +0000') =>
       appendFile(path, `${address} - - [${at}] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`),
@@ -45,9 +45,9 @@ async function openStage(sql: Sql, redisUrl: string) {
   }
 }
 
-test('who fetches a variant again and again listens, until they do not', async ({ sql, redisUrl }) => {
+test('clients that keep fetching a variant are listeners', async ({ sql, redisUrl }) => {
   await using stage = await openStage(sql, redisUrl)
-  await stage.log.look(0)
+  await stage.log.update(0)
   for (let atMs = 4_000; atMs <= 12_000; atMs += 4_000) {
     await stage.get('203.0.113.1')
     if (atMs <= 8_000) await stage.get('203.0.113.2', 'radio.mp3.m3u8')
@@ -55,57 +55,54 @@ test('who fetches a variant again and again listens, until they do not', async (
     await stage.get('203.0.113.4', 'radio.m3u8', 404)
     await stage.get('203.0.113.5', 'radio.m3u8', 200, '31/Dec/1969:23:50:00 +0000')
     await appendFile(stage.path, 'garbage\n')
-    await stage.log.look(atMs)
+    await stage.log.update(atMs)
   }
   expect(await stage.hls()).toMatchObject({ total: 2, unique: 2, hls: 2 })
-  await stage.log.look(16_001)
+  await stage.log.update(16_001)
   expect(await stage.hls()).toMatchObject({ total: 1, hls: 1 })
-  await stage.log.look(20_001)
+  await stage.log.update(20_001)
   expect(await stage.hls()).toMatchObject({ total: 0, unique: 0, hls: 0 })
 })
 
-test('a log that was renamed or cut goes on', async ({ sql, redisUrl }) => {
+test('counting continues when the log is renamed or truncated', async ({ sql, redisUrl }) => {
   await using stage = await openStage(sql, redisUrl)
-  await stage.log.look(0)
+  await stage.log.update(0)
   await stage.get('203.0.113.1')
   await rename(stage.path, `${stage.path}.1`)
   await stage.get('203.0.113.2')
   await stage.get('203.0.113.2')
-  await stage.log.look(9_000)
+  await stage.log.update(9_000)
   expect(await stage.hls()).toMatchObject({ hls: 2 })
   await truncate(stage.path, 0)
   await stage.get('203.0.113.3')
-  await stage.log.look(10_000)
+  await stage.log.update(10_000)
   expect(await stage.hls()).toMatchObject({ hls: 3 })
 })
 
-test('a restart brings no count down, and one whose listeners have left meanwhile goes down in the end', async ({
-  sql,
-  redisUrl
-}) => {
+test('a restart lowers no count, until the log was followed for a window', async ({ sql, redisUrl }) => {
   await using stage = await openStage(sql, redisUrl)
-  await stage.log.look(0)
+  await stage.log.update(0)
   await stage.get('203.0.113.1')
   await stage.get('203.0.113.2')
-  await stage.log.look(9_000)
+  await stage.log.update(9_000)
   const again = stage.open()
-  await again.look(20_000)
+  await again.update(20_000)
   await stage.get('203.0.113.1')
-  await again.look(28_000)
+  await again.update(28_000)
   expect(await stage.hls()).toMatchObject({ hls: 2 })
-  await again.look(28_001)
+  await again.update(28_001)
   expect(await stage.hls()).toMatchObject({ hls: 1 })
   await again.close()
   const later = stage.open()
-  await later.look(40_000)
-  await later.look(48_000)
+  await later.update(40_000)
+  await later.update(48_000)
   expect(await stage.hls()).toMatchObject({ hls: 1 })
-  await later.look(48_001)
+  await later.update(48_001)
   expect(await stage.hls()).toMatchObject({ hls: 0, total: 0 })
   await later.close()
 })
 
-test('while the log cannot be read counts stay, and so do those that broadcasters reported', async ({
+test('counts are kept while the log cannot be read, and reported counts are always kept', async ({
   sql,
   redisUrl
 }) => {
@@ -117,15 +114,15 @@ test('while the log cannot be read counts stay, and so do those that broadcaster
     hls: [{ path: '/radio.mp3', total: 7, unique: 7 }]
   })
   const elsewhere = openHlsLog(stage.playout, { path: `${stage.path}.missing`, segmentMs })
-  for (const atMs of [0, 9_000, 100_000]) await elsewhere.look(atMs)
+  for (const atMs of [0, 9_000, 100_000]) await elsewhere.update(atMs)
   await elsewhere.close()
-  for (const atMs of [0, 9_000, 100_000]) await stage.log.look(atMs)
+  for (const atMs of [0, 9_000, 100_000]) await stage.log.update(atMs)
   expect(await stage.hls()).toMatchObject({ hls: 7 })
 })
 
 const hasNoNginx = whyWithout('nginx') !== null
 
-test('the workers count by the log of a web server, over its rotation', async ({
+test('the workers count from the log of a web server, across log rotation', async ({
   sql,
   databaseUrl,
   redisUrl

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts'
 const audio = (name: string) => readFile(new URL(`../support/audio/${name}`, import.meta.url))
 
 test.skipIf(whyWithoutIcecast())(
-  'a real Icecast tells who listens and what plays, and its going changes nothing',
+  'listeners and titles are read from a real Icecast, and kept while it is down',
   async ({ sql, redisUrl }) => {
     await using icecast = await startIcecast()
     await using polling = await openPolling(sql, redisUrl)
@@ -65,7 +65,7 @@ test.skipIf(whyWithoutIcecast())(
 
     await setServer('wrong')
     const { problem } = await polledUntil('3/3', '007|True')
-    expect(problem).toContain('does not accept the password')
+    expect(problem).toContain('rejected the admin password')
 
     await icecast.kill()
     expect(await poll()).toMatchObject({

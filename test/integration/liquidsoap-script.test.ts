@@ -10,7 +10,7 @@ import { liquidsoap, whyWithout } from '../support/foreign-programs.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'
 
-test('the script of a station is text for those who administer stations', async ({ program }) => {
+test('the script of a station requires the permission to administer stations', async ({ program }) => {
   const { body: station } = await program.ask('POST', '/api/admin/stations', { body: { name: 'Script FM' } })
   const path = `/api/admin/station/${station.id}/liquidsoap`
   const { status, headers, body } = await program.ask('GET', path)
@@ -22,9 +22,9 @@ test('the script of a station is text for those who administer stations', async 
 })
 
 describe.skipIf(whyWithout('liquidsoap') !== null)('Liquidsoap', () => {
-  // To read its library alone takes Liquidsoap four seconds.
+  // Liquidsoap takes four seconds to load its library.
   test.runIf(isDeep)(
-    'takes the script, and names for nothing but names',
+    'accepts the script and runs no code from names',
     { timeout: 90_000 },
     async ({ program }) => {
       const folder = await scratchFolder()

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { addPolls, renewPolls } from '../../src/broadcast/polls/poll-rows.ts'
+import { addMissingPolls, resetPolls } from '../../src/broadcast/polls/poll-rows.ts'
 import { test as base } from '../support/fixtures.ts'
 import { openPolling } from '../support/polling.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -20,10 +20,7 @@ const vlc = ['203.0.113.9', 'VLC/3.0'] as const
 const phone = ['203.0.113.9', 'Phone & <more>'] as const
 const other = ['2001:db8::1', 'VLC/3.0'] as const
 
-/**
- * What asks servers, an Icecast and a Shoutcast server, and a station with the mounts `/radio.mp3` and
- * `/low.mp3`.
- */
+/** A poller, an Icecast and a Shoutcast server, and a station with the mounts `/radio.mp3` and `/low.mp3`. */
 const test = base.extend('radio', async ({ sql, redisUrl }, { onCleanup }) => {
   const [icecast, shoutcast, polling] = await Promise.all([
     startFakeIcecast(),
@@ -41,7 +38,7 @@ const test = base.extend('radio', async ({ sql, redisUrl }, { onCleanup }) => {
     icecast,
     shoutcast,
     stationId,
-    /** Asks what is due so many milliseconds after the start. */
+    /** Runs the polls that are due this many milliseconds after the start. */
     pollAt: (atMs: number) => polling.poll(startMs + atMs),
     counted: () => polling.counts(stationId),
     stateOf: async (id: number) => {
@@ -59,11 +56,11 @@ const test = base.extend('radio', async ({ sql, redisUrl }, { onCleanup }) => {
 
 describe('with 0, 1 and 2 sources', () => {
   test.for([
-    ['Icecast tells its admin', 'icecast', password, '2/1', '4/3'],
-    ['Icecast tells anybody', 'icecast', '', '2/2', '4/4'],
-    ['Shoutcast tells its admin', 'shoutcast2', password, '2/1', '4/3'],
-    ['Shoutcast tells anybody', 'shoutcast2', '', '2/1', '4/3']
-  ] as const)('%s who listens', async ([, frontend, secret, main, all], { radio, sql }) => {
+    ['Icecast as admin', 'icecast', password, '2/1', '4/3'],
+    ['Icecast anonymously', 'icecast', '', '2/2', '4/4'],
+    ['Shoutcast as admin', 'shoutcast2', password, '2/1', '4/3'],
+    ['Shoutcast anonymously', 'shoutcast2', '', '2/1', '4/3']
+  ] as const)('%s: listeners are counted', async ([, frontend, secret, main, all], { radio, sql }) => {
     const server = frontend === 'icecast' ? radio.icecast : radio.shoutcast
     await radio.setServer(radio.stationId, server.url, { frontend, password: secret })
     expect(await radio.pollAt(0)).toBe(1)
@@ -84,7 +81,7 @@ describe('with 0, 1 and 2 sources', () => {
   })
 })
 
-test('a server that is away for a while keeps its listeners for ten minutes, and operators are told after five', async ({
+test('a server that fails keeps its counts for ten minutes, and an alert is raised after five', async ({
   radio,
   sql
 }) => {
@@ -100,13 +97,13 @@ test('a server that is away for a while keeps its listeners for ten minutes, and
   const { failures, failingSinceMs, problem } = await radio.stateOf(radio.stationId)
   expect({ failingSinceMs, problem }).toEqual({
     failingSinceMs: startMs + 6 * second,
-    problem: 'The server answered 503.'
+    problem: 'The server responded with status 503.'
   })
-  // Each failure makes the pause longer: 5, 10, 20, 40 and then 60 seconds.
+  // The backoff grows: 5, 10, 20, 40 and then 60 seconds.
   expect(failures).toBeLessThan(10)
   await radio.pollAt(9 * minute)
   expect(await radio.counted()).toMatchObject({ all: '2/2', '/radio.mp3': '2/2' })
-  expect(await notified()).toEqual([expect.stringMatching(/^A streaming server does not answer: Station/)])
+  expect(await notified()).toEqual([expect.stringMatching(/^A streaming server does not respond: Station/)])
   await radio.pollAt(11 * minute)
   expect(await radio.counted()).toMatchObject({ all: '0/0', '/radio.mp3': '0/0' })
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
@@ -121,17 +118,17 @@ test('a server that is away for a while keeps its listeners for ten minutes, and
   expect(await sql`select from open_facts where fact like 'poll:%'`).toHaveLength(0)
 })
 
-test('a wrong password costs no more than who they are', async ({ radio }) => {
+test('with a wrong password listeners are counted, but not identified', async ({ radio }) => {
   await radio.setServer(radio.stationId, radio.icecast.url, { password: 'wrong' })
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc, vlc] })
   await radio.pollAt(0)
   expect(await radio.counted()).toMatchObject({ all: '2/2' })
   const { problem, failures, answeredAtMs } = await radio.stateOf(radio.stationId)
-  expect(problem).toBe('The server does not accept the password: listeners are counted, but not told apart.')
+  expect(problem).toBe('The server rejected the admin password: listeners are counted, but not identified.')
   expect({ failures, isAnswered: answeredAtMs !== null }).toEqual({ failures: 0, isAnswered: true })
 })
 
-test('servers that hang, crawl, talk nonsense or too much change nothing and delay nobody', async ({
+test('servers that hang or send slow, invalid or huge responses change nothing and delay no others', async ({
   radio,
   sql
 }) => {
@@ -148,16 +145,16 @@ test('servers that hang, crawl, talk nonsense or too much change nothing and del
       response.on('close', () => clearInterval(timer))
     })
     await gone[Symbol.asyncDispose]()
-    // As many as are asked at once, and all of them due before the others.
+    // As many as the concurrency limit, all due before the others.
     const hanging = await seedStations(sql, { stations: 64, tracks: 0 })
     for (const { id } of hanging) await radio.setServer(id, `http://127.0.0.1:${silent.port}/${id}`)
-    await addPolls(sql)
+    await addMissingPolls(sql)
     await sql`update polls set due_at_ms = -1`
     const bad = [
       ['timeout', `http://127.0.0.1:${silent.port}/`, 'The server did not answer in time.'],
       ['timeout', crawling.url, 'The server did not answer in time.'],
       ['large', huge.url, 'The answer is too large.'],
-      ['nonsense', nonsense.url, 'The answer is no JSON.'],
+      ['nonsense', nonsense.url, 'The response is not JSON.'],
       ['gone', gone.url, 'The connection failed (ECONNREFUSED).']
     ] as const
     const stations = await seedStations(sql, { stations: bad.length, tracks: 0 })
@@ -167,14 +164,14 @@ test('servers that hang, crawl, talk nonsense or too much change nothing and del
     }
     await radio.setServer(radio.stationId, radio.icecast.url)
     radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
-    await addPolls(sql)
+    await addMissingPolls(sql)
     const fromMs = performance.now()
-    const lookAndCount = async () => {
-      await radio.polls.look(startMs)
+    const pollAndCount = async () => {
+      await radio.poller.startDue(startMs)
       return (await radio.counted()).all === '1/1'
     }
-    await waitFor(lookAndCount, { deadlineMs: 3_000, what: 'the good server while the others hang' })
-    await radio.polls.settled()
+    await waitFor(pollAndCount, { deadlineMs: 3_000, what: 'the good server while the others hang' })
+    await radio.poller.drain()
     expect(performance.now() - fromMs).toBeLessThan(8_000)
     await waitFor(() => silent.open() === 0, { deadlineMs: 2_000, what: 'the end of what was hanging' })
     for (const [index, { id }] of stations.entries()) {
@@ -187,10 +184,7 @@ test('servers that hang, crawl, talk nonsense or too much change nothing and del
   }
 })
 
-test('listeners of two mounts are two, and who left a mount is not there any more', async ({
-  radio,
-  sql
-}) => {
+test('a listener of two mounts counts twice, until one of them is left', async ({ radio, sql }) => {
   await radio.setServer(radio.stationId, radio.icecast.url, { password })
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] }, { path: '/low.mp3', listeners: [vlc] })
   await radio.pollAt(0)
@@ -201,7 +195,7 @@ test('listeners of two mounts are two, and who left a mount is not there any mor
   expect(await sql`select from listeners where left_at_ms is null`).toHaveLength(1)
 })
 
-test('without a playout of ours, what plays is what the server shows', async ({ radio }) => {
+test('without a backend the current song is what the server shows', async ({ radio }) => {
   const settings = { backend: 'none' }
   await radio.setServer(radio.stationId, radio.icecast.url, settings)
   radio.icecast.send(
@@ -218,7 +212,7 @@ test('without a playout of ours, what plays is what the server shows', async ({ 
   expect(await radio.playing()).toBe(null)
 })
 
-test('stations on one server are answered by one question', async ({ radio, sql }) => {
+test('stations on the same server share one request', async ({ radio, sql }) => {
   const stations = await seedStations(sql, { stations: 5, tracks: 0 })
   for (const { id } of stations) await radio.setServer(id, radio.icecast.url)
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
@@ -227,52 +221,49 @@ test('stations on one server are answered by one question', async ({ radio, sql 
   for (const { id } of stations) expect(await radio.counts(id)).toMatchObject({ all: '1/1' })
 })
 
-test('several processes ask each server once, and what one of them left behind is asked again', async ({
+test('concurrent processes poll each server once, and an expired lease is polled again', async ({
   radio,
   sql,
   redisUrl
 }) => {
   const stations = await seedStations(sql, { stations: 30, tracks: 0 })
   for (const { id } of stations) await radio.setServer(id, `${radio.icecast.url}/${id}`)
-  await addPolls(sql)
+  await addMissingPolls(sql)
   await using others = await openPolling(sql, redisUrl)
-  const begun = await Promise.all([radio.polls, others.polls, radio.polls].map(polls => polls.look(startMs)))
-  expect(begun.reduce((sum, each) => sum + each.begun, 0)).toBe(30)
-  await Promise.all([radio.polls.settled(), others.polls.settled()])
+  const pollers = [radio.poller, others.poller, radio.poller]
+  const results = await Promise.all(pollers.map(poller => poller.startDue(startMs)))
+  expect(results.reduce((sum, { started }) => sum + started, 0)).toBe(30)
+  await Promise.all([radio.poller.drain(), others.poller.drain()])
   expect(radio.icecast.asked).toHaveLength(30)
-  // As a process leaves it that was killed in the middle.
+  // The lease of a process that was killed.
   await sql`update polls set due_at_ms = ${startMs + 12 * second} where station_id = ${stations[0]?.id ?? 0}`
   expect(await radio.pollAt(4 * second)).toBe(0)
   expect(await radio.pollAt(13 * second)).toBe(1)
 })
 
-test('an answer that comes after the address has changed counts for nothing', async ({ radio, sql }) => {
-  const held: ServerResponse[] = []
-  radio.icecast.answer((_, response) => void held.push(response))
+test('a response that arrives after the address changed is ignored', async ({ radio, sql }) => {
+  const pending: ServerResponse[] = []
+  radio.icecast.answer((_, response) => void pending.push(response))
   await radio.setServer(radio.stationId, radio.icecast.url, { backend: 'none' })
-  await addPolls(sql)
-  await radio.polls.look(startMs)
-  await waitFor(() => held.length > 0, { deadlineMs: 3_000, what: 'the server to be asked' })
+  await addMissingPolls(sql)
+  await radio.poller.startDue(startMs)
+  await waitFor(() => pending.length > 0, { deadlineMs: 3_000, what: 'the server to be asked' })
   await radio.setServer(radio.stationId, '', { backend: 'none' })
-  await sql.begin(tx => renewPolls(tx, radio.stationId))
-  await radio.polls.look(startMs)
+  await sql.begin(tx => resetPolls(tx, radio.stationId))
+  await radio.poller.startDue(startMs)
   await waitFor(async () => (await radio.state(radio.stationId)).length === 0, {
     deadlineMs: 5_000,
     what: 'the poll to go'
   })
   const old = '{"icestats":{"source":{"listeners":9,"title":"Old","listenurl":"http://h/radio.mp3"}}}'
-  for (const response of held) response.end(old)
-  await radio.polls.settled()
+  for (const response of pending) response.end(old)
+  await radio.poller.drain()
   expect(await radio.counted()).toMatchObject({ all: '0/0' })
   expect(await radio.playing()).toBe(null)
 })
 
 describe('a remote', () => {
-  test('is counted and heard, and tells how it sounds where nobody has said so', async ({
-    radio,
-    sql,
-    redisUrl
-  }) => {
+  test('is counted and observed, and its unknown encoding is stored', async ({ radio, sql, redisUrl }) => {
     const { stationId, icecast, shoutcast } = radio
     await using polling = await openPolling(sql, redisUrl, ['127.0.0.1'])
     await sql`update stations set frontend = 'remote', backend = 'none' where id = ${stationId}`
@@ -285,15 +276,15 @@ describe('a remote', () => {
     expect(await polling.poll(startMs)).toBe(2)
     expect(await polling.counts(stationId)).toMatchObject({ all: '3/2', [relay]: '2/1', [cast]: '1/1' })
     expect(await radio.playing()).toEqual({ artist: 'Wren', title: 'Tide' })
-    const sounds = await sql`select bitrate, format from remotes order by id`
-    expect([...sounds]).toEqual([
+    const encodings = await sql`select bitrate, format from remotes order by id`
+    expect([...encodings]).toEqual([
       { bitrate: 192, format: 'mp3' },
       { bitrate: 96, format: 'mp3' }
     ])
     const [revisions] =
       await sql`select station_revision > 1 as "isShown" from stations where id = ${stationId}`
     expect(revisions).toEqual({ isShown: true })
-    // Not asked any more: nobody listens there, and the poll goes.
+    // No longer polled: it has no listeners, and the poll is deleted.
     await sql`update remotes set type = ''`
     await sql`update polls set due_at_ms = 0`
     await polling.poll(startMs + second)
@@ -302,7 +293,7 @@ describe('a remote', () => {
     expect(await radio.playing()).toBe(null)
   })
 
-  test('may not be in a private network that is not allowed', async ({ radio }) => {
+  test('must not be in a private network that is not allowed', async ({ radio }) => {
     await radio.addRemote(radio.stationId, `${radio.icecast.url}/radio.mp3`, 'icecast')
     radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
     await radio.pollAt(0)

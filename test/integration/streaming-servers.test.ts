@@ -6,14 +6,14 @@ import { seedStation } from '../support/stations.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** Asks and gives the body of a good answer. */
+/** Sends a request and returns the body of the successful response. */
 async function ok(program: Program, method: string, path: string, body?: object): Promise<Answer> {
   const answer = await program.ask(method, path, { body })
   expect([answer.status, answer.body.message]).toEqual([200, answer.body.success && answer.body.message])
   return answer.body
 }
 
-test('the server of a station is asked at once, and what it says is shown until it is asked no more', async ({
+test('a new server is polled at once, and its data is shown until it is no longer polled', async ({
   program
 }) => {
   await using icecast = await startFakeIcecast()
@@ -49,7 +49,7 @@ test('the server of a station is asked at once, and what it says is shown until 
       const [row] = await ok(program, 'GET', `/api/station/${id}/polls`)
       return row.answered_at !== null && row
     },
-    { deadlineMs: 5_000, what: 'how the poll went to be kept' }
+    { deadlineMs: 5_000, what: 'the result of the poll' }
   )
   expect(answered).toEqual({ ...poll, answered_at: expect.any(Number) })
   expect(Math.abs(answered.answered_at - Date.now() / 1_000)).toBeLessThan(10)
@@ -74,7 +74,7 @@ test('the server of a station is asked at once, and what it says is shown until 
   })
 })
 
-test('an address of a remote may be private as long as nobody asks there', async ({ program }) => {
+test('the address of a remote may be private as long as it is not polled', async ({ program }) => {
   const stationId = await seedStation(program.sql, { tracks: 0 })
   const body = { name: 'Relay', url: 'http://127.0.0.1:1024/relay.mp3' }
   const { id } = await ok(program, 'POST', `/api/station/${stationId}/remotes`, body)
@@ -92,7 +92,7 @@ test('an address of a remote may be private as long as nobody asks there', async
   expect(poll).toMatchObject({ remote_id: id, type: 'shoutcast2', url: 'http://relay.invalid:8000/' })
 })
 
-test('the listeners of a remote go with it', async ({ program }) => {
+test('deleting a remote removes its listeners', async ({ program }) => {
   const stationId = await seedStation(program.sql, { tracks: 0 })
   const path = `/api/station/${stationId}/remotes`
   const { id } = await ok(program, 'POST', path, { name: 'Relay', url: 'http://relay.invalid/relay.mp3' })

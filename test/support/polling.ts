@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-import { addPolls } from '../../src/broadcast/polls/poll-rows.ts'
-import { openPolls, type PollServices } from '../../src/broadcast/polls/polls.ts'
+import { addMissingPolls } from '../../src/broadcast/polls/poll-rows.ts'
+import { openPoller, type PollServices } from '../../src/broadcast/polls/poller.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import { openPlayout } from './playout.ts'
@@ -16,16 +16,16 @@ export async function openPolling(
   const secrets = openSecrets(randomBytes(32))
   const stopping = new AbortController()
   const services: PollServices = { ...playout, secrets, config: { WEBHOOK_ALLOWED_NETWORKS } }
-  const polls = openPolls(services, stopping.signal)
+  const poller = openPoller(services, stopping.signal)
   return {
     services,
-    polls,
+    poller,
     /** Adds polls that are missing and asks all servers that are due at this time; gives how many. */
     poll: async (nowMs: number) => {
-      await addPolls(sql)
-      const { begun } = await polls.look(nowMs)
-      await polls.settled()
-      return begun
+      await addMissingPolls(sql)
+      const { started } = await poller.startDue(nowMs)
+      await poller.drain()
+      return started
     },
     /** Gives a station a streaming server. */
     setServer: (
@@ -71,7 +71,7 @@ export async function openPolling(
         from polls where station_id = ${stationId} order by remote_id nulls first`,
     async [Symbol.asyncDispose]() {
       stopping.abort()
-      await polls.settled()
+      await poller.drain()
       await playout[Symbol.asyncDispose]()
     }
   }

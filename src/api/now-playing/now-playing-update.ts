@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { streamedTitle } from '../../broadcast/streamed-title.ts'
+import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addCommand } from '../../playout/playouts/commands.ts'
 import { reportTrack } from '../../playout/plays/report-track.ts'
@@ -41,7 +41,7 @@ const about = {
 function sentMetadata({ query, body }: ApiRequest) {
   const sent: unknown = typeof body === 'object' && body !== null ? body : Object.fromEntries(query)
   const { title, artist, song } = parseBody(metadata, sent)
-  return streamedTitle({ title, artist, text: song })
+  return parseStreamedTitle({ title, artist, text: song })
 }
 
 /**

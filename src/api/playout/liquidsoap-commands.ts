@@ -1,4 +1,4 @@
-import { annotatedUri } from '../../broadcast/liquidsoap/annotated-uri.ts'
+import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
 import type { Sql } from '../../db/sql.ts'
 import { type Command, notePlayout, notePlayoutLeft, readCommands } from '../../playout/playouts/commands.ts'
 import { readSong } from '../../playout/playouts/send-next-song.ts'
@@ -125,5 +125,5 @@ async function render(sql: Sql, command: Command) {
   const song = await readSong(sql, command.queueId)
   if (!song) return null
   const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)
-  return { type: 'interrupt', ...empty, uri: annotatedUri(song), sq_id: String(song.queueId), delay }
+  return { type: 'interrupt', ...empty, uri: renderAnnotatedUri(song), sq_id: String(song.queueId), delay }
 }

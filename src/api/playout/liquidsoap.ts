@@ -1,6 +1,5 @@
-import { annotatedUri } from '../../broadcast/liquidsoap/annotated-uri.ts'
-import { renderScript, type ScriptStation } from '../../broadcast/liquidsoap/script.ts'
-import { streamedTitle } from '../../broadcast/streamed-title.ts'
+import { renderAnnotatedUri, renderScript, type ScriptStation } from '../../broadcast/liquidsoap.ts'
+import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
 import { notePlayout } from '../../playout/playouts/commands.ts'
 import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
 import { reportTrack } from '../../playout/plays/report-track.ts'
@@ -42,7 +41,7 @@ const nextSong = playoutRoutesOf({
 function sentSong(song: SentSong) {
   const { queueId, path, durationMs, stream } = song
   return {
-    uri: stream ? '' : annotatedUri(song),
+    uri: stream ? '' : renderAnnotatedUri(song),
     sq_id: String(queueId),
     stream_url: stream ? path : '',
     stream_seconds: stream ? String(Math.ceil(durationMs / 1000)) : '0',
@@ -67,7 +66,7 @@ const feedback = playoutRoutesOf({
   async handle({ station, body }, services) {
     const nowMs = engineTimeMs()
     const queueId = idOf(body['sq_id'])
-    const { artist, title } = streamedTitle({
+    const { artist, title } = parseStreamedTitle({
       artist: body['artist'] ?? '',
       title: body['title'] ?? ''
     })

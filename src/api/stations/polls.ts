@@ -1,4 +1,4 @@
-import { remoteKind, stationKind } from '../../broadcast/polls/poll-rows.ts'
+import { remoteServerKind, stationServerKind } from '../../broadcast/polls/poll-rows.ts'
 import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
 import { type ApiRoute, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
@@ -47,7 +47,7 @@ const list: ApiRoute = {
     const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const polls = sql`
-      select p.remote_id, case when r.id is null then ${stationKind(sql)} else ${remoteKind(sql)} end as type,
+      select p.remote_id, case when r.id is null then ${stationServerKind(sql)} else ${remoteServerKind(sql)} end as type,
         coalesce(substring(r.url from '^[^?#]+'), substring(s.frontend_url from '^[^/]+//[^/?#]+')) as url, p.answered_at_ms / 1000 as answered_at,
         p.failing_since_ms / 1000 as failing_since, p.problem
       from polls p join stations s on s.id = p.station_id left join remotes r on r.id = p.remote_id

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { renewPolls } from '../../broadcast/polls/poll-rows.ts'
+import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
 import {
   choice,
   custom,
@@ -91,7 +91,7 @@ const rules: ResourceRules<typeof remotes.fields> = {
     return type === '' || isKnown ? [] : targetProblems(services, [{ field: 'url', url }])
   },
   async wrote({ tx, station, before, values }, id) {
-    if (station && asked.some(name => before?.[name] !== values[name])) await renewPolls(tx, station.id, id)
+    if (station && asked.some(name => before?.[name] !== values[name])) await resetPolls(tx, station.id, id)
   },
   async deleted({ change, before }) {
     // Its listeners go with it.

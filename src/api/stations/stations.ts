@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { addPolls, renewPolls } from '../../broadcast/polls/poll-rows.ts'
+import { addMissingPolls, resetPolls } from '../../broadcast/polls/poll-rows.ts'
 import type { Tx } from '../../db/sql.ts'
 import { firstStream } from '../../db/stations.ts'
 import {
@@ -226,12 +226,12 @@ const rules: ResourceRules<StationFields> = {
     change.mark(isHistoryMeant ? ['station', 'playback'] : ['station'])
     if (!before) {
       await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`
-      await addPolls(tx, id)
+      await addMissingPolls(tx, id)
       return
     }
     if (before.is_enabled && !values.is_enabled) await switchOff(change)
     if (!isClocked(before) && isClocked(values)) await giveToClock(change)
-    if (askedBy.some(name => before[name] !== values[name])) await renewPolls(tx, id)
+    if (askedBy.some(name => before[name] !== values[name])) await resetPolls(tx, id)
     if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(change)
   },
   async remove({ tx, before }) {

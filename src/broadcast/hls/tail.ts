@@ -3,99 +3,91 @@ import { dirname } from 'node:path'
 
 import { openInside } from '../../runtime/contained-files.ts'
 
-/** Follows a file that grows. */
+/** Follows a growing file, like `tail -F`. */
 export interface Tail {
   /**
-   * Gives the lines that were added since the last look, without their ends, and whether there is a file.
-   * Throws if it cannot be read; the next look goes on.
+   * Reads the lines added since the last call, without line ends. Returns whether the file exists. Throws if
+   * it cannot be read; the next call continues.
    */
-  readonly look: (onLine: (line: string) => void) => Promise<boolean>
+  readonly readLines: (onLine: (line: string) => void) => Promise<boolean>
   readonly close: () => Promise<void>
 }
 
 export interface TailLimits {
-  /** What is longer is no line of the file; it is left out. */
+  /** Longer lines are skipped. */
   readonly lineBytes: number
-  /** One look reads no more: of what is beyond, the newest. */
-  readonly lookBytes: number
+  /** Maximum per call; if more was added, the newest bytes are read. */
+  readonly readBytes: number
 }
 
 const chunkBytes = 64 * 1024
 const newline = 0x0a
 
-interface Followed {
+interface OpenFile {
   readonly handle: FileHandle
   position: number
-  /**
-   * The beginning of a line whose end is not written yet; null while a line that is too long is passed over.
-   */
+  /** The start of an incomplete line; null while a line that is too long is skipped. */
   rest: Buffer | null
 }
 
 /**
- * Opens nothing yet. A file that is there at the first look is followed from its end, one that appears later
- * from its beginning. One that is renamed away is followed until another with its name has something in it;
- * one that was cut, and so is shorter than what was read of it, is read from its beginning.
+ * Starts at the end of a file that exists at the first call, and at the start of one that appears later. A
+ * renamed file is followed until another file of its name has content. A truncated file, which is shorter than
+ * what was read of it, is read from its start.
  */
 export function openTail(
   path: string,
-  limits: TailLimits = { lineBytes: 16 * 1024, lookBytes: 16 * 1024 * 1024 }
+  limits: TailLimits = { lineBytes: 16 * 1024, readBytes: 16 * 1024 * 1024 }
 ): Tail {
-  let followed: Followed | null = null
+  let file: OpenFile | null = null
   let isFirst = true
 
   return {
-    async look(onLine) {
-      followed ??= await follow(path, isFirst ? 'end' : 'beginning')
+    async readLines(onLine) {
+      file ??= await openFile(path, isFirst ? 'end' : 'start')
       isFirst = false
-      if (followed === null) return false
-      const isOver = await isReplaced(path, followed)
-      // After that look, so that nothing is lost that was written before the other file got its first line.
-      await readOn(followed, limits, onLine)
-      if (!isOver) return true
-      const { handle } = followed
-      followed = null
+      if (file === null) return false
+      const isRotated = await isReplaced(path, file)
+      // Read after the check: the old file may have grown until the new one got its first line.
+      await readAdded(file, limits, onLine)
+      if (!isRotated) return true
+      const { handle } = file
+      file = null
       await handle.close()
-      followed = await follow(path, 'beginning')
-      if (followed !== null) await readOn(followed, limits, onLine)
+      file = await openFile(path, 'start')
+      if (file !== null) await readAdded(file, limits, onLine)
       return true
     },
     async close() {
-      await followed?.handle.close()
-      followed = null
+      await file?.handle.close()
+      file = null
     }
   }
 }
 
-async function follow(path: string, from: 'beginning' | 'end'): Promise<Followed | null> {
-  const handle = await openBeside(path).catch(nullIfMissing)
+async function openFile(path: string, from: 'start' | 'end'): Promise<OpenFile | null> {
+  // The web server's user may write to the folder of the log, so links must not lead out of it.
+  const opening = realpath(dirname(path)).then(folder => openInside(path, [folder]))
+  const handle = await opening.catch(nullIfMissing)
   if (handle === null) return null
   try {
-    const now = await handle.stat()
-    return { handle, position: from === 'end' ? now.size : 0, rest: Buffer.alloc(0) }
+    const { size } = await handle.stat()
+    return { handle, position: from === 'end' ? size : 0, rest: Buffer.alloc(0) }
   } catch (error) {
     await handle.close()
     throw error
   }
 }
 
-/**
- * A link in the folder of the log may lead to another file of it, and nowhere else: the web server's user may
- * write there.
- */
-async function openBeside(path: string): Promise<FileHandle> {
-  return openInside(path, [await realpath(dirname(path))])
-}
-
-/** Whether another file that is not empty has the name now. */
-async function isReplaced(path: string, { handle }: Followed): Promise<boolean> {
+/** Whether the name now belongs to another file with content. */
+async function isReplaced(path: string, { handle }: OpenFile): Promise<boolean> {
   const [named, own] = await Promise.all([stat(path).catch(nullIfMissing), handle.stat()])
   return named !== null && named.size > 0 && (named.ino !== own.ino || named.dev !== own.dev)
 }
 
-async function readOn(
-  file: Followed,
-  { lineBytes, lookBytes }: TailLimits,
+async function readAdded(
+  file: OpenFile,
+  { lineBytes, readBytes }: TailLimits,
   onLine: (line: string) => void
 ): Promise<void> {
   const { size } = await file.handle.stat()
@@ -103,8 +95,8 @@ async function readOn(
     file.position = 0
     file.rest = Buffer.alloc(0)
   }
-  if (size - file.position > lookBytes) {
-    file.position = size - lookBytes
+  if (size - file.position > readBytes) {
+    file.position = size - readBytes
     file.rest = null
   }
   const chunk = Buffer.alloc(chunkBytes)
@@ -117,7 +109,7 @@ async function readOn(
   }
 }
 
-/** Gives what is left of the last line. */
+/** Returns the start of the incomplete last line. */
 function takeLines(
   rest: Buffer | null,
   bytes: Buffer,
@@ -127,17 +119,15 @@ function takeLines(
   let head = rest
   let start = 0
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
-    if (head !== null && head.length + end - start <= lineBytes)
-      onLine(lineOf(head, bytes.subarray(start, end)))
+    if (head !== null && head.length + end - start <= lineBytes) {
+      const line = Buffer.concat([head, bytes.subarray(start, end)])
+      onLine(line.toString('utf8').replace(/\r$/, ''))
+    }
     head = Buffer.alloc(0)
     start = end + 1
   }
   if (head === null || head.length + bytes.length - start > lineBytes) return null
   return Buffer.concat([head, bytes.subarray(start)])
-}
-
-function lineOf(head: Buffer, tail: Buffer): string {
-  return Buffer.concat([head, tail]).toString('utf8').replace(/\r$/, '')
 }
 
 function nullIfMissing(error: unknown): null {

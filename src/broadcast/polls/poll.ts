@@ -8,79 +8,79 @@ import { countAtSources } from '../../playout/listeners/count-listeners.ts'
 import { observeStream } from '../../playout/plays/observe-stream.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
-import { AnswerFault } from '../loose-json.ts'
-import type { Answered, AskServer } from '../server-answers.ts'
-import type { Stream } from '../stream.ts'
+import type { FetchedStreams, FetchStreams } from '../fetch-streams.ts'
+import { type Stream, StreamingServerError } from '../stream.ts'
 import type { StreamingServer } from '../streaming-server.ts'
-import { type Findings, findingsOf, meantStreams, noFindings } from './poll-findings.ts'
-import { type ClaimedPoll, isClaimed, pollFact, type PollResult } from './poll-rows.ts'
+import { interpretStreams, type PollFindings, selectStreams } from './poll-findings.ts'
+import { isLeased, type LeasedPoll, pollAlert, type PollResult } from './poll-rows.ts'
 
-/** What a poll works with. */
-export interface PollParts extends PlayoutServices {
+export interface PollDeps extends PlayoutServices {
   readonly secrets: Pick<Secrets, 'open'>
-  readonly askStation: AskServer
-  readonly askRemote: AskServer
-  /** Of what polls found, so much is written at once. */
-  readonly writing: LimitFunction
+  readonly fetchFromStation: FetchStreams
+  readonly fetchFromRemote: FetchStreams
+  /** Limits concurrent writes of findings. */
+  readonly writeLimit: LimitFunction
 }
 
-/** For all questions of a poll together. */
-const deadlineMs = 5_000
+/** For all requests of a poll together. */
+const timeoutMs = 5_000
 
 /**
- * Asks a server and writes down what it says. Gives when it is asked again and how it went; null where it is
- * asked no more. Rejects once `signal` is aborted, or where a store is away: then the claim runs out. `clock`
- * gives Unix milliseconds.
+ * Polls a server and stores what it reports. Returns the result, or null if the poll was deleted because its
+ * server is no longer polled. Rejects if `signal` is aborted or a store is away: the lease then expires.
+ * `clock` returns Unix milliseconds.
  */
 export async function runPoll(
-  parts: PollParts,
-  poll: ClaimedPoll,
+  deps: PollDeps,
+  poll: LeasedPoll,
   clock: () => number,
   signal: AbortSignal
 ): Promise<PollResult | null> {
   const startedAtMs = clock()
-  if (poll.kind === null) return endPoll(parts, poll, startedAtMs)
-  const answered = await ask(parts, poll, poll.kind, { nowMs: startedAtMs, signal })
+  if (poll.kind === null) return deletePoll(deps, poll, startedAtMs)
+  const fetched = await fetchStreams(deps, poll, poll.kind, { nowMs: startedAtMs, signal })
   signal.throwIfAborted()
-  if ('fault' in answered) return noteFailure(parts, poll, answered.fault, { startedAtMs, nowMs: clock() })
-  const found = findingsOf(poll, answered.streams)
+  if ('fault' in fetched) return handleFailure(deps, poll, fetched.fault, { startedAtMs, nowMs: clock() })
+  const findings = interpretStreams(poll, fetched.streams)
   const nowMs = clock()
-  await parts.writing(() => tell(parts, poll, found, nowMs))
+  await deps.writeLimit(() => storeFindings(deps, poll, findings, nowMs))
   if (poll.failingSinceMs !== null) {
-    await resolveAlert(parts.sql, pollFact(poll.id))
-    parts.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server answers again')
+    await resolveAlert(deps.sql, pollAlert(poll.id))
+    deps.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server responds again')
   }
-  const isBusy = found.total > 0 || (poll.isHeard && (poll.isReported || poll.isLive))
+  const isBusy = findings.total > 0 || (poll.isMainSource && (poll.hasNoBackend || poll.isLive))
   return {
     poll,
-    ...afterAnswer(startedAtMs, { isBusy, idleSinceMs: poll.idleSinceMs }, Math.random()),
+    ...scheduleAfterSuccess(startedAtMs, { isBusy, idleSinceMs: poll.idleSinceMs }, Math.random()),
     answeredAtMs: nowMs,
     failingSinceMs: null,
     failures: 0,
-    problem: answered.problem
+    problem: fetched.problem
   }
 }
 
-/** Gives a sentence as `fault` where there is no answer that can be used. */
-async function ask(
-  parts: PollParts,
-  poll: ClaimedPoll,
+/** Returns a sentence as `fault` if there is no usable response. */
+async function fetchStreams(
+  deps: PollDeps,
+  poll: LeasedPoll,
   kind: StreamingServer['kind'],
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal }
-): Promise<Answered | { fault: string }> {
-  // Node 20 keeps something of each `AbortSignal.any` for as long as the process runs.
-  const ending = new AbortController()
-  const stop = () => ending.abort(signal.reason)
+): Promise<FetchedStreams | { fault: string }> {
+  // In Node 20 each `AbortSignal.any` leaks memory.
+  const abort = new AbortController()
+  const stop = () => abort.abort(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(() => ending.abort(new FetchFault('timeout')), deadlineMs)
-  const askServer = poll.remoteId === null ? parts.askStation : parts.askRemote
-  const meant = (streams: readonly Stream[]) => meantStreams(poll, streams)
+  const timer = setTimeout(() => abort.abort(new FetchFault('timeout')), timeoutMs)
+  const fetchFrom = poll.remoteId === null ? deps.fetchFromStation : deps.fetchFromRemote
+  const select = (streams: readonly Stream[]) => selectStreams(poll, streams)
   try {
-    const place = { kind, ...placeOf(poll, parts.secrets) }
-    return await askServer(place, meant, { nowMs, signal: ending.signal })
+    return await fetchFrom({ kind, ...openServer(poll, deps.secrets) }, select, {
+      nowMs,
+      signal: abort.signal
+    })
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof AnswerFault || error instanceof FetchFault) return { fault: error.message }
+    if (error instanceof StreamingServerError || error instanceof FetchFault) return { fault: error.message }
     throw error
   } finally {
     clearTimeout(timer)
@@ -88,55 +88,53 @@ async function ask(
   }
 }
 
-/** A remote's address is where listeners find it; the pages of its server are at the root. */
-function placeOf({ remoteId, url, password }: ClaimedPoll, secrets: PollParts['secrets']) {
-  if (remoteId === null)
-    return { url, password: opened(secrets, password, sealingPurpose('stations', 'frontend_admin_password')) }
-  const { origin } = new URL(url)
-  return { url: origin, password: opened(secrets, password, sealingPurpose('remotes', 'admin_password')) }
-}
-
-function opened(secrets: PollParts['secrets'], sealed: string, purpose: string): string {
+/** Returns the address and the opened password. A remote's URL is a stream; its server is at the root. */
+function openServer({ remoteId, url, password }: LeasedPoll, secrets: PollDeps['secrets']) {
+  const [address, purpose] =
+    remoteId === null
+      ? [url, sealingPurpose('stations', 'frontend_admin_password')]
+      : [new URL(url).origin, sealingPurpose('remotes', 'admin_password')]
   try {
-    return sealed === '' ? '' : secrets.open(sealed, purpose)
+    return { url: address, password: password === '' ? '' : secrets.open(password, purpose) }
   } catch {
-    throw new AnswerFault('Its password cannot be opened any more: it must be entered again.')
+    throw new StreamingServerError('The stored password cannot be decrypted: enter it again.')
   }
 }
 
-/** Writes down what was found, unless the server is to be asked anew since: then it is old. */
-async function tell(parts: PollParts, poll: ClaimedPoll, found: Findings, atMs: number): Promise<void> {
-  if (!(await isClaimed(parts.sql, poll))) return
+/** Stores findings, unless the lease is lost: they may then be outdated. */
+async function storeFindings(
+  deps: PollDeps,
+  poll: LeasedPoll,
+  { report, observed, encoding }: PollFindings,
+  atMs: number
+): Promise<void> {
+  if (!(await isLeased(deps.sql, poll))) return
   const { stationId, remoteId } = poll
-  await countAtSources(parts, stationId, found.report)
-  if (found.seen) {
-    const { isConnected, artist, title } = found.seen
-    await observeStream(parts, stationId, { isConnected, artist, title, atMs })
+  await countAtSources(deps, stationId, report)
+  if (observed) {
+    const { isConnected, artist, title } = observed
+    await observeStream(deps, stationId, { isConnected, artist, title, atMs })
   }
-  const { sound } = found
-  if (remoteId === null || !sound) return
-  const isNews = (poll.bitrate === 0 && sound.bitrate > 0) || (poll.format === '' && sound.format !== '')
-  if (isNews) await learnSound(parts, { stationId, remoteId }, sound)
+  if (remoteId === null || !encoding) return
+  const isNew = (poll.bitrate === 0 && encoding.bitrate > 0) || (poll.format === '' && encoding.format !== '')
+  if (isNew) await storeEncoding(deps, { stationId, remoteId }, encoding)
 }
 
-async function noteFailure(
-  parts: PollParts,
-  poll: ClaimedPoll,
+async function handleFailure(
+  deps: PollDeps,
+  poll: LeasedPoll,
   problem: string,
   { startedAtMs, nowMs }: { readonly startedAtMs: number; readonly nowMs: number }
 ): Promise<PollResult> {
   const sinceMs = poll.failingSinceMs ?? startedAtMs
   const failures = poll.failures + 1
   if (problem !== poll.problem)
-    parts.log.warn(
-      { station: poll.stationId, remote: poll.remoteId, problem },
-      'streaming server does not answer'
-    )
-  if (nowMs - sinceMs >= alertAfterMs) await raiseAlert(parts.sql, notificationOf(poll, problem))
-  if (nowMs - sinceMs >= trustMs) await parts.writing(() => tell(parts, poll, lost(poll), nowMs))
+    deps.log.warn({ station: poll.stationId, remote: poll.remoteId, problem }, 'streaming server poll failed')
+  if (nowMs - sinceMs >= alertAfterMs) await raiseAlert(deps.sql, composeAlert(poll, problem))
+  if (nowMs - sinceMs >= countsTtlMs) await storeAbsence(deps, poll, nowMs)
   return {
     poll,
-    dueAtMs: afterFailure(startedAtMs, failures, Math.random()),
+    dueAtMs: scheduleAfterFailure(startedAtMs, failures, Math.random()),
     answeredAtMs: null,
     failingSinceMs: sinceMs,
     failures,
@@ -145,83 +143,74 @@ async function noteFailure(
   }
 }
 
-/** A server that cannot be asked says nothing of whether a streamer is live. */
-function lost(poll: ClaimedPoll): Findings {
-  const found = noFindings(poll)
-  return poll.isReported ? found : { ...found, seen: null }
+/** Stores that a server has no listeners. Without a response, a broadcast is not known to have ended. */
+function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<void> {
+  const findings = interpretStreams(poll, [])
+  const observed = poll.hasNoBackend ? findings.observed : null
+  return deps.writeLimit(() => storeFindings(deps, poll, { ...findings, observed }, atMs))
 }
 
-const notificationOf = ({ id, station, name }: ClaimedPoll, problem: string): NewAlert => ({
-  fact: pollFact(id),
-  title: `A streaming server does not answer: ${station}${name === '' ? '' : `, ${name}`}`,
+const composeAlert = ({ id, station, name }: LeasedPoll, problem: string): NewAlert => ({
+  fact: pollAlert(id),
+  title: `A streaming server does not respond: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
-    `For five minutes the server has not been heard of. ${problem} ` +
-    'Its listeners count as before for ten minutes, then as none.',
+    `The server has not responded for five minutes. ${problem} ` +
+    'Its last listener counts remain valid for ten minutes and are then set to 0.',
   type: 'warning',
   source: 'broadcast'
 })
 
-/** Nobody listens to what is not asked any more. */
-async function endPoll(parts: PollParts, poll: ClaimedPoll, nowMs: number): Promise<null> {
-  await parts.writing(() => tell(parts, poll, lost(poll), nowMs))
-  const { count } = await parts.sql`
-    delete from polls where id = ${poll.id} and due_at_ms = ${poll.claimedUntilMs}`
-  if (count > 0) await resolveAlert(parts.sql, pollFact(poll.id))
+async function deletePoll(deps: PollDeps, poll: LeasedPoll, nowMs: number): Promise<null> {
+  await storeAbsence(deps, poll, nowMs)
+  const { count } = await deps.sql`
+    delete from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs}`
+  if (count > 0) await resolveAlert(deps.sql, pollAlert(poll.id))
   return null
 }
 
-/** Writes down how a remote sounds where nobody has said it yet, and shows it. What was said stays. */
-async function learnSound(
+/** Stores the encoding of a remote where it is unknown. Values that are set are kept. */
+async function storeEncoding(
   services: PlayoutServices,
-  remote: { readonly stationId: number; readonly remoteId: number },
+  { stationId, remoteId }: { readonly stationId: number; readonly remoteId: number },
   { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
 ): Promise<void> {
-  await changeStation(services, remote.stationId, async ({ tx, mark }) => {
+  await changeStation(services, stationId, async ({ tx, mark }) => {
     const { count } = await tx`
       update remotes set bitrate = case bitrate when 0 then ${bitrate} else bitrate end,
         format = case format when '' then ${format} else format end
-      where id = ${remote.remoteId} and ((bitrate = 0 and ${bitrate} > 0) or (format = '' and ${format} <> ''))`
+      where id = ${remoteId} and ((bitrate = 0 and ${bitrate} > 0) or (format = '' and ${format} <> ''))`
     if (count > 0) mark(['station'])
   })
 }
 
-const second = 1_000
-const minute = 60 * second
+const minuteMs = 60_000
+/** With listeners or a broadcast; without; and after five minutes without. */
+const busyPeriodMs = 5_000
+const idlePeriodMs = 15_000
+const restPeriodMs = 30_000
+const restAfterMs = 5 * minuteMs
+const maxBackoffMs = minuteMs
 
-/**
- * How often a server is asked while something goes on there; while nothing does; and after minutes of
- * nothing.
- */
-const busyPeriodMs = 5 * second
-const idlePeriodMs = 15 * second
-const restPeriodMs = 30 * second
-const restAfterMs = 5 * minute
-/** The longest pause after failures. */
-const longestPauseMs = minute
+const alertAfterMs = 5 * minuteMs
+/** How long the counts of the last successful poll stay valid. */
+const countsTtlMs = 10 * minuteMs
 
-/** From then on operators are told that a server does not answer. */
-const alertAfterMs = 5 * minute
-/** For so long the last good answer is taken to be true still. */
-const trustMs = 10 * minute
-
-/**
- * When a server is asked again that answered, and since when nobody listens there; `chance` is from 0 to 1.
- */
-export function afterAnswer(
+/** Returns when to poll again after a success, and since when the server is idle. `chance` is from 0 to 1. */
+export function scheduleAfterSuccess(
   startedAtMs: number,
   { isBusy, idleSinceMs }: { readonly isBusy: boolean; readonly idleSinceMs: number | null },
   chance: number
 ): { dueAtMs: number; idleSinceMs: number | null } {
-  if (isBusy) return { dueAtMs: startedAtMs + jittered(busyPeriodMs, chance), idleSinceMs: null }
+  if (isBusy) return { dueAtMs: startedAtMs + addJitter(busyPeriodMs, chance), idleSinceMs: null }
   const sinceMs = idleSinceMs ?? startedAtMs
   const periodMs = startedAtMs - sinceMs < restAfterMs ? idlePeriodMs : restPeriodMs
-  return { dueAtMs: startedAtMs + jittered(periodMs, chance), idleSinceMs: sinceMs }
+  return { dueAtMs: startedAtMs + addJitter(periodMs, chance), idleSinceMs: sinceMs }
 }
 
-/** When a server is asked again that has failed so many times in a row. */
-export function afterFailure(startedAtMs: number, failures: number, chance: number): number {
-  const pauseMs = Math.min(longestPauseMs, busyPeriodMs * 2 ** (failures - 1))
-  return startedAtMs + jittered(pauseMs, chance)
+/** Returns when to poll again after this many failures in a row: exponential backoff up to a minute. */
+export function scheduleAfterFailure(startedAtMs: number, failures: number, chance: number): number {
+  const backoffMs = Math.min(maxBackoffMs, busyPeriodMs * 2 ** (failures - 1))
+  return startedAtMs + addJitter(backoffMs, chance)
 }
 
-const jittered = (ms: number, chance: number) => Math.round(ms * (0.9 + chance * 0.2))
+const addJitter = (ms: number, chance: number) => Math.round(ms * (0.9 + chance * 0.2))

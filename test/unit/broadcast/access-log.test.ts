@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { parseAccessLine } from '../../../src/broadcast/hls/log.ts'
+import { parseAccessLine } from '../../../src/broadcast/hls/access-log.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const get = '"GET /hls/demo/radio.m3u8 HTTP/1.1"'
@@ -26,7 +26,7 @@ describe('a line of an access log', () => {
       { status: 304, agent: 'VLC/3.0' }
     ],
     ['IPv6', `2001:db8::7 - - [10/Oct/2026:13:55:36 +0000] ${get} 200 1 "-" "x"`, { address: '2001:db8::7' }],
-    ['no length of the answer', `203.0.113.9 - - [10/Oct/2026:13:55:36 +0000] ${get} 304 -`, { status: 304 }],
+    ['no response length', `203.0.113.9 - - [10/Oct/2026:13:55:36 +0000] ${get} 304 -`, { status: 304 }],
     [
       'a user with blanks',
       `203.0.113.9 - a b [c] [10/Oct/2026:13:55:36 +0000] ${get} 200 1`,
@@ -52,7 +52,7 @@ describe('a line of an access log', () => {
       '203.0.113.9 - - [10/Oct/2026:13:55:36 +0000] "GET /" 200 1',
       { target: '/', status: 200 }
     ]
-  ])('is read: %s', ([, line, expected]) => {
+  ])('is parsed: %s', ([, line, expected]) => {
     expect(parseAccessLine(line)).toMatchObject(expected)
   })
 
@@ -69,11 +69,11 @@ describe('a line of an access log', () => {
     `203.0.113.9 - - [10/Oct/2026:13:55:36 +0000] ${get} 2000 1`,
     `203.0.113.9 - - [10/Oct/2026:13:55:36 +0000] ${get} OK 1`,
     `203.0.113.9 - - [yesterday] ${get} 200 1`
-  ])('that is none is passed over: %s', line => {
+  ])('is ignored if it is malformed: %s', line => {
     expect(parseAccessLine(line)).toBeNull()
   })
 
-  test('is read back as it was written, whatever the texts are', () => {
+  test('is parsed back into the texts it was written from', () => {
     const escaped = fc.string().map(text => text.replace(/[\\"]/g, '\\$&').replace(/[\r\n]/g, ' '))
     const word = fc.stringMatching(/^[^\s"\\]{1,20}$/)
     fc.assert(
@@ -98,7 +98,7 @@ describe('a line of an access log', () => {
     )
   })
 
-  test('of any kind at all does no harm', () => {
+  test('never throws', () => {
     fc.assert(
       fc.property(anyText({ maxLength: 300 }), line => {
         const entry = parseAccessLine(line)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hlsFetchOf } from '../../../src/broadcast/hls/log.ts'
+import { parseHlsFetch } from '../../../src/broadcast/hls/access-log.ts'
 
 const entry = {
   address: '203.0.113.9',
@@ -17,8 +17,8 @@ test.for<[target: string, shortName: string, variant: string]>([
   ['/hls/demo/night/radio.m3u8', 'demo', 'night/radio'],
   ['/hls/demo/r%C3%A4dio%201.m3u8', 'demo', 'rädio 1'],
   ['https://radio.example.com:8443/hls/demo/radio.m3u8', 'demo', 'radio']
-])('who gets %s listens', ([target, shortName, variant]) => {
-  expect(hlsFetchOf({ ...entry, target })).toMatchObject({ shortName, variant })
+])('%s is the request of a listener', ([target, shortName, variant]) => {
+  expect(parseHlsFetch({ ...entry, target })).toMatchObject({ shortName, variant })
 })
 
 test.for([
@@ -35,23 +35,23 @@ test.for([
   { status: 302 },
   { method: 'HEAD' },
   { method: 'POST' }
-])('nobody listens by %o', other => {
-  expect(hlsFetchOf({ ...entry, ...other })).toBeNull()
+])('%o is not', other => {
+  expect(parseHlsFetch({ ...entry, ...other })).toBeNull()
 })
 
-test.for([200, 206, 304])('an answer of %i is one', status => {
-  expect(hlsFetchOf({ ...entry, status })).not.toBeNull()
+test.for([200, 206, 304])('status %i is counted', status => {
+  expect(parseHlsFetch({ ...entry, status })).not.toBeNull()
 })
 
-test('listeners are told apart by address and agent together', () => {
-  const people = [
+test('listeners are identified by address and agent', () => {
+  const entries = [
     entry,
     { ...entry, agent: 'other' },
     { ...entry, address: '203.0.113.90' },
     { ...entry, address: '203.0.113.9\nVLC/3.0', agent: '' }
   ]
-  expect(new Set(people.map(each => hlsFetchOf(each)?.identity)).size).toBe(4)
-  expect(hlsFetchOf(entry)?.identity).toBe(
-    hlsFetchOf({ ...entry, target: '/hls/other/x.m3u8', status: 304 })?.identity
+  expect(new Set(entries.map(each => parseHlsFetch(each)?.identity)).size).toBe(4)
+  expect(parseHlsFetch(entry)?.identity).toBe(
+    parseHlsFetch({ ...entry, target: '/hls/other/x.m3u8', status: 304 })?.identity
   )
 })

@@ -1,45 +1,45 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openHlsListeners } from '../../../src/broadcast/hls/log.ts'
+import { openHlsListeners } from '../../../src/broadcast/hls/hls-log.ts'
 
 const windowMs = 8_000
 const fetch = (identity: string, variant = 'radio', shortName = 'demo') => ({ shortName, variant, identity })
 
-test('who fetches again in time stays, who does not has left', () => {
+test('a listener expires after the window without a fetch', () => {
   const listeners = openHlsListeners(windowMs)
-  listeners.see(fetch('a'), 0)
-  listeners.see(fetch('b'), 0)
-  listeners.see(fetch('a'), 4_000)
-  expect(listeners.changedAt(8_000)).toEqual(['demo'])
-  expect(listeners.variantsOf('demo')).toEqual(new Map([['radio', ['b', 'a']]]))
-  listeners.changedAt(8_001)
-  expect(listeners.variantsOf('demo')).toEqual(new Map([['radio', ['a']]]))
-  listeners.changedAt(12_001)
-  expect(listeners.variantsOf('demo')).toEqual(new Map())
+  listeners.recordFetch(fetch('a'), 0)
+  listeners.recordFetch(fetch('b'), 0)
+  listeners.recordFetch(fetch('a'), 4_000)
+  expect(listeners.expire(8_000)).toEqual(['demo'])
+  expect(listeners.listVariants('demo')).toEqual(new Map([['radio', ['b', 'a']]]))
+  listeners.expire(8_001)
+  expect(listeners.listVariants('demo')).toEqual(new Map([['radio', ['a']]]))
+  listeners.expire(12_001)
+  expect(listeners.listVariants('demo')).toEqual(new Map())
 })
 
-test('a station has changed until that is taken over, and not again while the same people listen', () => {
+test('a station stays changed until it is marked as counted, and changes again with its listeners', () => {
   const listeners = openHlsListeners(windowMs)
-  listeners.see(fetch('a'), 0)
-  expect(listeners.changedAt(1)).toEqual(['demo'])
-  expect(listeners.changedAt(2)).toEqual(['demo'])
-  listeners.settle('demo')
-  listeners.see(fetch('a'), 3)
-  expect(listeners.changedAt(4)).toEqual([])
-  expect(listeners.changedAt(10_000)).toEqual(['demo'])
+  listeners.recordFetch(fetch('a'), 0)
+  expect(listeners.expire(1)).toEqual(['demo'])
+  expect(listeners.expire(2)).toEqual(['demo'])
+  listeners.markCounted('demo')
+  listeners.recordFetch(fetch('a'), 3)
+  expect(listeners.expire(4)).toEqual([])
+  expect(listeners.expire(10_000)).toEqual(['demo'])
 })
 
-test('no more listeners are known than there is room for, and leaving makes room', () => {
+test('beyond the limit new listeners are ignored, until others expire', () => {
   const listeners = openHlsListeners(windowMs, 3)
-  for (let n = 0; n < 10; n++) listeners.see(fetch(`${n}`, `radio${n}`), 0)
-  expect(listeners.variantsOf('demo').size).toBe(3)
-  listeners.changedAt(9_000)
-  listeners.see(fetch('late'), 9_000)
-  expect(listeners.variantsOf('demo')).toEqual(new Map([['radio', ['late']]]))
+  for (let n = 0; n < 10; n++) listeners.recordFetch(fetch(`${n}`, `radio${n}`), 0)
+  expect(listeners.listVariants('demo').size).toBe(3)
+  listeners.expire(9_000)
+  listeners.recordFetch(fetch('late'), 9_000)
+  expect(listeners.listVariants('demo')).toEqual(new Map([['radio', ['late']]]))
 })
 
-test('whatever is fetched when, exactly those listen who fetched within the window', () => {
+test('exactly the clients that fetched within the window are listeners', () => {
   const step = fc.record({
     afterMs: fc.integer({ min: 0, max: 6_000 }),
     who: fc.constantFrom('a', 'b', 'c'),
@@ -53,12 +53,12 @@ test('whatever is fetched when, exactly those listen who fetched within the wind
       let nowMs = 0
       for (const { afterMs, who, variant, station } of steps) {
         nowMs += afterMs
-        listeners.see(fetch(who, variant, station), nowMs)
+        listeners.recordFetch(fetch(who, variant, station), nowMs)
         seen.set(`${station} ${variant} ${who}`, nowMs)
-        listeners.changedAt(nowMs)
+        listeners.expire(nowMs)
         const known = ['demo', 'other'].flatMap(name =>
-          [...listeners.variantsOf(name)].flatMap(([path, people]) =>
-            people.map(each => `${name} ${path} ${each}`)
+          [...listeners.listVariants(name)].flatMap(([path, identities]) =>
+            identities.map(each => `${name} ${path} ${each}`)
           )
         )
         const expected = [...seen].filter(([, atMs]) => nowMs - atMs <= windowMs).map(([key]) => key)

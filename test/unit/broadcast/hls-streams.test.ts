@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { listenersOfStreams } from '../../../src/broadcast/hls/log.ts'
+import { groupByStream } from '../../../src/broadcast/hls/hls-log.ts'
 
 const streams = [
   { id: 1, name: '/radio.mp3' },
@@ -8,9 +8,7 @@ const streams = [
   { id: 3, name: '/night/low' },
   { id: 4, name: '/radio' }
 ]
-const idsOf = (variant: string, of = streams) => [
-  ...listenersOfStreams(of, new Map([[variant, ['a']]])).keys()
-]
+const idsOf = (variant: string, of = streams) => [...groupByStream(of, new Map([[variant, ['a']]])).keys()]
 
 test.for<[variant: string, ids: number[]]>([
   ['radio.mp3', [1]],
@@ -20,18 +18,18 @@ test.for<[variant: string, ids: number[]]>([
   ['low', []],
   ['radio.ogg', []],
   ['Radio', []]
-])('the variant %s is of its stream', ([variant, ids]) => {
+])('the variant %s belongs to its stream', ([variant, ids]) => {
   expect(idsOf(variant)).toEqual(ids)
 })
 
-test('a name that fits two streams without their extensions is the first one’s', () => {
+test('a name that matches two streams without their extensions belongs to the first', () => {
   expect(idsOf('radio', streams.slice(0, 2))).toEqual([1])
 })
 
-test('who fetches both names of a stream is one listener of it', () => {
+test('a client that fetches both names of a stream is one listener', () => {
   const variants = new Map([
     ['radio.mp3', ['a', 'b']],
     ['radio', ['b', 'c']]
   ])
-  expect(listenersOfStreams(streams.slice(0, 1), variants)).toEqual(new Map([[1, new Set(['a', 'b', 'c'])]]))
+  expect(groupByStream(streams.slice(0, 1), variants)).toEqual(new Map([[1, new Set(['a', 'b', 'c'])]]))
 })

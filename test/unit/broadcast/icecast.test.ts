@@ -4,8 +4,8 @@ import {
   parseIcecastListeners,
   parseIcecastStats,
   parseIcecastStatus
-} from '../../../src/broadcast/icecast/icecast.ts'
-import { AnswerFault, listenerIdentity } from '../../../src/broadcast/loose-json.ts'
+} from '../../../src/broadcast/icecast.ts'
+import { hashListener, StreamingServerError } from '../../../src/broadcast/stream.ts'
 
 const stats = (sources: string) =>
   parseIcecastStats(
@@ -14,7 +14,7 @@ const stats = (sources: string) =>
 const status = (sources: string) =>
   parseIcecastStatus(Buffer.from(`{"icestats":{"server_id":"Icecast 2.4.4"${sources},"dummy":null}}`))
 
-/** As Icecast 2.4.4 wrote them. */
+/** Captured from Icecast 2.4.4. */
 const mp3 =
   '<source mount="/main.mp3"><genre>various</genre><listener_peak>3</listener_peak><listeners>3</listeners>' +
   '<listenurl>http://127.0.0.1:8000/main.mp3</listenurl><server_type>audio/mpeg</server_type><bitrate>128</bitrate>' +
@@ -49,13 +49,13 @@ const truth = {
   format: 'ogg'
 }
 
-test('the statistics of Icecast name 0, 1 or 2 sources', () => {
+test('statistics with 0, 1 or 2 sources are parsed', () => {
   expect(stats('')).toEqual([])
   expect(stats(mp3)).toEqual([night])
   expect(stats(mp3 + ogg)).toEqual([night, truth])
 })
 
-test('a relay that waits for listeners is not connected', () => {
+test('an on-demand relay without listeners is not connected', () => {
   expect(stats(waiting)).toMatchObject([{ path: '/relay.mp3', isConnected: false, total: 0 }])
   const json = ',"source":{"listener_peak":0,"listeners":0,"listenurl":"http://127.0.0.1:8000/relay.mp3"}'
   expect(status(json)).toMatchObject([{ path: '/relay.mp3', isConnected: false, total: 0 }])
@@ -78,13 +78,13 @@ describe('a title in XML', () => {
   })
 })
 
-test('bytes that are not UTF-8 cost a letter, not the answer', () => {
+test('invalid UTF-8 is replaced', () => {
   const source = '<source mount="/m"><listeners>0</listeners><title>\xC9t\xE9</title></source>'
   const bytes = Buffer.from(`<icestats>${source}</icestats>`, 'latin1')
   expect(parseIcecastStats(bytes)).toMatchObject([{ title: '\uFFFDt\uFFFD' }])
 })
 
-test('the status of Icecast has no source, one or a list of them', () => {
+test('the public status has no source, one source or a list of sources', () => {
   const main =
     '{"listeners":3,"listenurl":"http://radio.example:8000/main.mp3","server_type":"audio/mpeg","bitrate":128,' +
     '"title":"The Low Signals - Night Ferry","dummy":null}'
@@ -117,27 +117,27 @@ describe('a title in JSON', () => {
   })
 })
 
-test('a mount is found by the path of its address, however that is spelled', () => {
+test('the path of a mount is the decoded path of its address', () => {
   const paths = ['http://h:8000/live/%C3%A9t\u00E9.mp3?x=1', 'http://h/100%', 'nonsense'].flatMap(url =>
     status(`,"source":{"listeners":1,"listenurl":${JSON.stringify(url)}}`).map(({ path }) => path)
   )
   expect(paths).toEqual(['/live/\u00E9t\u00E9.mp3', '/100%'])
 })
 
-test('listeners are told apart by address and agent, in either spelling of the elements', () => {
+test('listeners are identified by address and agent, with element names in any case', () => {
   const older =
     '<icestats><source mount="/main.mp3"><Listeners>3</Listeners>' +
     '<listener><IP>127.0.0.1</IP><UserAgent>Other &amp; &lt;b&gt;</UserAgent><Connected>1</Connected><ID>10</ID></listener>' +
     '<listener id="11"><ID>11</ID><IP>127.0.0.1</IP><UserAgent>VLC/3.0</UserAgent><lag>0</lag></listener>' +
     '<listener id="12"><ID>12</ID><IP>127.0.0.1</IP><UserAgent>VLC/3.0</UserAgent></listener></source></icestats>'
   const listeners = parseIcecastListeners(Buffer.from(older))
-  const vlc = listenerIdentity('127.0.0.1', 'VLC/3.0')
-  expect(listeners).toEqual([listenerIdentity('127.0.0.1', 'Other & <b>'), vlc, vlc])
+  const vlc = hashListener('127.0.0.1', 'VLC/3.0')
+  expect(listeners).toEqual([hashListener('127.0.0.1', 'Other & <b>'), vlc, vlc])
   expect(parseIcecastListeners(Buffer.from(older.toLowerCase()))).toHaveLength(3)
   expect(parseIcecastListeners(Buffer.from('<icestats><source mount="/m"/></icestats>'))).toEqual([])
 })
 
-describe('what is no answer of an Icecast server is a fault', () => {
+describe('other responses are rejected', () => {
   test.for([
     '',
     'ICY 404 Resource Not Found',
@@ -149,7 +149,7 @@ describe('what is no answer of an Icecast server is a fault', () => {
     '<!DOCTYPE x [<!ENTITY lol "lol">]><icestats></icestats>',
     '<icestats></icestats><icestats></icestats>'
   ])('%s', text => {
-    expect(() => parseIcecastStats(Buffer.from(text))).toThrow(AnswerFault)
+    expect(() => parseIcecastStats(Buffer.from(text))).toThrow(StreamingServerError)
   })
   test.for([
     '',
@@ -165,9 +165,9 @@ describe('what is no answer of an Icecast server is a fault', () => {
     '{"icestats":{"source":{"listeners":1,"listenurl":"http://h/m","title":"\\x"}}}',
     '<html></html>'
   ])('%s', text => {
-    expect(() => parseIcecastStatus(Buffer.from(text))).toThrow(AnswerFault)
+    expect(() => parseIcecastStatus(Buffer.from(text))).toThrow(StreamingServerError)
   })
   test.for(['', '<html></html>', '<icestats></icestats>', '<icestats><source>'])('%s', text => {
-    expect(() => parseIcecastListeners(Buffer.from(text))).toThrow(AnswerFault)
+    expect(() => parseIcecastListeners(Buffer.from(text))).toThrow(StreamingServerError)
   })
 })

@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import {
-  liquidsoapFloat,
-  liquidsoapText,
+  formatFloat,
+  quoteText,
   renderMount,
   renderScript,
   type ScriptStation
-} from '../../../src/broadcast/liquidsoap/script.ts'
+} from '../../../src/broadcast/liquidsoap.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const station: ScriptStation = {
@@ -24,11 +24,8 @@ const station: ScriptStation = {
 const mount = (format: ScriptStation['mounts'][number]['format'], bitrate: number) =>
   renderMount({ path: '/a', format, bitrate, isListed: true })
 
-/**
- * The value of texts joined by `^`, read by Liquidsoap's rules; null where one holds code, a line break or an
- * end too early.
- */
-function valueOf(rendered: string): string | null {
+/** Evaluates literals joined by `^`, by Liquidsoap's rules. Null if one has code, a line break or an early end. */
+function evaluate(rendered: string): string | null {
   const isJoined = rendered.startsWith('(')
   const literal = /"((?:[^"\\\p{Cc}]|\\["\\])*)"/uy
   const values: string[] = []
@@ -45,33 +42,33 @@ function valueOf(rendered: string): string | null {
 
 describe('a text', () => {
   test('is quoted, on one line', () => {
-    expect(liquidsoapText('Radio "Ö" \\ 😀')).toBe('"Radio \\"Ö\\" \\\\ 😀"')
-    expect(liquidsoapText('a\r\nshutdown()\u0000\u0085b')).toBe('"a shutdown() b"')
-    expect(liquidsoapText('\ud800x')).toBe('" x"')
+    expect(quoteText('Radio "Ö" \\ 😀')).toBe('"Radio \\"Ö\\" \\\\ 😀"')
+    expect(quoteText('a\r\nshutdown()\u0000\u0085b')).toBe('"a shutdown() b"')
+    expect(quoteText('\ud800x')).toBe('" x"')
   })
 
-  test('never holds what would be replaced by a value', () => {
-    expect(liquidsoapText('#{1+1}')).toBe('("#" ^ "{1+1}")')
-    expect(liquidsoapText('##{{#')).toBe('("##" ^ "{{#")')
+  test('is never interpolated', () => {
+    expect(quoteText('#{1+1}')).toBe('("#" ^ "{1+1}")')
+    expect(quoteText('##{{#')).toBe('("##" ^ "{{#")')
   })
 
-  test('stays the text it is, whatever it holds', () => {
+  test('evaluates to itself', () => {
     const hostile = fc.string({ unit: fc.constantFrom('#', '{', '}', '"', '\\', ' ', '^', "'", '\n', 'a') })
     fc.assert(
       fc.property(fc.oneof(hostile, anyText()), text => {
-        expect(valueOf(liquidsoapText(text))).toBe(text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' '))
+        expect(evaluate(quoteText(text))).toBe(text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' '))
       }),
       { numRuns: 300 }
     )
   })
 })
 
-test('a number has its point, and no more than it needs', () => {
-  expect([0, 2, 2.5, 30, 0.125, 1e-9].map(liquidsoapFloat)).toEqual(['0.', '2.', '2.5', '30.', '0.125', '0.'])
+test('a float has a decimal point and no trailing zeros', () => {
+  expect([0, 2, 2.5, 30, 0.125, 1e-9].map(formatFloat)).toEqual(['0.', '2.', '2.5', '30.', '0.125', '0.'])
 })
 
 describe('a mount', () => {
-  test('has the nearest bitrate that its encoder takes', () => {
+  test('has the nearest bitrate that its encoder supports', () => {
     expect(mount('mp3', 128)).toBe('send_to(mount="/a", is_public=true, %mp3(bitrate=128))')
     expect([0, 100, 10_000].map(bitrate => /bitrate=(\d+)/.exec(mount('mp3', bitrate))?.[1])).toEqual([
       '32',
@@ -83,7 +80,7 @@ describe('a mount', () => {
     expect(mount('flac', 0)).toContain('%ogg(%flac)')
   })
 
-  test('in AAC is encoded by what is there', () => {
+  test('in AAC uses the encoder that is available', () => {
     const lines = mount('aac', 64).split('\n')
     expect(lines).toContain('%ifencoder %fdkaac')
     expect(lines.filter(line => line.includes('content_type="audio/aac"'))).toHaveLength(2)
@@ -96,7 +93,7 @@ describe('a script', () => {
   const settings = (text: string) =>
     Object.fromEntries([...text.matchAll(/^(\w+) = (.*)$/gm)].map(([, name = '', value]) => [name, value]))
 
-  test('knows its station and the places it calls', () => {
+  test('contains the settings of its station and its addresses', () => {
     expect(settings(script)).toMatchObject({
       station_name: '"Harbour FM"',
       station_url: '"https://harbour.example.com/"',
@@ -109,13 +106,13 @@ describe('a script', () => {
     })
   })
 
-  test('has the mounts of the station and no others; without one it has an output all the same', () => {
+  test('has the mounts of the station; without any it has a dummy output', () => {
     const mounts = (text: string) => text.match(/^(?:send_to|output\.dummy)\(.*$/gm)
     expect(mounts(script)).toEqual(['send_to(mount="/radio.mp3", is_public=false, %mp3(bitrate=192))'])
     expect(mounts(renderScript({ ...station, mounts: [] }, 'http://x'))).toEqual(['output.dummy(titled)'])
   })
 
-  test('finds Icecast on its own machine where nothing else is known', () => {
+  test('defaults to Icecast on localhost', () => {
     const places = ['', 'http://[::1]', 'https://stream.example.com/radio'].map(frontendUrl => {
       const found = settings(renderScript({ ...station, frontendUrl }, 'http://x'))
       return [found['default_icecast_host'], found['default_icecast_port']]
@@ -127,7 +124,7 @@ describe('a script', () => {
     ])
   })
 
-  test('differs from the template in what is filled in alone, however hostile the texts are', () => {
+  test('differs from another only in the lines of its settings, for any text', () => {
     fc.assert(
       fc.property(anyText(), anyText(), (name, url) => {
         const other = renderScript({ ...station, name, description: name, url }, 'https://radio.example.com')

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
-import { findingsOf, meantStreams, noFindings } from '../../../src/broadcast/polls/poll-findings.ts'
-import type { ClaimedPoll } from '../../../src/broadcast/polls/poll-rows.ts'
+import { interpretStreams, selectStreams } from '../../../src/broadcast/polls/poll-findings.ts'
+import type { LeasedPoll } from '../../../src/broadcast/polls/poll-rows.ts'
 import type { Stream } from '../../../src/broadcast/stream.ts'
 
-const aPoll = (parts: Partial<ClaimedPoll>): ClaimedPoll => ({
+const aPoll = (parts: Partial<LeasedPoll>): LeasedPoll => ({
   id: 1,
   stationId: 7,
   remoteId: null,
-  claimedUntilMs: 0,
+  leasedUntilMs: 0,
   failingSinceMs: null,
   failures: 0,
   idleSinceMs: null,
@@ -18,8 +18,8 @@ const aPoll = (parts: Partial<ClaimedPoll>): ClaimedPoll => ({
   url: 'http://radio.example:8000/main.mp3',
   password: '',
   name: '',
-  isHeard: true,
-  isReported: false,
+  isMainSource: true,
+  hasNoBackend: false,
   isLive: false,
   bitrate: 0,
   format: '',
@@ -48,9 +48,9 @@ const mp3 = aStream({ path: '/main.mp3', total: 3, unique: 2, identities: ['a', 
 const ogg = aStream({ path: '/main.ogg', total: 5, unique: 5, title: 'Ogg' })
 const foreign = aStream({ path: '/other.mp3', total: 100, unique: 100, title: 'Other' })
 
-test('mounts are found by their paths, and one that the server does not have has no listeners', () => {
-  expect(meantStreams(aPoll({}), [foreign, ogg, mp3])).toEqual([mp3, ogg])
-  expect(findingsOf(aPoll({}), [foreign, ogg, mp3])).toMatchObject({
+test('mounts are matched by path; one that the server does not have has no listeners', () => {
+  expect(selectStreams(aPoll({}), [foreign, ogg, mp3])).toEqual([mp3, ogg])
+  expect(interpretStreams(aPoll({}), [foreign, ogg, mp3])).toMatchObject({
     report: {
       mounts: [
         { id: 11, total: 3, unique: 2, identities: ['a', 'b'] },
@@ -64,16 +64,20 @@ test('mounts are found by their paths, and one that the server does not have has
   })
 })
 
-test('what plays is what the default mount plays, else the first that is connected', () => {
-  const seen = (...streams: Stream[]) => findingsOf(aPoll({}), streams).seen
-  expect(seen(mp3, ogg)?.title).toBe('Ogg')
-  expect(seen(mp3, { ...ogg, isConnected: false })?.title).toBe('MP3')
-  expect(seen({ ...mp3, isConnected: false }, foreign)).toEqual({ isConnected: false, artist: '', title: '' })
+test('the observed stream is the default mount, else the first that is connected', () => {
+  const observed = (...streams: Stream[]) => interpretStreams(aPoll({}), streams).observed
+  expect(observed(mp3, ogg)?.title).toBe('Ogg')
+  expect(observed(mp3, { ...ogg, isConnected: false })?.title).toBe('MP3')
+  expect(observed({ ...mp3, isConnected: false }, foreign)).toEqual({
+    isConnected: false,
+    artist: '',
+    title: ''
+  })
 })
 
-test("Shoutcast's streams are numbered as the mounts are in order", () => {
+test('Shoutcast streams are numbered in the order of the mounts', () => {
   const streams = [aStream({ id: 3, total: 1, unique: 1 }), aStream({ id: 1, total: 4, unique: 4 })]
-  expect(findingsOf(aPoll({ kind: 'shoutcast2' }), streams).report.mounts).toMatchObject([
+  expect(interpretStreams(aPoll({ kind: 'shoutcast2' }), streams).report.mounts).toMatchObject([
     { id: 11, total: 4 },
     { id: 12, total: 0 },
     { id: 13, total: 1 }
@@ -97,24 +101,24 @@ describe('the stream of a remote', () => {
     ['shoutcast2', 'http://radio.example:8000/stream/9/', undefined]
   ] as const)('of %s at %s', ([kind, url, title]) => {
     const poll = aPoll({ remoteId: 5, kind, url, mounts: [] })
-    expect(meantStreams(poll, streams)[0]?.title).toBe(title)
+    expect(selectStreams(poll, streams)[0]?.title).toBe(title)
   })
 
-  test('is what the station plays where it has no server of its own', () => {
+  test('is observed if the station has no server of its own', () => {
     const poll = aPoll({ remoteId: 5, mounts: [] })
-    expect(findingsOf(poll, [mp3])).toMatchObject({
+    expect(interpretStreams(poll, [mp3])).toMatchObject({
       report: { mounts: [], remotes: [{ id: 5, total: 3, unique: 2 }] },
-      seen: { isConnected: true, title: 'MP3' }
+      observed: { isConnected: true, title: 'MP3' }
     })
-    expect(findingsOf({ ...poll, isHeard: false }, [mp3]).seen).toBe(null)
+    expect(interpretStreams({ ...poll, isMainSource: false }, [mp3]).observed).toBe(null)
   })
 })
 
-test('nobody listens to what is not asked any more', () => {
-  expect(noFindings(aPoll({ remoteId: 5, kind: null }))).toMatchObject({
+test('a server that is no longer polled has no listeners', () => {
+  expect(interpretStreams(aPoll({ remoteId: 5, kind: null }), [])).toMatchObject({
     report: { remotes: [{ id: 5, total: 0, unique: 0 }] },
     total: 0,
-    seen: { isConnected: false },
-    sound: null
+    observed: { isConnected: false },
+    encoding: null
   })
 })

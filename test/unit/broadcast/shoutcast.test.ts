@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { AnswerFault, listenerIdentity } from '../../../src/broadcast/loose-json.ts'
-import {
-  parseShoutcastListeners,
-  parseShoutcastStatistics
-} from '../../../src/broadcast/shoutcast/shoutcast.ts'
+import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
+import { hashListener, StreamingServerError } from '../../../src/broadcast/stream.ts'
 
 const parse = (value: unknown) => parseShoutcastStatistics(Buffer.from(JSON.stringify(value)))
 
@@ -26,7 +23,7 @@ const harbour = {
   content: 'audio/mpeg'
 }
 
-test('all streams of a Shoutcast server are read', () => {
+test('all streams of a server are parsed', () => {
   const answer = { totalstreams: 2, activestreams: 1, streams: [harbour, { id: 2, streamstatus: 0 }] }
   expect(parse(answer)).toEqual([
     {
@@ -61,7 +58,7 @@ test('a stream without a source has no title', () => {
   ])
 })
 
-test('nobody is counted twice as somebody', () => {
+test('the unique count is at most the total', () => {
   expect(parse({ totalstreams: 1, streams: [{ ...harbour, uniquelisteners: 9 }] })).toMatchObject([
     { total: 4, unique: 4 }
   ])
@@ -83,22 +80,22 @@ describe('a title', () => {
   })
 })
 
-test('listeners are told apart by agent and forwarded address, else the own one', () => {
+test('listeners are identified by agent and forwarded address, or their own address', () => {
   const answer = [
     { hostname: '203.0.113.9', useragent: 'VLC/3.0', connecttime: '5', uid: '1', xff: '' },
     { hostname: '127.0.0.1', useragent: 'VLC/3.0', connecttime: '5', uid: '2', xff: '203.0.113.9' },
     { hostname: '127.0.0.1' }
   ]
-  const vlc = listenerIdentity('203.0.113.9', 'VLC/3.0')
+  const vlc = hashListener('203.0.113.9', 'VLC/3.0')
   expect(parseShoutcastListeners(Buffer.from(JSON.stringify(answer)))).toEqual([
     vlc,
     vlc,
-    listenerIdentity('127.0.0.1', '')
+    hashListener('127.0.0.1', '')
   ])
   expect(parseShoutcastListeners(Buffer.from('[]'))).toEqual([])
 })
 
-describe('what is no answer of a Shoutcast 2 server is a fault', () => {
+describe('other responses are rejected', () => {
   test.for([
     'Invalid resource',
     '',
@@ -112,9 +109,9 @@ describe('what is no answer of a Shoutcast 2 server is a fault', () => {
     '{"totalstreams":1,"streams":[{"id":1,"streamstatus":1,"currentlisteners":null}]}',
     '{"totalstreams":1,"streams":[{"id":1,"streamstatus":1,"currentlisteners":1.5}]}'
   ])('%s', text => {
-    expect(() => parseShoutcastStatistics(Buffer.from(text))).toThrow(AnswerFault)
+    expect(() => parseShoutcastStatistics(Buffer.from(text))).toThrow(StreamingServerError)
   })
-  test.for(['{}', 'Unauthorized', '[null]', '[1]'])('%s is no list of listeners', text => {
-    expect(() => parseShoutcastListeners(Buffer.from(text))).toThrow(AnswerFault)
+  test.for(['{}', 'Unauthorized', '[null]', '[1]'])('%s is not a list of listeners', text => {
+    expect(() => parseShoutcastListeners(Buffer.from(text))).toThrow(StreamingServerError)
   })
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { AnswerFault } from '../../../src/broadcast/loose-json.ts'
-import { bitrateOf, countOf } from '../../../src/broadcast/stream.ts'
+import { parseBitrate, parseListenerCount, StreamingServerError } from '../../../src/broadcast/stream.ts'
 
 test.for([
   [['128'], 128],
@@ -13,11 +12,12 @@ test.for([
   [['128', '320000'], 320],
   [['999999999'], 10_000],
   [[], 0]
-] as const)('the bitrate of %j is %d kbit/s', ([said, kilobits]) => {
-  expect(bitrateOf(...said)).toBe(kilobits)
+] as const)('the bitrate of %j is %d kbit/s', ([texts, kilobits]) => {
+  expect(parseBitrate(...texts)).toBe(kilobits)
 })
 
-test('a number of listeners is a whole number, and anything else is a fault', () => {
-  expect(countOf('12')).toBe(12)
-  for (const text of ['', '-1', '1.5', 'many', '1234567890']) expect(() => countOf(text)).toThrow(AnswerFault)
+test('a listener count is a whole number; anything else is an error', () => {
+  expect(parseListenerCount('12')).toBe(12)
+  for (const text of ['', '-1', '1.5', 'many', '1234567890'])
+    expect(() => parseListenerCount(text)).toThrow(StreamingServerError)
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { streamedTitle } from '../../../src/broadcast/streamed-title.ts'
+import { parseStreamedTitle } from '../../../src/broadcast/streamed-title.ts'
 import { anyText } from '../../support/any-text.ts'
 
 describe('text is split at its first separator', () => {
@@ -19,7 +19,7 @@ describe('text is split at its first separator', () => {
     ['Ann\0 -\r\nTwo', 'Ann', 'Two'],
     ['\u00A0Wren - Tide\uFEFF', 'Wren', 'Tide']
   ] as const)('%j', ([text, artist, title]) => {
-    expect(streamedTitle({ text })).toEqual({ artist, title })
+    expect(parseStreamedTitle({ text })).toEqual({ artist, title })
   })
 })
 
@@ -32,25 +32,25 @@ describe('entities are decoded once', () => {
     ['A &#45; B', 'A', 'B'],
     ['&#0; &#xD800;', '', '\uFFFD \uFFFD']
   ] as const)('%s', ([text, artist, title]) => {
-    expect(streamedTitle({ text })).toEqual({ artist, title })
+    expect(parseStreamedTitle({ text })).toEqual({ artist, title })
   })
 })
 
-test('artist and title that are both known are never split, whatever the text', () => {
-  expect(streamedTitle({ text: 'x - y', artist: ' A - B ', title: '- C - D' })).toEqual({
+test('artist and title that are both present are never split', () => {
+  expect(parseStreamedTitle({ text: 'x - y', artist: ' A - B ', title: '- C - D' })).toEqual({
     artist: 'A - B',
     title: 'C - D'
   })
 })
 
-test('text goes before an artist or a title alone, and these are split like text', () => {
-  expect(streamedTitle({ text: 'A - B', title: 'T' })).toEqual({ artist: 'A', title: 'B' })
-  expect(streamedTitle({ text: '-', artist: '-', title: 'A - B' })).toEqual({ artist: 'A', title: 'B' })
-  expect(streamedTitle({ title: 'Live Show' })).toEqual({ artist: '', title: 'Live Show' })
-  expect(streamedTitle({ artist: 'Wren', title: ' ' })).toEqual({ artist: '', title: 'Wren' })
+test('text takes precedence over an artist or a title alone, which are split like text', () => {
+  expect(parseStreamedTitle({ text: 'A - B', title: 'T' })).toEqual({ artist: 'A', title: 'B' })
+  expect(parseStreamedTitle({ text: '-', artist: '-', title: 'A - B' })).toEqual({ artist: 'A', title: 'B' })
+  expect(parseStreamedTitle({ title: 'Live Show' })).toEqual({ artist: '', title: 'Live Show' })
+  expect(parseStreamedTitle({ artist: 'Wren', title: ' ' })).toEqual({ artist: '', title: 'Wren' })
 })
 
-test('what comes out is bounded, well formed, on one line and bare at its ends, whatever came in', () => {
+test('any result is bounded, well formed, on one line and trimmed', () => {
   const sent = fc.oneof(
     fc.constant(''),
     anyText({ maxLength: 600 }),
@@ -60,7 +60,7 @@ test('what comes out is bounded, well formed, on one line and bare at its ends, 
   )
   fc.assert(
     fc.property(sent, sent, sent, (text, artist, title) => {
-      const cleaned = streamedTitle({ text, artist, title })
+      const cleaned = parseStreamedTitle({ text, artist, title })
       for (const part of [cleaned.artist, cleaned.title]) {
         expect(Array.from(part).length).toBeLessThanOrEqual(255)
         expect(part).not.toMatch(/[\p{Cc}\p{Cs}]|^[\s-]|[\s-]$/u)
@@ -70,9 +70,9 @@ test('what comes out is bounded, well formed, on one line and bare at its ends, 
   )
 })
 
-test('a huge text costs next to nothing', () => {
+test('a huge text is cheap', () => {
   for (const unit of [' ', '-', ' - ', '&amp;', 'x']) {
-    const { artist, title } = streamedTitle({ text: unit.repeat(4_000_000 / unit.length) })
+    const { artist, title } = parseStreamedTitle({ text: unit.repeat(4_000_000 / unit.length) })
     expect(artist.length + title.length).toBeLessThanOrEqual(510)
   }
 })

@@ -1,0 +1,187 @@
+import type { Sql } from '../../db/sql.ts'
+import { countAtSources } from '../../playout/listeners/count-listeners.ts'
+import type { PlayoutServices } from '../../playout/services.ts'
+import { type HlsFetch, parseAccessLine, parseHlsFetch } from './access-log.ts'
+import { openTail } from './tail.ts'
+
+export interface HlsLogOptions {
+  readonly path: string
+  /** A client that fetched a playlist within twice the segment length is a listener. */
+  readonly segmentMs: number
+}
+
+/** Lines that differ more from the current time are old, or their clock is wrong. */
+const maxTimeDifferenceMs = 5 * 60_000
+/** Stations that are counted concurrently. */
+const lanes = 8
+/** How often to look for stations whose counts are stale, after a restart or a change of the short name. */
+const staleCheckMs = 60_000
+
+/**
+ * Counts the listeners of HLS streams from the access log of the web server. `update` reads new lines and
+ * stores changed counts; call it every second or two. Counts are kept until the log has been followed for a
+ * whole window, so a restart or a failure lowers none of them.
+ */
+export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLogOptions) {
+  const windowMs = 2 * segmentMs
+  const tail = openTail(path)
+  const listeners = openHlsListeners(windowMs)
+  let followedSinceMs: number | null = null
+  let staleCheckAtMs = 0
+
+  /** Returns whether the log has been followed for a whole window. */
+  async function readLog(nowMs: number): Promise<boolean> {
+    try {
+      const exists = await tail.readLines(line => {
+        const entry = parseAccessLine(line)
+        const fetch = entry && Math.abs(entry.atMs - nowMs) < maxTimeDifferenceMs && parseHlsFetch(entry)
+        if (fetch) listeners.recordFetch(fetch, nowMs)
+      })
+      followedSinceMs = exists ? (followedSinceMs ?? nowMs) : null
+    } catch (error) {
+      followedSinceMs = null
+      throw error
+    }
+    return followedSinceMs !== null && nowMs - followedSinceMs > windowMs
+  }
+
+  return {
+    async update(nowMs: number): Promise<void> {
+      const isComplete = await readLog(nowMs)
+      const changed = new Set(listeners.expire(nowMs))
+      if (!isComplete) return
+      if (nowMs >= staleCheckAtMs) {
+        for (const shortName of await findCountedStations(services.sql)) {
+          if (listeners.listVariants(shortName).size === 0) changed.add(shortName)
+        }
+        staleCheckAtMs = nowMs + staleCheckMs
+      }
+      const remaining = changed.values()
+      const running = Array.from({ length: lanes }, async () => {
+        for (const shortName of remaining) {
+          await countStation(services, shortName, listeners.listVariants(shortName))
+          listeners.markCounted(shortName)
+        }
+      })
+      // A failure ends its lane; the other lanes finish first.
+      const failed = (await Promise.allSettled(running)).find(each => each.status === 'rejected')
+      if (failed) throw failed.reason
+    },
+    close: () => tail.close()
+  }
+}
+
+/** SQL: whether stream `x` has listeners from a log. Listeners in reports have no identities. */
+const hasLoggedListeners = (sql: Sql) => sql`exists (
+  select from listeners l
+  where l.station_id = x.station_id and l.source = 'hls:' || x.id and l.left_at_ms is null)`
+
+async function findCountedStations(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ shortName: string }[]>`
+    select distinct s.short_name as "shortName" from hls_streams x join stations s on s.id = x.station_id
+    where x.hls_listeners_total > 0 and ${hasLoggedListeners(sql)}`
+  return rows.map(({ shortName }) => shortName)
+}
+
+/** Stores the listeners of a station's streams. Streams that had listeners from a log and lost them get 0. */
+async function countStation(services: PlayoutServices, shortName: string, variants: Variants): Promise<void> {
+  const { sql } = services
+  const [station] = await sql<{ id: number }[]>`select id from stations where short_name = ${shortName}`
+  if (!station) return
+  const streams = await sql<(HlsStream & { hasLogged: boolean })[]>`
+    select x.id, x.name, ${hasLoggedListeners(sql)} as "hasLogged"
+    from hls_streams x where x.station_id = ${station.id} order by x.id`
+  const listeners = groupByStream(streams, variants)
+  const hls = streams.flatMap(({ id, hasLogged }) => {
+    const identities = [...(listeners.get(id) ?? [])]
+    if (identities.length === 0 && !hasLogged) return []
+    return [{ id, total: identities.length, unique: identities.length, identities }]
+  })
+  await countAtSources(services, station.id, { mounts: [], remotes: [], hls })
+}
+
+/** `name` is the path of the stream as a mount. */
+interface HlsStream {
+  readonly id: number
+  readonly name: string
+}
+
+/**
+ * Groups listeners by stream id. A variant belongs to the stream of its name without the leading slash, with or
+ * without the extension: `radio` is `/radio.mp3`, unless there is `/radio`. Other variants are ignored.
+ */
+export function groupByStream(
+  streams: readonly HlsStream[],
+  variants: Variants
+): Map<number, ReadonlySet<string>> {
+  const names = streams.map(({ id, name }) => [name.replace(/^\//, ''), id] as const)
+  const bareNames = names.map(([name, id]) => [name.replace(/\.[^./]+$/, ''), id] as const)
+  // The first stream of a name wins: later entries of a map replace earlier ones.
+  const idByVariant = new Map([...names, ...bareNames].toReversed())
+  const listeners = new Map<number, Set<string>>()
+  for (const [variant, identities] of variants) {
+    const id = idByVariant.get(variant)
+    if (id !== undefined) listeners.set(id, new Set([...(listeners.get(id) ?? []), ...identities]))
+  }
+  return listeners
+}
+
+/** The listeners of a station by variant. Variants without listeners are missing. */
+type Variants = ReadonlyMap<string, readonly string[]>
+
+/** Listeners by their last fetch. Times are Unix milliseconds and never decrease. */
+interface HlsListeners {
+  readonly recordFetch: (fetch: HlsFetch, atMs: number) => void
+  /** Removes expired listeners. Returns the stations that changed since they were last marked as counted. */
+  readonly expire: (atMs: number) => string[]
+  readonly listVariants: (shortName: string) => Variants
+  readonly markCounted: (shortName: string) => void
+}
+
+/** Listeners expire `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. */
+export function openHlsListeners(windowMs: number, maxListeners = 200_000): HlsListeners {
+  /** By station and variant: the time of each listener's last fetch, oldest first. */
+  const stations = new Map<string, Map<string, Map<string, number>>>()
+  const changed = new Set<string>()
+  let count = 0
+
+  return {
+    recordFetch({ shortName, variant, identity }, atMs) {
+      const isKnown = stations.get(shortName)?.get(variant)?.delete(identity) ?? false
+      if (!isKnown) {
+        if (count >= maxListeners) return
+        count++
+        changed.add(shortName)
+      }
+      const variants = stations.get(shortName) ?? new Map<string, Map<string, number>>()
+      const listeners = variants.get(variant) ?? new Map<string, number>()
+      stations.set(shortName, variants.set(variant, listeners.set(identity, atMs)))
+    },
+    expire(atMs) {
+      for (const [shortName, variants] of stations) {
+        for (const [variant, listeners] of variants) {
+          const expired = deleteBefore(listeners, atMs - windowMs)
+          count -= expired
+          if (expired > 0) changed.add(shortName)
+          if (listeners.size === 0) variants.delete(variant)
+        }
+        if (variants.size === 0) stations.delete(shortName)
+      }
+      return [...changed]
+    },
+    listVariants: shortName =>
+      new Map([...(stations.get(shortName) ?? [])].map(([variant, seen]) => [variant, [...seen.keys()]])),
+    markCounted: shortName => void changed.delete(shortName)
+  }
+}
+
+/** Deletes the listeners last seen before a time and returns their number. */
+function deleteBefore(listeners: Map<string, number>, beforeMs: number): number {
+  let deleted = 0
+  for (const [identity, seenMs] of listeners) {
+    if (seenMs >= beforeMs) break
+    listeners.delete(identity)
+    deleted++
+  }
+  return deleted
+}

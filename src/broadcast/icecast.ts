@@ -1,0 +1,208 @@
+import { SaxesParser } from 'saxes'
+import * as v from 'valibot'
+
+import { FetchFault } from '../outbound/guarded-fetch.ts'
+import { parsedUrl } from '../outbound/networks.ts'
+import {
+  checkStreamCount,
+  detectFormat,
+  hashListener,
+  parseBitrate,
+  parseListenerCount,
+  parseLooseJson,
+  type Stream,
+  StreamingServerError,
+  withListeners
+} from './stream.ts'
+import { parseStreamedTitle } from './streamed-title.ts'
+import {
+  describeRefusal,
+  fetchPage,
+  requireBody,
+  type ServerStreams,
+  type StreamingServer,
+  type StreamListeners
+} from './streaming-server.ts'
+
+/**
+ * Fetches all streams of an Icecast server: as its admin if there is a password and the server accepts it,
+ * else from its public status page. Throws a `StreamingServerError` or a `FetchFault`.
+ */
+export async function fetchIcecastStreams(
+  server: StreamingServer,
+  signal: AbortSignal
+): Promise<ServerStreams> {
+  let problem = ''
+  if (server.password !== '') {
+    const { status, body } = await fetchPage(server, 'admin/stats', { asAdmin: true, signal })
+    if (status === 200) return { streams: parseIcecastStats(body), listsListeners: true, problem }
+    problem = describeRefusal(status)
+  }
+  const response = await fetchPage(server, 'status-json.xsl', { asAdmin: false, signal })
+  return { streams: parseIcecastStatus(requireBody(response)), listsListeners: false, problem }
+}
+
+/** Fetches the listeners of a stream as the admin. Throws a `StreamingServerError` or a `FetchFault`. */
+export async function fetchIcecastListeners(
+  server: StreamingServer,
+  stream: Stream,
+  signal: AbortSignal
+): Promise<StreamListeners> {
+  const page = `admin/listclients?mount=${encodeURIComponent(stream.path)}`
+  try {
+    const response = await fetchPage(server, page, { asAdmin: true, signal })
+    // The source disconnected since the streams were listed.
+    if (response.status === 400 || response.status === 404)
+      return { stream: { ...withListeners(stream, []), isConnected: false }, problem: '' }
+    return { stream: withListeners(stream, parseIcecastListeners(requireBody(response))), problem: '' }
+  } catch (error) {
+    if (!(error instanceof FetchFault && error.word === 'too_large')) throw error
+    return { stream, problem: 'There are too many listeners to identify them.' }
+  }
+}
+
+/** Parses `/admin/stats` of Icecast 2.4, 2.5 or KH. Throws a `StreamingServerError`. */
+export function parseIcecastStats(bytes: Uint8Array): Stream[] {
+  return checkStreamCount(parseSources(bytes)).map(source =>
+    toStream(source.attributes.get('mount') ?? '', name => readText(source, name))
+  )
+}
+
+/** Parses `/admin/listclients` of one mount into a hash per connection. Throws a `StreamingServerError`. */
+export function parseIcecastListeners(bytes: Uint8Array): string[] {
+  const [source] = parseSources(bytes)
+  if (!source) reject('The response is not a list of listeners.')
+  return findChildren(source, 'listener').map(listener =>
+    hashListener(readText(listener, 'ip'), readText(listener, 'useragent'))
+  )
+}
+
+/** Icecast writes some titles as numbers or booleans. Any other type is read as an empty text. */
+const looseText = v.fallback(v.pipe(v.union([v.string(), v.boolean()]), v.transform(String)), '')
+const jsonSource = v.record(v.string(), looseText)
+const jsonStatus = v.object({
+  icestats: v.object({ source: v.optional(v.union([v.array(jsonSource), jsonSource]), []) })
+})
+
+/** Parses the public `/status-json.xsl`, which does not list listeners. Throws a `StreamingServerError`. */
+export function parseIcecastStatus(bytes: Uint8Array): Stream[] {
+  const parsed = v.safeParse(jsonStatus, parseLooseJson(bytes))
+  if (!parsed.success) reject('The response is not that of an Icecast server.')
+  return checkStreamCount([parsed.output.icestats.source].flat()).flatMap(fields => {
+    const get = (name: string) => fields[name]?.trim() ?? ''
+    const path = decodePath(get('listenurl'))
+    const stream = toStream(path ?? '', get)
+    return path === null ? [] : [stream]
+  })
+}
+
+/** An on-demand relay without listeners is listed with none of these. */
+const connectedFields = ['server_type', 'stream_start', 'stream_start_iso8601', 'connected', 'title']
+
+function toStream(path: string, get: (name: string) => string): Stream {
+  const total = parseListenerCount(get('listeners'))
+  return {
+    path,
+    id: 0,
+    isConnected: connectedFields.some(name => get(name) !== ''),
+    total,
+    unique: total,
+    ...parseStreamedTitle({ artist: get('artist'), title: get('title') }),
+    bitrate: parseBitrate(get('audio_bitrate'), get('bitrate'), get('ice-bitrate')),
+    format: detectFormat(get('server_type'), get('subtype'))
+  }
+}
+
+/** Returns the decoded path of an address, as mounts are named; null if it is not an address. */
+export function decodePath(address: string): string | null {
+  const pathname = parsedUrl(address)?.pathname
+  if (pathname === undefined) return null
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return pathname
+  }
+}
+
+function parseSources(bytes: Uint8Array): XmlElement[] {
+  const root = parseXml(bytes)
+  if (root.name !== 'icestats') reject('The response is not that of an Icecast server.')
+  return findChildren(root, 'source')
+}
+
+/** Names are in lower case. `text` excludes the text of children. */
+interface XmlElement {
+  readonly name: string
+  readonly attributes: ReadonlyMap<string, string>
+  readonly children: XmlElement[]
+  text: string
+}
+
+/** A list of ten thousand listeners has this many. */
+const maxElements = 80_000
+const maxDepth = 16
+
+/**
+ * Parses XML in UTF-8 and returns its root. Repairs what streaming servers write in titles: bare `&`, unknown
+ * entities (kept as text), control characters. Throws for anything else malformed, for document types (they
+ * could define entities) and for documents that are too large.
+ */
+function parseXml(bytes: Uint8Array): XmlElement {
+  const top = createElement('', [])
+  const open = [top]
+  let elements = 0
+  const parser = new SaxesParser({ position: false })
+  parser.on('error', () => reject('The response is not XML.'))
+  parser.on('doctype', () => reject('The response is XML with a document type.'))
+  parser.on('opentag', ({ name, attributes }) => {
+    if (++elements > maxElements || open.length > maxDepth) reject('The response is too complex.')
+    const element = createElement(name, Object.entries(attributes))
+    open.at(-1)?.children.push(element)
+    open.push(element)
+  })
+  parser.on('closetag', () => void open.pop())
+  const addText = (text: string) => {
+    const element = open.at(-1)
+    if (element) element.text += text
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.write(repairXml(new TextDecoder().decode(bytes))).close()
+  return top.children[0] ?? reject('The response is not XML.')
+}
+
+/** Returns the trimmed text of the first child of that name; empty if there is none. */
+function readText(element: XmlElement, name: string): string {
+  return element.children.find(child => child.name === name)?.text.trim() ?? ''
+}
+
+function findChildren(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter(child => child.name === name)
+}
+
+function createElement(name: string, pairs: readonly (readonly [string, string])[]): XmlElement {
+  const attributes = new Map(pairs.map(([key, value]) => [key.toLowerCase(), value]))
+  return { name: name.toLowerCase(), attributes, children: [], text: '' }
+}
+
+function reject(sentence: string): never {
+  throw new StreamingServerError(sentence)
+}
+
+const reference = /&(?:(?:amp|lt|gt|quot|apos);|#(\d{1,7});|#x([\dA-Fa-f]{1,6});)?/g
+
+function repairXml(text: string): string {
+  return text
+    .replace(/[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu, ' ')
+    .replace(reference, (found: string, decimal?: string, hex?: string) => {
+      if (found === '&') return '&amp;'
+      const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null
+      return code === null || isXmlCharacter(code) ? found : '\uFFFD'
+    })
+}
+
+/** `Char` of XML 1.0, without control characters. */
+function isXmlCharacter(code: number): boolean {
+  if (code < 0x20) return code === 9 || code === 10 || code === 13
+  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
+}

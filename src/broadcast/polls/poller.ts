@@ -1,0 +1,96 @@
+import { setMaxListeners } from 'node:events'
+
+import pLimit from 'p-limit'
+
+import { networkList } from '../../outbound/networks.ts'
+import type { PlayoutServices } from '../../playout/services.ts'
+import type { Secrets } from '../../security/secrets.ts'
+import { openStreamFetcher } from '../fetch-streams.ts'
+import { type LeasedPoll, leasePolls, type PollResult, storePollResults } from './poll-rows.ts'
+import { type PollDeps, runPoll } from './poll.ts'
+
+export interface PollServices extends PlayoutServices {
+  readonly config: { readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[] }
+  readonly secrets: Pick<Secrets, 'open'>
+}
+
+/** Polls streaming servers. */
+export interface Poller {
+  /**
+   * Stores the results of finished polls and starts polls that are due at this time (Unix milliseconds), up to
+   * the concurrency limits. Returns how many it started, and whether a limit was reached.
+   */
+  readonly startDue: (nowMs: number) => Promise<{ started: number; isFull: boolean }>
+  /** Waits for all polls in flight and stores their results. */
+  readonly drain: () => Promise<void>
+}
+
+/** After a second a poll counts as slow: it then counts toward the second limit only. */
+const maxFast = 64
+const slowAfterMs = 1_000
+const maxInFlight = 200
+/** Database connections for storing findings. */
+const maxWrites = 4
+
+/**
+ * Private networks in which the servers of stations may be: administrators set their addresses. Not those of
+ * remotes, and no link-local, shared or private IPv6 networks, in which clouds serve instance metadata.
+ */
+const privateNetworks = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
+
+/** Any number of processes may poll. Aborting `signal` cancels the polls in flight. */
+export function openPoller(services: PollServices, signal: AbortSignal): Poller {
+  const { WEBHOOK_ALLOWED_NETWORKS: alsoAllowed } = services.config
+  const deps: PollDeps = {
+    ...services,
+    fetchFromStation: openStreamFetcher(networkList([...privateNetworks, ...alsoAllowed])),
+    fetchFromRemote: openStreamFetcher(networkList(alsoAllowed)),
+    writeLimit: pLimit(maxWrites)
+  }
+  // Each poll in flight adds a listener.
+  setMaxListeners(0, signal)
+  const inFlight = new Set<Promise<void>>()
+  const results: PollResult[] = []
+  let fast = 0
+
+  async function run(poll: LeasedPoll, clock: () => number): Promise<void> {
+    let isFast = true
+    fast++
+    const leaveFast = () => {
+      if (isFast) fast--
+      isFast = false
+    }
+    const timer = setTimeout(leaveFast, slowAfterMs)
+    try {
+      const result = await runPoll(deps, poll, clock, signal)
+      if (result) results.push(result)
+    } catch (error) {
+      if (!signal.aborted)
+        services.log.error({ err: error, station: poll.stationId }, 'poll not stored; retrying')
+    } finally {
+      clearTimeout(timer)
+      leaveFast()
+    }
+  }
+
+  return {
+    async startDue(nowMs) {
+      signal.throwIfAborted()
+      await storePollResults(services.sql, results.splice(0))
+      const room = Math.min(maxFast - fast, maxInFlight - inFlight.size)
+      if (room <= 0) return { started: 0, isFull: true }
+      const polls = await leasePolls(services.sql, nowMs, room)
+      const fromMs = performance.now()
+      const clock = () => Math.round(nowMs + performance.now() - fromMs)
+      for (const poll of polls) {
+        const running = run(poll, clock).finally(() => inFlight.delete(running))
+        inFlight.add(running)
+      }
+      return { started: polls.length, isFull: polls.length === room }
+    },
+    async drain() {
+      await Promise.all(inFlight)
+      await storePollResults(services.sql, results.splice(0))
+    }
+  }
+}
