@@ -1,19 +1,19 @@
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
-import { refreshDue, type RefreshParts, refreshVolumes } from '../src/storage/refresh.ts'
+import { measureDueLocations, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
 
 const volumesMs = 60_000
 /** A bucket that takes minutes must not delay all folders. */
 const lanes = 4
 
 /** Measures storage locations that are due, a few at a time, and the free space of volumes. */
-export function startStorage(parts: RefreshParts): Repetition {
+export function startStorage(parts: StorageDeps): Repetition {
   let volumesAtMs = 0
   const run = async (signal: AbortSignal) => {
     if (performance.now() >= volumesAtMs) {
-      await refreshVolumes(parts, signal)
+      await updateFreeSpace(parts, signal)
       volumesAtMs = performance.now() + volumesMs
     }
-    await refreshDue(parts, lanes, signal)
+    await measureDueLocations(parts, lanes, signal)
   }
   return repeat(run, { pauseMs: 1_000, log: parts.log, failure: 'storage not measured' })
 }

@@ -1,58 +1,54 @@
 const sentences = {
   unreachable: 'The server cannot be reached.',
-  timed_out: 'The storage did not answer in time.',
-  denied: 'Access was denied: the credentials or the rights are wrong.',
-  bad_key: 'The private key cannot be read: its format or its pass phrase is wrong.',
+  timed_out: 'The storage did not respond in time.',
+  denied: 'Access was denied: the credentials or the permissions are wrong.',
+  bad_key: 'The private key cannot be read: its format or its passphrase is wrong.',
   wrong_region: 'The bucket is in another region.',
   no_bucket: 'The bucket does not exist.',
   no_folder: 'The folder does not exist.',
   not_a_folder: 'The path is not a folder.',
   incomplete: 'The settings are not complete.',
-  unusable: 'The storage gave an answer that cannot be used.'
+  unusable: 'The storage returned an invalid response.'
 } as const
 
-/** One word for why a location cannot be used. */
-export type StorageFaultWord = keyof typeof sentences
+export type StorageFaultReason = keyof typeof sentences
 
 /**
- * Why a location cannot be checked or measured. The message is for the operator who set it up and carries no
- * secret: it is a fixed sentence and at most a short code (`ECONNREFUSED`, `SignatureDoesNotMatch`). What the
- * client library threw is left behind, since nobody knows all that is in it.
+ * A storage location cannot be checked or measured. The message is a fixed sentence for the operator with at
+ * most a short code (`ECONNREFUSED`). The error of the client library is not attached: it may contain secrets.
  */
 export class StorageFault extends Error {
-  readonly word: StorageFaultWord
+  readonly reason: StorageFaultReason
   readonly code: string
 
-  constructor(word: StorageFaultWord, code = '') {
+  constructor(reason: StorageFaultReason, code = '') {
     const isShort = /^[\w.-]{1,64}$/.test(code)
-    super(isShort ? `${sentences[word].slice(0, -1)} (${code}).` : sentences[word])
-    this.word = word
+    super(isShort ? `${sentences[reason].slice(0, -1)} (${code}).` : sentences[reason])
+    this.reason = reason
     this.code = isShort ? code : ''
   }
 }
 
-/** The `code` that Node and its libraries put on errors, `""` where there is none. */
-export function codeOf(error: unknown): string {
+/** Returns the `code` of a Node.js error, `""` if it has none. */
+export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/**
- * What to throw once a signal is aborted: a fault when its time was up, else its own reason (say a shutdown).
- */
-export function storageFaultReason(signal: AbortSignal): unknown {
+/** Returns what to throw for an aborted signal: a `StorageFault` after a timeout, else its own reason. */
+export function abortReason(signal: AbortSignal): unknown {
   const reason: unknown = signal.reason
   return reason instanceof Error && reason.name === 'TimeoutError' ? new StorageFault('timed_out') : reason
 }
 
-/** Throws the `reasonOf` a signal that is aborted. */
+/** Throws the `abortReason` of an aborted signal. */
 export function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw storageFaultReason(signal)
+  if (signal.aborted) throw abortReason(signal)
 }
 
-/** Waits for `promise`, but no longer than the signal allows; what it waited for may go on unheard. */
+/** Waits for a promise until the signal is aborted. The work itself is not cancelled. */
 export async function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(storageFaultReason(signal))
+    const stop = () => reject(abortReason(signal))
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))

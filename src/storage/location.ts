@@ -1,12 +1,6 @@
 import { posix } from 'node:path'
 
-/** A folder of this machine. */
-export interface LocalLocation {
-  readonly adapter: 'local'
-  readonly path: string
-}
-
-/** What reaches a bucket. `endpoint` is `""` for Amazon, `region` may be `""`. */
+/** Access to a bucket. `endpoint` is `""` for Amazon; `region` may be `""`. */
 export interface S3Settings {
   readonly bucket: string
   readonly region: string
@@ -15,22 +9,7 @@ export interface S3Settings {
   readonly credentialSecret: string
 }
 
-/** A bucket, or what begins with `path` and a slash in it. */
-export interface S3Location extends S3Settings {
-  readonly adapter: 's3'
-  readonly path: string
-}
-
-/** A folder of a Dropbox. */
-export interface DropboxLocation {
-  readonly adapter: 'dropbox'
-  readonly path: string
-  readonly appKey: string
-  readonly appSecret: string
-  readonly authToken: string
-}
-
-/** What opens an SFTP session. Port 0 is 22; `""` where there is no password, key or pass phrase. */
+/** Access to an SFTP server. Port 0 is 22; password, key and passphrase may be `""`. */
 export interface SftpSettings {
   readonly host: string
   readonly port: number
@@ -40,14 +19,19 @@ export interface SftpSettings {
   readonly privateKeyPassPhrase: string
 }
 
-/** A folder of an SFTP server. */
-export interface SftpLocation extends SftpSettings {
-  readonly adapter: 'sftp'
-  readonly path: string
+interface DropboxSettings {
+  readonly appKey: string
+  readonly appSecret: string
+  readonly authToken: string
 }
 
-/** A storage location as it is used: secrets are open, the path is canonical (`normalisePath`). */
-export type StorageLocation = LocalLocation | S3Location | DropboxLocation | SftpLocation
+/** A folder with secrets in clear and a canonical path (`normalizePath`). In a bucket it is a key prefix. */
+export type StorageLocation = { readonly path: string } & (
+  | { readonly adapter: 'local' }
+  | ({ readonly adapter: 's3' } & S3Settings)
+  | ({ readonly adapter: 'dropbox' } & DropboxSettings)
+  | ({ readonly adapter: 'sftp' } & SftpSettings)
+)
 
 export type Adapter = StorageLocation['adapter']
 
@@ -55,62 +39,58 @@ const maxPathLength = 255
 const sshPort = 22
 
 /**
- * The canonical form of a path: without `.`, `..` and doubled slashes; absolute and without a slash at the
- * end for local and sftp (the root is `/`), without one at either end for s3 and dropbox (the root is `""`).
- * `null` when there is none: a relative path where an absolute one is needed, one that leads above the root
- * of a bucket, one with control characters, or more than 255 characters.
+ * Returns the canonical form of a path, without `.`, `..` and doubled slashes: absolute and without a trailing
+ * slash for local and sftp (the root is `/`), relative for s3 and dropbox (the root is `""`). Returns null for
+ * a relative path where an absolute one is needed, a path above the root, control characters, or more than 255
+ * characters.
  */
-export function normalisePath(adapter: Adapter, path: string): string | null {
+export function normalizePath(adapter: Adapter, path: string): string | null {
   if (/[\p{Cc}\p{Surrogate}]/u.test(path)) return null
-  const normal = adapter === 'local' || adapter === 'sftp' ? absolute(path) : relative(path)
+  const isAbsolute = adapter === 'local' || adapter === 'sftp'
+  const normal = isAbsolute ? normalizeAbsolute(path) : normalizeRelative(path)
   return normal === null || normal.length > maxPathLength ? null : normal
 }
 
-function absolute(path: string): string | null {
-  if (!path.startsWith('/')) return null
-  return posix.normalize(path).replace(/(?<=.)\/$/, '')
+function normalizeAbsolute(path: string): string | null {
+  return path.startsWith('/') ? posix.normalize(path).replace(/(?<=.)\/$/, '') : null
 }
 
-function relative(path: string): string | null {
+function normalizeRelative(path: string): string | null {
   const parts = posix.normalize(path.replace(/^\/+/, '')).split('/')
   if (parts[0] === '..') return null
   return parts.filter(part => part !== '.' && part !== '').join('/')
 }
 
 /**
- * The address of a location for people: the path itself, `s3://bucket/path`, `dropbox://<app key>/path`, or
- * `sftp://user@host[:port]/path`. Nothing in it is secret or made from a secret.
+ * Formats the address of a location for people: its path, `s3://bucket/path`, `dropbox://<app key>/path`, or
+ * `sftp://user@host[:port]/path`. It contains no secret.
  */
 export function locationUri(location: StorageLocation): string {
-  switch (location.adapter) {
+  const { adapter, path } = location
+  switch (adapter) {
     case 'local':
-      return location.path
+      return path
     case 's3':
-      return `s3://${below(location.bucket, location.path)}`
+      return `s3://${joinPath(location.bucket, path)}`
     case 'dropbox':
-      return `dropbox://${below(location.appKey, location.path)}`
-    case 'sftp':
-      return `sftp://${encodeURIComponent(location.username)}@${hostOf(location)}${location.path}`
+      return `dropbox://${joinPath(location.appKey, path)}`
+    case 'sftp': {
+      const { port } = location
+      const host = location.host.toLowerCase()
+      const server = host.includes(':') ? `[${host}]` : host
+      const suffix = port === 0 || port === sshPort ? '' : `:${port}`
+      return `sftp://${encodeURIComponent(location.username)}@${server}${suffix}${path}`
+    }
     default:
-      return location satisfies never
+      return adapter satisfies never
   }
 }
 
-/**
- * What two locations have in common when they are the same place: the uri, and for s3 the endpoint as well.
- * For comparison only.
- */
+/** Returns a text that is equal for equal places: the URI, and for s3 the endpoint as well. */
 export function locationIdentity(location: StorageLocation): string {
   const uri = locationUri(location)
   if (location.adapter !== 's3' || location.endpoint === '') return uri
   return `${uri} at ${new URL(location.endpoint).href.replace(/\/$/, '')}`
 }
 
-function below(top: string, path: string): string {
-  return path === '' ? top : `${top}/${path}`
-}
-
-function hostOf({ host, port }: SftpLocation): string {
-  const name = host.includes(':') ? `[${host.toLowerCase()}]` : host.toLowerCase()
-  return port === 0 || port === sshPort ? name : `${name}:${port}`
-}
+const joinPath = (top: string, path: string) => (path === '' ? top : `${top}/${path}`)

@@ -5,35 +5,7 @@ import { columnOf, sealingPurpose } from '../fields/column.ts'
 import { StorageFault } from './fault.ts'
 import type { Adapter, StorageLocation } from './location.ts'
 
-/** What is kept of a location, by the names of the interface; secrets are sealed. */
-export interface LocationRecord {
-  readonly adapter: Adapter
-  readonly path: string
-  readonly s3CredentialKey: string
-  readonly s3CredentialSecret: string
-  readonly s3Region: string
-  readonly s3Bucket: string
-  readonly s3Endpoint: string
-  readonly dropboxAppKey: string
-  readonly dropboxAppSecret: string
-  readonly dropboxAuthToken: string
-  readonly sftpHost: string
-  readonly sftpUsername: string
-  readonly sftpPassword: string
-  readonly sftpPort: number
-  readonly sftpPrivateKey: string
-  readonly sftpPrivateKeyPassPhrase: string
-}
-
-/** The same as it is kept. */
-export interface KeptRecord extends LocationRecord {
-  /** The user and the server that the password was entered for. */
-  readonly sftpPasswordFor: string
-}
-
-/** A location of which nothing is known. */
-export const blank: LocationRecord = {
-  adapter: 'local',
+const blankFields = {
   path: '',
   s3CredentialKey: '',
   s3CredentialSecret: '',
@@ -51,11 +23,23 @@ export const blank: LocationRecord = {
   sftpPrivateKeyPassPhrase: ''
 }
 
-/** The columns of a `KeptRecord`, for a select. */
+/** The fields of a location, named as in the interface; secrets are sealed. */
+export interface LocationRecord extends Readonly<typeof blankFields> {
+  readonly adapter: Adapter
+}
+
+/** A location as stored. */
+export interface StoredLocation extends LocationRecord {
+  /** The user and server for which the password was entered. */
+  readonly sftpPasswordFor: string
+}
+
+export const blankLocation: LocationRecord = { adapter: 'local', ...blankFields }
+
+/** SQL: the columns of a `StoredLocation`. */
 export function recordColumns(sql: Sql): Fragment {
-  return sql.unsafe(
-    [...Object.keys(blank), 'sftpPasswordFor'].map(name => `${columnOf(name)} as "${name}"`).join(', ')
-  )
+  const names = [...Object.keys(blankLocation), 'sftpPasswordFor']
+  return sql.unsafe(names.map(name => `${columnOf(name)} as "${name}"`).join(', '))
 }
 
 export type SecretField =
@@ -66,38 +50,37 @@ export type SecretField =
   | 'sftpPrivateKey'
   | 'sftpPrivateKeyPassPhrase'
 
-/** What the secret of a field is sealed for. */
-export function purposeOf(field: SecretField): string {
+export function secretPurpose(field: SecretField): string {
   return sealingPurpose('storage_locations', field)
 }
 
-/** The user and the server that a password entered now is for. */
+/** Returns the user and server that a password entered now is for. */
 export function passwordTarget(record: LocationRecord): string {
   return `${record.sftpUsername}@${record.sftpHost.toLowerCase()}:${record.sftpPort || 22}`
 }
 
 /**
- * A kept secret in clear, `""` where there is none. A password goes to the server and user it was entered for
- * and nowhere else, or who may edit a location could have it sent to a server of their own. Keys and the
- * secrets of S3 never leave this machine.
+ * Opens a stored secret, `""` if there is none. A password is only opened for the server and user it was
+ * entered for: otherwise whoever edits a location could send it to a server of their own. Private keys and S3
+ * secrets are never sent, so they are always opened.
  */
-export function openKept(
-  record: KeptRecord,
+export function openStoredSecret(
+  record: StoredLocation,
   field: SecretField,
   secrets: { open: (sealed: string, purpose: string) => string }
 ): string {
   if (record[field] === '') return ''
   if (field === 'sftpPassword' && record.sftpPasswordFor !== passwordTarget(record)) return ''
-  return secrets.open(record[field], purposeOf(field))
+  return secrets.open(record[field], secretPurpose(field))
 }
 
-/** Throws where nothing is left to log in with. */
+/** Throws if an SFTP location has neither password nor key. */
 export function assertComplete(location: StorageLocation): void {
-  const isLost = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
-  if (isLost) throw new StorageFault('incomplete')
+  const isIncomplete = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
+  if (isIncomplete) throw new StorageFault('incomplete')
 }
 
-/** The location as it is used; `open` gives the secret of a field in clear. */
+/** Converts a record; `open` returns the secret of a field in clear. */
 export function openLocation(record: LocationRecord, open: (field: SecretField) => string): StorageLocation {
   const { adapter, path } = record
   switch (adapter) {
@@ -137,12 +120,12 @@ export function openLocation(record: LocationRecord, open: (field: SecretField) 
   }
 }
 
-/** The location without its secrets: enough to tell where it is. */
-export function placeOf(record: LocationRecord): StorageLocation {
+/** Converts a record without its secrets, for its URI. */
+export function withoutSecrets(record: LocationRecord): StorageLocation {
   return openLocation(record, () => '')
 }
 
-/** Folders below which local locations may lie: the configured ones, and the program's own. */
+/** Returns the folders below which local locations may lie: the configured ones and the program's own. */
 export function allowedRoots(config: { STORAGE_ROOTS: readonly string[]; DATA_DIR: string }): string[] {
   return [...config.STORAGE_ROOTS, resolve(config.DATA_DIR, 'stations')]
 }

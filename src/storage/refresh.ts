@@ -8,141 +8,153 @@ import { readFreeBytes } from './local.ts'
 import { locationUri } from './location.ts'
 import {
   allowedRoots,
-  type KeptRecord,
   assertComplete,
-  openKept,
   openLocation,
-  placeOf,
-  recordColumns
+  openStoredSecret,
+  recordColumns,
+  type StoredLocation,
+  withoutSecrets
 } from './record.ts'
-import { measureRemote } from './remote.ts'
-import { capacityOf, formatSize, isFull, type Usage, usedPercent } from './size.ts'
+import { capacityOf, formatSize, isFull, usedPercent } from './size.ts'
+import { runStorageTask } from './tasks.ts'
+import type { Usage } from './walk.ts'
 
-export interface RefreshParts {
+export interface StorageDeps {
   readonly sql: Sql
   readonly secrets: Secrets
   readonly log: Logger
   readonly config: { readonly STORAGE_ROOTS: readonly string[]; readonly DATA_DIR: string }
 }
 
-/** How often a location is counted; a listing of a bucket costs money. */
-const localEvery = '5 minutes'
-const remoteEvery = '1 hour'
-/** How long one count may take. The claim lasts longer, so that no two processes count at once. */
-const timeoutMs = 5 * 60_000
-const claim = '6 minutes'
-/** How long a look at a folder or a volume may take: a network file system can be away. */
-const lookMs = 10_000
+/** Remote locations are measured less often: listing a bucket costs money. */
+const localInterval = '5 minutes'
+const remoteInterval = '1 hour'
+/** The lease is longer than a measurement may take. */
+const measureTimeoutMs = 5 * 60_000
+const lease = '6 minutes'
+/** For local paths and volumes: a network file system can hang. */
+const fileSystemTimeoutMs = 10_000
 
-type Row = KeptRecord & { readonly id: number; readonly quotaBytes: string }
+type LocationRow = StoredLocation & { readonly id: number; readonly quotaBytes: string }
 
-/** From this on operators are told; below the second figure it is over. */
+/** The alert is raised at the first and resolved below the second, so it does not flap. */
 const nearlyFullPercent = 90
-const easedPercent = 85
+const resolvedPercent = 85
 
 /**
- * Counts the storage locations whose time has come, at most `lanes` at once, and writes down what they hold.
- * It may run in any number of processes: a location is claimed before it is counted, and a claim that was
- * left behind runs out.
+ * Measures the storage locations that are due, up to `lanes` at once. Any number of processes may do so: a
+ * location is leased before it is measured.
  */
-export async function refreshDue(parts: RefreshParts, lanes: number, signal: AbortSignal): Promise<void> {
+export async function measureDueLocations(
+  deps: StorageDeps,
+  lanes: number,
+  signal: AbortSignal
+): Promise<void> {
   if (lanes === 0 || signal.aborted) return
-  const row = await claimNext(parts.sql)
+  const row = await leaseNext(deps.sql)
   if (!row) return
-  const sameLane = async () => {
-    await refresh(row, parts, signal)
-    await refreshDue(parts, 1, signal)
+  const continueLane = async () => {
+    await refresh(row, deps, signal)
+    await measureDueLocations(deps, 1, signal)
   }
-  // The next lane opens only now: most looks find nothing.
-  await Promise.all([sameLane(), refreshDue(parts, lanes - 1, signal)])
+  // The next lane starts only after this one found work: usually nothing is due.
+  await Promise.all([continueLane(), measureDueLocations(deps, lanes - 1, signal)])
 }
 
-async function claimNext(sql: Sql): Promise<Row | undefined> {
-  const [row] = await sql<Row[]>`
-    update storage_locations set measure_at = now() + ${claim}::interval
+async function leaseNext(sql: Sql): Promise<LocationRow | undefined> {
+  const [row] = await sql<LocationRow[]>`
+    update storage_locations set measure_at = now() + ${lease}::interval
     where id = (
       select id from storage_locations where measure_at <= now() order by measure_at limit 1 for update skip locked)
     returning id, storage_quota_bytes as "quotaBytes", ${recordColumns(sql)}`
   return row
 }
 
-async function refresh(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<void> {
-  const { sql, log } = parts
-  const every = row.adapter === 'local' ? localEvery : remoteEvery
-  const again = sql`measure_at = now() + ${every}::interval * (0.9 + random() * 0.2)`
+async function refresh(row: LocationRow, deps: StorageDeps, signal: AbortSignal): Promise<void> {
+  const { sql, log } = deps
+  const interval = row.adapter === 'local' ? localInterval : remoteInterval
+  const reschedule = sql`measure_at = now() + ${interval}::interval * (0.9 + random() * 0.2)`
   try {
-    const usage = await measure(row, parts, signal)
-    const free = usage?.freeBytes ?? null
+    const usage = await measure(row, deps, signal)
     await sql`
       update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)},
-        free_bytes = ${free === null ? null : String(free)}, ${again}
+        free_bytes = ${toColumn(usage?.freeBytes)}, ${reschedule}
       where id = ${row.id}`
-    await resolveAlert(sql, unreachable(row.id))
-    if (usage) await tellWhenNearlyFull(sql, row, usage)
+    await resolveAlert(sql, unreachableAlert(row.id))
+    if (usage) await updateNearlyFullAlert(sql, row, usage)
   } catch (error) {
     if (signal.aborted) throw error
     const isFault = error instanceof StorageFault
-    if (!isFault) log.error({ err: error, location: row.id }, 'storage not counted')
-    // What was counted last stays: a server that is away for an hour does not make the files go away.
-    await sql`update storage_locations set ${again} where id = ${row.id}`
+    if (!isFault) log.error({ err: error, location: row.id }, 'storage not measured')
+    // The last measurement is kept: the files of an unreachable server still exist.
+    await sql`update storage_locations set ${reschedule} where id = ${row.id}`
     await raiseAlert(sql, {
-      fact: unreachable(row.id),
-      title: `Storage cannot be counted: ${locationUri(placeOf(row))}`,
-      body: isFault ? error.message : 'The log of the workers says why.',
+      fact: unreachableAlert(row.id),
+      title: `Storage cannot be measured: ${locationUri(withoutSecrets(row))}`,
+      body: isFault ? error.message : 'See the log of the workers for the reason.',
       type: 'warning',
       source: 'storage'
     })
   }
 }
 
-const unreachable = (id: number) => `storage-unreachable:${id}`
-const nearlyFull = (id: number) => `storage-nearly-full:${id}`
+const toColumn = (bytes: bigint | null | undefined) => bytes?.toString() ?? null
 
-/** Nothing that was told of a location holds any more: it is being deleted. */
-export async function settleStorage(tx: Tx, id: number): Promise<void> {
-  await resolveAlert(tx, unreachable(id))
-  await resolveAlert(tx, nearlyFull(id))
+const unreachableAlert = (id: number) => `storage-unreachable:${id}`
+const nearlyFullAlert = (id: number) => `storage-nearly-full:${id}`
+
+/** Resolves the alerts of a location that is being deleted. */
+export async function resolveStorageAlerts(tx: Tx, id: number): Promise<void> {
+  await resolveAlert(tx, unreachableAlert(id))
+  await resolveAlert(tx, nearlyFullAlert(id))
 }
 
-/** The gap between the two figures keeps a location at the edge from being told of again and again. */
-async function tellWhenNearlyFull(sql: Sql, row: Row, { usedBytes, freeBytes }: Usage): Promise<void> {
+async function updateNearlyFullAlert(sql: Sql, row: LocationRow, usage: Usage): Promise<void> {
+  const { usedBytes, freeBytes } = usage
   const available = capacityOf(BigInt(row.quotaBytes), usedBytes, freeBytes)
   const percent = usedPercent(usedBytes, available)
-  const fact = nearlyFull(row.id)
-  if (percent < easedPercent) await resolveAlert(sql, fact)
+  const fact = nearlyFullAlert(row.id)
+  if (percent < resolvedPercent) await resolveAlert(sql, fact)
   if (percent < nearlyFullPercent || available === null) return
   await raiseAlert(sql, {
     fact,
-    title: `Storage is ${percent} % full: ${locationUri(placeOf(row))}`,
-    body: `It holds ${formatSize(usedBytes)} of ${formatSize(available)}.`,
+    title: `Storage is ${percent} % full: ${locationUri(withoutSecrets(row))}`,
+    body: `It contains ${formatSize(usedBytes)} of ${formatSize(available)}.`,
     type: isFull(usedBytes, available) ? 'danger' : 'warning',
     source: 'storage'
   })
 }
 
-async function measure(row: Row, parts: RefreshParts, signal: AbortSignal): Promise<Usage | null> {
-  const location = openLocation(row, field => openKept(row, field, parts.secrets))
-  assertComplete(location)
-  if (location.adapter !== 'local') return measureRemote({ work: 'measure', location, timeoutMs }, signal)
-  // The real path, so that a link that is swapped now is not followed.
-  const path = await realPathOf(location.path, parts, signal)
-  return measureRemote({ work: 'measure', location: { ...location, path }, timeoutMs }, signal)
+async function measure(row: LocationRow, deps: StorageDeps, signal: AbortSignal): Promise<Usage | null> {
+  const opened = openLocation(row, field => openStoredSecret(row, field, deps.secrets))
+  assertComplete(opened)
+  // The real path, so that a link swapped after the check is not followed.
+  const location =
+    opened.adapter === 'local'
+      ? { ...opened, path: await resolveAllowedPath(opened.path, deps, signal) }
+      : opened
+  return runStorageTask({ work: 'measure', location, timeoutMs: measureTimeoutMs }, signal)
 }
 
-async function realPathOf(path: string, { config }: RefreshParts, signal: AbortSignal): Promise<string> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
-  const real = await untilAborted(limit, resolveInside(path, allowedRoots(config)))
+async function resolveAllowedPath(
+  path: string,
+  { config }: StorageDeps,
+  signal: AbortSignal
+): Promise<string> {
+  const real = await untilAborted(limitWait(signal), resolveInside(path, allowedRoots(config)))
   if (real === null) throw new StorageFault('denied')
   return real
 }
 
-/** Reads how much room the volumes of local locations have; a volume that does not answer is passed over. */
-export async function refreshVolumes(parts: RefreshParts, signal: AbortSignal): Promise<void> {
-  const { sql } = parts
+const limitWait = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(fileSystemTimeoutMs)])
+
+/** Updates the free space of local locations. A volume that does not respond is skipped. */
+export async function updateFreeSpace(deps: StorageDeps, signal: AbortSignal): Promise<void> {
+  const { sql } = deps
   const rows = await sql<{ id: number; path: string }[]>`
     select id, path from storage_locations where adapter = 'local' order by id limit 1000`
   for (const { id, path } of rows) {
-    const free = await readFree(path, parts, signal).catch(() => undefined)
+    const free = await readFree(path, deps, signal).catch(() => undefined)
     if (signal.aborted) return
     if (free === undefined) continue
     await sql`
@@ -151,9 +163,7 @@ export async function refreshVolumes(parts: RefreshParts, signal: AbortSignal): 
   }
 }
 
-async function readFree(path: string, parts: RefreshParts, signal: AbortSignal): Promise<string | null> {
-  const real = await realPathOf(path, parts, signal)
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
-  const free = await untilAborted(limit, readFreeBytes(real))
-  return free === null ? null : String(free)
+async function readFree(path: string, deps: StorageDeps, signal: AbortSignal): Promise<string | null> {
+  const real = await resolveAllowedPath(path, deps, signal)
+  return toColumn(await untilAborted(limitWait(signal), readFreeBytes(real)))
 }

@@ -1,20 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { StorageFault } from './fault.ts'
-import type { RemoteAnswer, RemoteTask } from './remote.ts'
-import { checkLocation, measureLocation } from './size.ts'
+import { runHere, type TaskResult, type TimedTask } from './tasks.ts'
 
-/** Does one task in a thread of its own; see `remote.ts`, which starts it. */
-async function answer({ work, location, timeoutMs }: RemoteTask): Promise<RemoteAnswer> {
-  const signal = AbortSignal.timeout(timeoutMs)
+/** Runs one task in a thread that `tasks.ts` starts. */
+async function run(task: TimedTask): Promise<TaskResult> {
   try {
-    if (work === 'measure') return { usage: await measureLocation(location, signal) }
-    await checkLocation(location, signal)
-    return { usage: null }
+    return { usage: await runHere(task, AbortSignal.timeout(task.timeoutMs)) }
   } catch (error) {
-    if (error instanceof StorageFault) return { fault: { word: error.word, code: error.code } }
-    return { fault: { word: 'unusable', code: '' } }
+    const { reason, code } = error instanceof StorageFault ? error : new StorageFault('unusable')
+    return { fault: { reason, code } }
   }
 }
 
-parentPort?.postMessage(await answer(workerData), [])
+parentPort?.postMessage(await run(workerData), [])

@@ -14,7 +14,7 @@ import { sized } from '../support/tier.ts'
 const { signal } = new AbortController()
 const nobody = 65_534
 
-test('every regular file below a folder is counted by its size, exactly', async () => {
+test('the sizes of all regular files below a folder are summed up', async () => {
   await using folder = await openTempFolder()
   const inner = join(folder.path, 'a', 'b', 'c')
   await mkdir(inner, { recursive: true })
@@ -32,7 +32,7 @@ test('every regular file below a folder is counted by its size, exactly', async 
   expect(usage.freeBytes).toBeGreaterThan(0n)
 })
 
-test('a name that is not UTF-8 counts like any other', async () => {
+test('names that are not UTF-8 are measured', async () => {
   await using folder = await openTempFolder()
   const latin = Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from([0x42, 0xf6])])
   await mkdir(latin)
@@ -40,7 +40,7 @@ test('a name that is not UTF-8 counts like any other', async () => {
   expect(await measureLocal(folder.path, signal)).toMatchObject({ usedBytes: 7n, files: 1, skipped: 0 })
 })
 
-test('links and pipes in a folder count for nothing, a link to the folder leads there', async () => {
+test('links and pipes in a folder are not counted, a link to the folder is followed', async () => {
   await using folder = await openTempFolder()
   const [files, outside, way] = ['files', 'outside', 'way'].map(name => join(folder.path, name))
   if (files === undefined || outside === undefined || way === undefined) throw new Error('three names')
@@ -55,25 +55,25 @@ test('links and pipes in a folder count for nothing, a link to the folder leads 
   expect(await measureLocal(way, signal)).toMatchObject({ usedBytes: 5n, files: 1, skipped: 0 })
 })
 
-test('a folder that is not there holds nothing, on a volume that is', async () => {
+test('a missing folder is empty and has free space', async () => {
   await using folder = await openTempFolder()
   const missing = join(folder.path, 'not', 'yet')
   const usage = await measureLocal(missing, signal)
   expect(usage).toMatchObject({ usedBytes: 0n, files: 0, skipped: 0 })
   expect(usage.freeBytes).toBeGreaterThan(0n)
-  await expect(checkLocal(missing, signal)).rejects.toMatchObject({ word: 'no_folder' })
+  await expect(checkLocal(missing, signal)).rejects.toMatchObject({ reason: 'no_folder' })
 })
 
-test('a file is no folder', async () => {
+test('a file is not a folder', async () => {
   await using folder = await openTempFolder()
   const file = join(folder.path, 'file')
   await writeFile(file, '')
-  await expect(checkLocal(file, signal)).rejects.toMatchObject({ word: 'not_a_folder' })
-  await expect(measureLocal(file, signal)).rejects.toMatchObject({ word: 'not_a_folder' })
+  await expect(checkLocal(file, signal)).rejects.toMatchObject({ reason: 'not_a_folder' })
+  await expect(measureLocal(file, signal)).rejects.toMatchObject({ reason: 'not_a_folder' })
   await expect(checkLocal(folder.path, signal)).resolves.toBeUndefined()
 })
 
-test('a closed folder is skipped and told, unless it is the location itself', async () => {
+test('an unreadable folder is skipped, unless it is the location itself', async () => {
   await using folder = await openTempFolder()
   const closed = join(folder.path, 'closed')
   await mkdir(closed)
@@ -85,15 +85,15 @@ test('a closed folder is skipped and told, unless it is the location itself', as
   await chmod(namesOnly, 0o644)
   await asOrdinaryUser(async () => {
     expect(await measureLocal(folder.path, signal)).toMatchObject({ usedBytes: 10n, files: 1, skipped: 1 })
-    await expect(measureLocal(closed, signal)).rejects.toMatchObject({ word: 'denied' })
-    await expect(checkLocal(closed, signal)).rejects.toMatchObject({ word: 'denied' })
-    await expect(checkLocal(namesOnly, signal)).rejects.toMatchObject({ word: 'denied' })
+    await expect(measureLocal(closed, signal)).rejects.toMatchObject({ reason: 'denied' })
+    await expect(checkLocal(closed, signal)).rejects.toMatchObject({ reason: 'denied' })
+    await expect(checkLocal(namesOnly, signal)).rejects.toMatchObject({ reason: 'denied' })
     expect(await resolveInside(join(closed, 'x'), [folder.path])).toBeNull()
   })
   await Promise.all([chmod(closed, 0o700), chmod(namesOnly, 0o700)])
 })
 
-test('files that vanish while they are counted do no harm', async () => {
+test('files that vanish are not counted', async () => {
   await using folder = await openTempFolder()
   await writeFile(join(folder.path, 'stays'), Buffer.alloc(7))
   await using _ = startChurn(join(folder.path, 'inner'))
@@ -105,21 +105,21 @@ test('files that vanish while they are counted do no harm', async () => {
     expect(usedBytes).toBeLessThanOrEqual(47n)
     counted.add(files)
   }
-  // Otherwise nothing came and went.
+  // Otherwise no file vanished.
   expect(counted.size).toBeGreaterThan(3)
 })
 
-test('a measurement ends when its time is up or the program ends', async () => {
+test('a measurement ends on timeout and at shutdown', async () => {
   const tooLate = AbortSignal.abort(new DOMException('late', 'TimeoutError'))
-  await expect(measureLocal('/', tooLate)).rejects.toMatchObject({ word: 'timed_out' })
-  await expect(checkLocal('/', tooLate)).rejects.toMatchObject({ word: 'timed_out' })
+  await expect(measureLocal('/', tooLate)).rejects.toMatchObject({ reason: 'timed_out' })
+  await expect(checkLocal('/', tooLate)).rejects.toMatchObject({ reason: 'timed_out' })
   const stop = new AbortController()
   const measuring = measureLocal('/', stop.signal)
-  stop.abort(new Error('the program ends'))
-  await expect(measuring).rejects.toThrow('the program ends')
+  stop.abort(new Error('shutdown'))
+  await expect(measuring).rejects.toThrow('shutdown')
 })
 
-test('no link leads out of the allowed folders', async () => {
+test('links that lead out of the allowed folders are refused', async () => {
   await using folder = await openTempFolder()
   const path = (name: string) => join(folder.path, name)
   await Promise.all([mkdir(path('allowed/music'), { recursive: true }), mkdir(path('outside'))])
@@ -142,14 +142,14 @@ test('no link leads out of the allowed folders', async () => {
     'root/circle',
     'outside',
     'rooted',
-    // The folder that the root leads to is not named among the allowed ones.
+    // The target of the root is not itself an allowed folder.
     'allowed/music'
   ]) {
     expect([name, await isInside(name)]).toEqual([name, false])
   }
 })
 
-/** Root may read everything: what it may not do is tried as somebody else. */
+/** Root may read everything, so refusals are tested as another user. */
 async function asOrdinaryUser(action: () => Promise<void>): Promise<void> {
   if (process.geteuid?.() !== 0) return action()
   process.seteuid?.(nobody)

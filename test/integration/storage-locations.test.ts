@@ -21,7 +21,7 @@ const s3 = {
 }
 
 describe('a local storage location', () => {
-  test('reports what it holds, and follows', async ({ program }) => {
+  test('reports its usage after it was measured', async ({ program }) => {
     await using folder = await openTempFolder()
     const path = join(folder.path, 'media')
     await mkdir(join(path, 'deep'), { recursive: true })
@@ -43,7 +43,7 @@ describe('a local storage location', () => {
         const read = await program.ask('GET', one(body.id))
         return read.body.storageUsedBytes === '1536' && read.body
       },
-      { deadlineMs: 10_000, what: 'the count' }
+      { deadlineMs: 10_000, what: 'the measurement' }
     )
     expect(counted).toMatchObject({
       storageUsed: '1.5 KB',
@@ -55,41 +55,44 @@ describe('a local storage location', () => {
     })
   })
 
-  test('that is nearly full is told of, once', async ({ program }) => {
+  test('that is nearly full raises one alert', async ({ program }) => {
     await using folder = await openTempFolder()
     await writeFile(join(folder.path, 'a.mp3'), Buffer.alloc(950))
     const { body } = await program.ask('POST', list, {
       body: { ...local(folder.path), storageQuotaBytes: '1000' }
     })
-    const told = async () => {
+    const findAlerts = async () => {
       const { notifications } = (await program.ask('GET', '/api/v1/main/notifications?source=storage')).body
       return notifications.filter(({ title }: { title: string }) => title.includes(folder.path))
     }
-    await waitFor(async () => (await told()).length > 0, { deadlineMs: 10_000, what: 'the notification' })
-    const again = async () => {
+    await waitFor(async () => (await findAlerts()).length > 0, {
+      deadlineMs: 10_000,
+      what: 'the notification'
+    })
+    const isMeasured = async () => {
       const [row] = await program.sql<{ isLater: boolean }[]>`
         select measure_at between now() and now() + interval '5.9 minutes' as "isLater"
         from storage_locations where id = ${body.id}`
       return row?.isLater ?? false
     }
     await program.sql`update storage_locations set measure_at = now() where id = ${body.id}`
-    await waitFor(again, { deadlineMs: 10_000, what: 'the second count' })
-    expect(await told()).toMatchObject([
+    await waitFor(isMeasured, { deadlineMs: 10_000, what: 'the second measurement' })
+    expect(await findAlerts()).toMatchObject([
       {
         type: 'warning',
         title: `Storage is 95 % full: ${folder.path}`,
-        body: 'It holds 950.0 B of 1000.0 B.'
+        body: 'It contains 950.0 B of 1000.0 B.'
       }
     ])
   })
 
-  test.for(['/etc', '/srv/../etc', 'srv/media', ''])('may not lie at %j', async (path, { program }) => {
+  test.for(['/etc', '/srv/../etc', 'srv/media', ''])('is refused at %j', async (path, { program }) => {
     const { status, body } = await program.ask('POST', list, { body: local(path) })
     expect(status).toBe(400)
     expect(body.extra_data.errors).toMatchObject([{ field: 'path' }])
   })
 
-  test('is one place per type', async ({ program }) => {
+  test('is unique per type', async ({ program }) => {
     await program.ask('POST', list, { body: local('/srv/one-place') })
     const again = await program.ask('POST', list, { body: local('/srv//one-place/') })
     expect(again.status).toBe(409)
@@ -98,7 +101,7 @@ describe('a local storage location', () => {
     expect(other.status).toBe(200)
   })
 
-  test('that a station uses names it, and stays', async ({ program }) => {
+  test('that a station uses lists it and cannot be deleted', async ({ program }) => {
     const stationId = await seedStation(program.sql)
     const { body } = await program.ask('POST', list, { body: local('/srv/in-use') })
     await program.sql`update stations set media_storage_location_id = ${body.id} where id = ${stationId}`
@@ -129,7 +132,7 @@ describe('the quota', () => {
     await program.ask('DELETE', one(body.id))
   })
 
-  test('of an update is the view that differs from what is stored', async ({ program }) => {
+  test('of an update is the field that differs from the stored value', async ({ program }) => {
     const made = await program.ask('POST', list, {
       body: { ...local('/srv/quota-put'), storageQuotaBytes: '5000' }
     })
@@ -158,7 +161,7 @@ describe('the quota', () => {
 })
 
 describe('secrets of a storage location', () => {
-  test('never come back, and stay until another one or null is sent', async ({ program }) => {
+  test('are not returned, and kept until another value or null is sent', async ({ program }) => {
     const { body } = await program.ask('POST', list, { body: { ...s3, s3Bucket: 'kept' } })
     expect(body).toMatchObject({ s3CredentialKey: 'key', s3CredentialSecret: '', uri: 's3://kept' })
     const stored = async () => {
@@ -179,7 +182,7 @@ describe('secrets of a storage location', () => {
     expect(audit[0]?.['fields']).toEqual(['s3CredentialSecret'])
   })
 
-  test('are asked for by the adapter', async ({ program }) => {
+  test('are required by the adapter', async ({ program }) => {
     const fields = async (body: object) =>
       (await program.ask('POST', list, { body: { type: 'backup', ...body } })).body.extra_data.errors.map(
         ({ field }: { field: string }) => field
@@ -193,7 +196,7 @@ describe('secrets of a storage location', () => {
     ])
   })
 
-  test('type and adapter stay as they were made', async ({ program }) => {
+  test('type and adapter cannot be changed', async ({ program }) => {
     const { body } = await program.ask('POST', list, { body: local('/srv/fixed') })
     const { status, body: refusal } = await program.ask('PUT', one(body.id), {
       body: { type: 'backup', adapter: 'sftp' }
@@ -210,7 +213,7 @@ describe('secrets of a storage location', () => {
 })
 
 describe('a bucket', () => {
-  test('is looked for when that is asked for, and counted', async ({ program }) => {
+  test('is checked on request, and measured', async ({ program }) => {
     await using server = await startS3()
     await server.put({ 'backups/a': 1000, 'backups/b/c': 24, 'other/d': 5000 })
     const { settings } = server
@@ -241,7 +244,7 @@ describe('a bucket', () => {
         const read = await program.ask('GET', one(made.body.id))
         return read.body.storageUsedBytes !== '0' && read.body
       },
-      { deadlineMs: 10_000, what: 'the count' }
+      { deadlineMs: 10_000, what: 'the measurement' }
     )
     expect(counted).toMatchObject({ storageUsedBytes: '1024', storageUsed: '1.0 KB' })
   })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../src/embedded/free-port.ts'
 import type { S3Settings } from '../../src/storage/location.ts'
 import { checkS3, measureS3 } from '../../src/storage/s3.ts'
-import { checkLocation, measureLocation } from '../../src/storage/size.ts'
+import { runHere } from '../../src/storage/tasks.ts'
 import { startS3, type S3Server } from '../support/s3.ts'
 import { startSilentServer } from '../support/silent-server.ts'
 import { waitFor } from '../support/wait.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => server[Symbol.asyncDispose]())
 
-test('what is below a path is counted, nested, and nothing beside it', async () => {
+test('only objects below a path are measured', async () => {
   expect(await measureS3(server.settings, 'music', signal)).toEqual({
     usedBytes: 1_021n,
     files: 3,
@@ -43,7 +43,7 @@ test('what is below a path is counted, nested, and nothing beside it', async () 
   expect(await measureS3(server.settings, 'nothing', signal)).toMatchObject({ usedBytes: 0n, files: 0 })
 })
 
-test('a listing of several pages is counted whole', async () => {
+test('all pages of a listing are measured', async () => {
   const all = 1_234
   const bytes = BigInt(Array.from({ length: all }, (_, at) => at % 10).reduce((sum, size) => sum + size))
   expect(await measureS3(server.settings, 'many', signal)).toMatchObject({ usedBytes: bytes, files: all })
@@ -55,61 +55,63 @@ test('a listing of several pages is counted whole', async () => {
 
 test('a location is measured and checked by its adapter', async () => {
   const location = { adapter: 's3', path: 'music', ...server.settings } as const
-  expect(await measureLocation(location, signal)).toMatchObject({ usedBytes: 1_021n })
-  await expect(checkLocation(location, signal)).resolves.toBeUndefined()
+  expect(await runHere({ work: 'measure', location }, signal)).toMatchObject({ usedBytes: 1_021n })
+  await expect(runHere({ work: 'check', location }, signal)).resolves.toBeNull()
 })
 
-describe('what is wrong is told in one word, and no secret with it:', () => {
+describe('a fault has one reason and contains no secret:', () => {
   const secret = 'a-very-secret-secret'
   test.for<[string, Partial<S3Settings>, string]>([
     ['another secret', { credentialSecret: secret }, 'denied'],
     ['an unknown key', { credentialKey: 'stranger', credentialSecret: secret }, 'denied'],
-    ['a bucket that is not there', { bucket: 'missing' }, 'no_bucket'],
-    ['a name that no bucket can have', { bucket: '../x', credentialSecret: secret }, 'unusable'],
-    ['an endpoint that is none', { endpoint: 'http://', credentialSecret: secret }, 'unusable'],
-    ['a key that cannot be sent', { credentialKey: 'a\nb', credentialSecret: secret }, 'unusable']
-  ])('%s', async ([, change, word]) => {
+    ['a missing bucket', { bucket: 'missing' }, 'no_bucket'],
+    ['an invalid bucket name', { bucket: '../x', credentialSecret: secret }, 'unusable'],
+    ['an invalid endpoint', { endpoint: 'http://', credentialSecret: secret }, 'unusable'],
+    ['a key with a line break', { credentialKey: 'a\nb', credentialSecret: secret }, 'unusable']
+  ])('%s', async ([, change, reason]) => {
     const settings = { ...server.settings, ...change }
     const uses = [async () => checkS3(settings, signal), async () => measureS3(settings, 'music', signal)]
     for (const use of uses) {
       const fault: unknown = await use().catch((error: unknown) => error)
-      expect(fault).toMatchObject({ word })
+      expect(fault).toMatchObject({ reason })
       expect(inspect(fault, { depth: 9, showHidden: true })).not.toContain(secret)
     }
   })
 })
 
-test('a server that is away cannot be reached', async () => {
+test('a server that is down is unreachable', async () => {
   const settings = { ...server.settings, endpoint: `http://127.0.0.1:${await freePort()}` }
   await expect(checkS3(settings, signal)).rejects.toMatchObject({
-    word: 'unreachable',
+    reason: 'unreachable',
     message: 'The server cannot be reached (ECONNREFUSED).'
   })
 })
 
-test('a server that never answers is left when the time is up, and the connection closed', async () => {
+test('a server that does not respond times out, and the connection is closed', async () => {
   await using silent = await startSilentServer()
   const settings = { ...server.settings, endpoint: `http://127.0.0.1:${silent.port}` }
   const stop = new AbortController()
   const checking = checkS3(settings, stop.signal)
   await waitFor(() => silent.open() > 0, { deadlineMs: 5_000, what: 'a connection' })
   stop.abort(new DOMException('late', 'TimeoutError'))
-  await expect(checking).rejects.toMatchObject({ word: 'timed_out' })
+  await expect(checking).rejects.toMatchObject({ reason: 'timed_out' })
   await waitFor(() => silent.open() === 0, { deadlineMs: 5_000, what: 'the end of the connection' })
-  await expect(measureS3(settings, '', AbortSignal.timeout(50))).rejects.toMatchObject({ word: 'timed_out' })
-  await expect(measureS3(settings, '', AbortSignal.abort(new Error('the end')))).rejects.toThrow('the end')
+  await expect(measureS3(settings, '', AbortSignal.timeout(50))).rejects.toMatchObject({
+    reason: 'timed_out'
+  })
+  await expect(measureS3(settings, '', AbortSignal.abort(new Error('shutdown')))).rejects.toThrow('shutdown')
 })
 
-describe('what is no listing is not taken for one:', () => {
+describe('an invalid listing is rejected:', () => {
   const page = (inner: string) => `<?xml version="1.0"?><ListBucketResult>${inner}</ListBucketResult>`
   test.for([
     [
-      'a page that comes again and again',
+      'a page that repeats',
       200,
       page('<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>')
     ],
-    ['a page without a way on', 200, page('<IsTruncated>true</IsTruncated>')],
-    ['a size that is no number', 200, page('<Contents><Key>a</Key><Size>much</Size></Contents>')],
+    ['a page without a continuation token', 200, page('<IsTruncated>true</IsTruncated>')],
+    ['a size that is not a number', 200, page('<Contents><Key>a</Key><Size>much</Size></Contents>')],
     ['a web page', 200, '<html><body>It works!</body></html>'],
     ['nothing', 200, ''],
     ['not found', 404, 'no such page'],
@@ -121,7 +123,7 @@ describe('what is no listing is not taken for one:', () => {
     const port = typeof address === 'object' && address ? address.port : 0
     const settings = { ...server.settings, endpoint: `http://127.0.0.1:${port}` }
     const measuring = measureS3(settings, '', signal)
-    await expect(measuring).rejects.toMatchObject({ word: 'unusable' })
+    await expect(measuring).rejects.toMatchObject({ reason: 'unusable' })
     await new Promise(resolve => http.close(resolve))
   })
 })

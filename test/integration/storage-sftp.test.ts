@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { freePort } from '../../src/embedded/free-port.ts'
 import type { SftpSettings } from '../../src/storage/location.ts'
 import { checkSftp, measureSftp } from '../../src/storage/sftp.ts'
-import { checkLocation, measureLocation } from '../../src/storage/size.ts'
+import { runHere } from '../../src/storage/tasks.ts'
 import { childrenOf } from '../support/child-process.ts'
 import { startChurn } from '../support/churn.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -43,7 +43,7 @@ afterEach(async () => {
   })
 })
 
-test('every regular file below a folder is counted by its size, exactly', async () => {
+test('the sizes of all regular files below a folder are summed up', async () => {
   const inner = join(folder, 'a', 'b', 'c')
   await mkdir(inner, { recursive: true })
   await writeFile(join(folder, 'one'), Buffer.alloc(1_001))
@@ -51,7 +51,7 @@ test('every regular file below a folder is counted by its size, exactly', async 
   await writeFile(join(inner, 'empty'), '')
   await writeFile(join(inner, 'large'), '')
   await truncate(join(inner, 'large'), 5 * 1024 ** 3)
-  // Several pages of a listing, which OpenSSH sends in hundreds.
+  // Several pages: OpenSSH lists 100 entries at a time.
   const length = sized({ quick: 250, deep: 1_100 })
   const many = Array.from({ length }, (_, at) => at % 10)
   await Promise.all(many.map(async (size, at) => writeFile(join(folder, 'a', `${at}`), Buffer.alloc(size))))
@@ -63,7 +63,7 @@ test('every regular file below a folder is counted by its size, exactly', async 
   })
 })
 
-test('many folders are counted whole', async () => {
+test('many folders are measured', async () => {
   const length = sized({ quick: 60, deep: 200 })
   const names = Array.from({ length }, (_, at) => join(folder, `${at % 5}`, `${at}`))
   await Promise.all(
@@ -79,7 +79,7 @@ test('many folders are counted whole', async () => {
   })
 })
 
-test('links in a folder count for nothing, a link to the folder leads there', async () => {
+test('links in a folder are not counted, a link to the folder is followed', async () => {
   const [files, way] = [join(folder, 'files'), join(folder, 'way')]
   await mkdir(files)
   await writeFile(join(folder, 'outside'), Buffer.alloc(5_000))
@@ -90,31 +90,33 @@ test('links in a folder count for nothing, a link to the folder leads there', as
   expect(await measureSftp(byKey, way, signal)).toMatchObject({ usedBytes: 5n, files: 1, skipped: 0 })
 })
 
-test('a folder that may not be listed is skipped and told, unless it is the location itself', async () => {
+test('a folder that cannot be listed is skipped, unless it is the location itself', async () => {
   const closed = join(folder, 'closed')
   await mkdir(closed, 0)
   await writeFile(join(folder, 'seen'), Buffer.alloc(10))
   expect(await measureSftp(byKey, folder, signal)).toMatchObject({ usedBytes: 10n, files: 1, skipped: 1 })
-  await expect(measureSftp(byKey, closed, signal)).rejects.toMatchObject({ word: 'denied' })
-  await expect(checkSftp(byKey, closed, signal)).rejects.toMatchObject({ word: 'denied' })
+  await expect(measureSftp(byKey, closed, signal)).rejects.toMatchObject({ reason: 'denied' })
+  await expect(checkSftp(byKey, closed, signal)).rejects.toMatchObject({ reason: 'denied' })
 })
 
-test('a folder whose name is not UTF-8 cannot be named and is told as skipped', async () => {
+test('a folder whose name is not UTF-8 is skipped', async () => {
   const latin = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x42, 0xf6])])
   await mkdir(latin)
   await writeFile(Buffer.concat([latin, Buffer.from('/unseen')]), 'seven b')
   expect(await measureSftp(byKey, folder, signal)).toMatchObject({ usedBytes: 0n, files: 0, skipped: 1 })
 })
 
-test('a folder that is not there holds nothing, a file is none', async () => {
+test('a missing folder is empty, and a file is not a folder', async () => {
   const missing = join(folder, 'not-yet')
   expect(await measureSftp(byKey, missing, signal)).toMatchObject({ usedBytes: 0n, files: 0, skipped: 0 })
-  await expect(checkSftp(byKey, missing, signal)).rejects.toMatchObject({ word: 'no_folder' })
+  await expect(checkSftp(byKey, missing, signal)).rejects.toMatchObject({ reason: 'no_folder' })
   await writeFile(join(folder, 'file'), '')
-  await expect(checkSftp(byKey, join(folder, 'file'), signal)).rejects.toMatchObject({ word: 'not_a_folder' })
+  await expect(checkSftp(byKey, join(folder, 'file'), signal)).rejects.toMatchObject({
+    reason: 'not_a_folder'
+  })
 })
 
-test('files and folders that vanish while they are counted do no harm', async () => {
+test('files and folders that vanish are not counted', async () => {
   await writeFile(join(folder, 'stays'), Buffer.alloc(7))
   await using churn = startChurn(join(folder, 'inner'))
   const deadline = AbortSignal.timeout(20_000)
@@ -128,39 +130,39 @@ test('files and folders that vanish while they are counted do no harm', async ()
   expect(churn.cycles()).toBeGreaterThan(0)
 })
 
-test('a location is measured and checked by its adapter, with an encrypted key as well', async () => {
+test('a location is measured and checked by its adapter, with an encrypted key too', async () => {
   await writeFile(join(folder, 'song'), 'abc')
   const settings = { ...byKey, privateKey: server.encryptedKey, privateKeyPassPhrase: server.passPhrase }
   const location = { adapter: 'sftp', path: folder, ...settings } as const
-  expect(await measureLocation(location, signal)).toMatchObject({ usedBytes: 3n, files: 1 })
-  await expect(checkLocation(location, signal)).resolves.toBeUndefined()
+  expect(await runHere({ work: 'measure', location }, signal)).toMatchObject({ usedBytes: 3n, files: 1 })
+  await expect(runHere({ work: 'check', location }, signal)).resolves.toBeNull()
 })
 
-test.runIf(isRoot)('a password opens the session too (sshd checks passwords only as root)', async () => {
+test.runIf(isRoot)('a password opens a session (sshd checks passwords only as root)', async () => {
   const byPassword = { ...byKey, privateKey: '', password: server.password }
   await expect(checkSftp(byPassword, folder, signal)).resolves.toBeUndefined()
 })
 
-describe('what is wrong is told in one word, and no secret with it:', () => {
+describe('a fault has one reason and contains no secret:', () => {
   const secret = 'a-very-secret-secret'
   test.for<[string, () => Partial<SftpSettings>, string]>([
     ['another password', () => ({ privateKey: '', password: secret }), 'denied'],
-    ['nothing to enter with', () => ({ privateKey: '' }), 'denied'],
+    ['no credentials', () => ({ privateKey: '' }), 'denied'],
     ['an unknown user', () => ({ username: 'stranger', password: secret }), 'denied'],
-    ["a stranger's key", () => ({ privateKey: server.strangersKey }), 'denied'],
-    ['what is no key', () => ({ privateKey: secret }), 'bad_key'],
+    ['an unauthorized key', () => ({ privateKey: server.strangersKey }), 'denied'],
+    ['an invalid key', () => ({ privateKey: secret }), 'bad_key'],
     [
-      'another pass phrase',
+      'a wrong passphrase',
       () => ({ privateKey: server.encryptedKey, privateKeyPassPhrase: secret }),
       'bad_key'
     ],
-    ['no pass phrase', () => ({ privateKey: server.encryptedKey }), 'bad_key'],
+    ['no passphrase', () => ({ privateKey: server.encryptedKey }), 'bad_key'],
     [
-      'a pass phrase that would be hashed for years',
+      'a passphrase with too many rounds',
       () => ({ privateKey: endlessKey(server.encryptedKey), privateKeyPassPhrase: secret }),
       'bad_key'
     ]
-  ])('%s', async ([, change, word]) => {
+  ])('%s', async ([, change, reason]) => {
     const settings = { ...byKey, ...change() }
     const uses = [
       async () => checkSftp(settings, folder, signal),
@@ -168,7 +170,7 @@ describe('what is wrong is told in one word, and no secret with it:', () => {
     ]
     for (const use of uses) {
       const fault: unknown = await use().catch((error: unknown) => error)
-      expect(fault).toMatchObject({ word })
+      expect(fault).toMatchObject({ reason })
       const text = inspect(fault, { depth: 9, showHidden: true })
       expect(text).not.toContain(secret)
       expect(text).not.toContain('PRIVATE KEY')
@@ -176,34 +178,34 @@ describe('what is wrong is told in one word, and no secret with it:', () => {
   })
 })
 
-test('a server that is away cannot be reached', async () => {
+test('a server that is down is unreachable', async () => {
   const away = { ...byKey, port: await freePort() }
   await expect(checkSftp(away, folder, signal)).rejects.toMatchObject({
-    word: 'unreachable',
+    reason: 'unreachable',
     message: 'The server cannot be reached (ECONNREFUSED).'
   })
 })
 
-test('a web server is no SFTP server', async () => {
+test('a web server is not an SFTP server', async () => {
   const http = createServer()
   await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  await expect(checkSftp({ ...byKey, port }, folder, signal)).rejects.toMatchObject({ word: 'unusable' })
+  await expect(checkSftp({ ...byKey, port }, folder, signal)).rejects.toMatchObject({ reason: 'unusable' })
   await new Promise(resolve => http.close(resolve))
 })
 
-test('a server that never answers is left when the time is up, and the connection closed', async () => {
+test('a server that does not respond times out, and the connection is closed', async () => {
   await using silent = await startSilentServer()
   const stop = new AbortController()
   const checking = checkSftp({ ...byKey, port: silent.port }, folder, stop.signal)
   await waitFor(() => silent.open() > 0, { deadlineMs: 5_000, what: 'a connection' })
   stop.abort(late())
-  await expect(checking).rejects.toMatchObject({ word: 'timed_out' })
+  await expect(checking).rejects.toMatchObject({ reason: 'timed_out' })
   await waitFor(() => silent.open() === 0, { deadlineMs: 5_000, what: 'the end of the connection' })
 })
 
-test('a session that hangs is left when the time is up', async () => {
+test('a session that hangs times out', async () => {
   await mkdir(join(folder, 'inner'))
   const stop = new AbortController()
   const measuring = measureSftp(byKey, folder, stop.signal)
@@ -214,23 +216,23 @@ test('a session that hangs is left when the time is up', async () => {
   process.kill(session, 'SIGSTOP')
   try {
     stop.abort(late())
-    await expect(measuring).rejects.toMatchObject({ word: 'timed_out' })
+    await expect(measuring).rejects.toMatchObject({ reason: 'timed_out' })
   } finally {
     process.kill(session, 'SIGCONT')
   }
 })
 
-test('a measurement ends with the program', async () => {
+test('a measurement ends at shutdown', async () => {
   const stop = new AbortController()
   const measuring = measureSftp(byKey, folder, stop.signal)
-  stop.abort(new Error('the program ends'))
-  await expect(measuring).rejects.toThrow('the program ends')
+  stop.abort(new Error('shutdown'))
+  await expect(measuring).rejects.toThrow('shutdown')
   await expect(measureSftp(byKey, folder, AbortSignal.abort(late()))).rejects.toMatchObject({
-    word: 'timed_out'
+    reason: 'timed_out'
   })
 })
 
-/** The same key, claiming four billion rounds: they stand after the salt of 16 bytes, at byte 63. */
+/** Returns the key with four billion rounds declared: they follow the salt of 16 bytes, at byte 63. */
 function endlessKey(key: string): string {
   const [head, body, tail] = key.split(/(?<=BEGIN OPENSSH PRIVATE KEY-----\n)|(?=-----END)/)
   const bytes = Buffer.from(body ?? '', 'base64')

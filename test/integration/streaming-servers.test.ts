@@ -56,7 +56,7 @@ test('a new server is polled at once, and its data is shown until it is no longe
 
   await ok(program, 'PUT', `/api/admin/station/${id}`, { frontend_admin_password: 'wrong' })
   await waitFor(
-    async () => (await ok(program, 'GET', `/api/station/${id}/polls`))[0].problem.includes('the password'),
+    async () => (await ok(program, 'GET', `/api/station/${id}/polls`))[0].problem.includes('admin password'),
     { deadlineMs: 5_000, what: 'the wrong password to be noticed' }
   )
   await ok(program, 'PUT', `/api/admin/station/${id}`, { frontend_url: '' })

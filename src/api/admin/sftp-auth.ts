@@ -7,7 +7,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
-import { type LocationRecord, placeOf, recordColumns } from '../../storage/record.ts'
+import { type LocationRecord, withoutSecrets, recordColumns } from '../../storage/record.ts'
 import { parseBody } from '../core/parse.ts'
 import { type ApiRoute, json } from '../core/route.ts'
 import { exactly, oneOf } from '../core/schemas.ts'
@@ -128,7 +128,7 @@ async function homeOf({ stationId, locationId }: UserRow, services: ApiServices)
       : await sql<LocationRecord[]>`
           select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
   if (locationId !== null && !record) return null
-  if (record && record.adapter !== 'local') return locationUri(placeOf(record))
+  if (record && record.adapter !== 'local') return locationUri(withoutSecrets(record))
   const folder = record?.path ?? ownMediaFolder(stationId, config.DATA_DIR)
   const real = await withDeadline(lookMs, 'looking at a folder', () => resolveMediaFolder(folder, config))
   return real === null ? null : folder

@@ -13,23 +13,23 @@ import {
 } from '../../fields/field.ts'
 import { isInsideRoots, resolveInside } from '../../runtime/contained-files.ts'
 import { ApiError, type FieldError, TooManyRequests } from '../../runtime/errors.ts'
-import { StorageFault, type StorageFaultWord } from '../../storage/fault.ts'
-import { locationIdentity, locationUri, normalisePath, type StorageLocation } from '../../storage/location.ts'
+import { StorageFault, type StorageFaultReason } from '../../storage/fault.ts'
+import { locationIdentity, locationUri, normalizePath, type StorageLocation } from '../../storage/location.ts'
 import {
   allowedRoots,
-  blank,
-  type KeptRecord,
+  blankLocation,
+  type StoredLocation,
   type LocationRecord,
   assertComplete,
-  openKept,
+  openStoredSecret,
   openLocation,
   passwordTarget,
-  placeOf,
+  withoutSecrets,
   recordColumns
 } from '../../storage/record.ts'
-import { settleStorage } from '../../storage/refresh.ts'
-import { measureRemote } from '../../storage/remote.ts'
+import { resolveStorageAlerts } from '../../storage/refresh.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../storage/size.ts'
+import { runStorageTask } from '../../storage/tasks.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import {
   type WriteRequest,
@@ -122,8 +122,9 @@ const rules: ResourceRules<StorageFields> = {
     return [...settleQuota(write), ...settlePath(write), ...missingSettings(write.values)]
   },
   async wrote({ tx, before, values }, id) {
-    const isMoved = before === null || locationIdentity(placeOf(before)) !== locationIdentity(placeOf(values))
-    await tx`update storage_locations set place = ${locationIdentity(placeOf(values))} where id = ${id}`
+    const isMoved =
+      before === null || locationIdentity(withoutSecrets(before)) !== locationIdentity(withoutSecrets(values))
+    await tx`update storage_locations set place = ${locationIdentity(withoutSecrets(values))} where id = ${id}`
     // Only who sends a password says where it may go.
     if (values.sftpPassword !== before?.sftpPassword)
       await tx`update storage_locations set sftp_password_for = ${passwordTarget(values)} where id = ${id}`
@@ -136,7 +137,7 @@ const rules: ResourceRules<StorageFields> = {
     const message = `The storage location is used by ${stations.slice(0, 10).join(', ')}.`
     throw ApiError.ofFields([{ field: 'stations', code: 'in_use', message }], 'conflict')
   },
-  deleted: ({ tx, before }) => settleStorage(tx, before.id),
+  deleted: ({ tx, before }) => resolveStorageAlerts(tx, before.id),
   shown: render
 }
 
@@ -165,7 +166,7 @@ const sizeText = (quota: bigint) => (quota === 0n ? '' : formatSize(quota))
 
 function settlePath({ values, services }: Write<StorageFields>): FieldError[] {
   const { adapter } = values
-  const path = normalisePath(adapter, values.path)
+  const path = normalizePath(adapter, values.path)
   if (path === null) {
     const isAbsolute = adapter === 'local' || adapter === 'sftp'
     const code = values.path === '' && isAbsolute ? 'required' : 'invalid_format'
@@ -213,16 +214,16 @@ async function check({ services, id, values }: WriteRequest<StorageFields>): Pro
   const [stored] =
     id === null
       ? []
-      : await sql<KeptRecord[]>`select ${recordColumns(sql)} from storage_locations where id = ${id}`
+      : await sql<StoredLocation[]>`select ${recordColumns(sql)} from storage_locations where id = ${id}`
   if (id !== null && !stored) throw new ApiError('not-found')
   const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
-  const record: LocationRecord = { ...blank, ...stored, ...Object.fromEntries(sent) }
-  const path = normalisePath(record.adapter, record.path)
+  const record: LocationRecord = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
+  const path = normalizePath(record.adapter, record.path)
   if (path === null || missingSettings(record).length > 0) return []
   const location = openLocation({ ...record, path }, field => {
     const isKept = stored !== undefined && record[field] === stored[field]
     return isKept
-      ? openKept({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
+      ? openStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
       : record[field]
   })
   if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
@@ -231,27 +232,27 @@ async function check({ services, id, values }: WriteRequest<StorageFields>): Pro
     if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
       throw new StorageFault('denied')
     const task = { work: 'check', location, timeoutMs: checkMs } as const
-    await checks(() => measureRemote(task, AbortSignal.timeout(2 * checkMs)))
+    await checks(() => runStorageTask(task, AbortSignal.timeout(2 * checkMs)))
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error
-    if (error.word === 'incomplete') {
+    if (error.reason === 'incomplete') {
       const message = 'sftpPassword is required again, because the server or the user changed.'
       return [{ field: 'sftpPassword', code: 'required', message }]
     }
-    const isDenied = error.word === 'denied' || error.word === 'bad_key'
-    const field = blamed(location.adapter, error.word)
+    const isDenied = error.reason === 'denied' || error.reason === 'bad_key'
+    const field = blamed(location.adapter, error.reason)
     return [{ field, code: isDenied ? 'invalid_format' : 'not_found', message: error.message }]
   }
 }
 
 /** The field that an operator has to look at. */
-function blamed(adapter: StorageLocation['adapter'], word: StorageFaultWord): string {
-  if (word === 'no_folder' || word === 'not_a_folder' || adapter === 'local') return 'path'
+function blamed(adapter: StorageLocation['adapter'], reason: StorageFaultReason): string {
+  if (reason === 'no_folder' || reason === 'not_a_folder' || adapter === 'local') return 'path'
   if (adapter === 'dropbox') return 'dropboxAuthToken'
   if (adapter === 's3')
-    return word === 'denied' ? 's3CredentialKey' : word === 'no_bucket' ? 's3Bucket' : 's3Endpoint'
-  return word === 'denied' ? 'sftpUsername' : word === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
+    return reason === 'denied' ? 's3CredentialKey' : reason === 'no_bucket' ? 's3Bucket' : 's3Endpoint'
+  return reason === 'denied' ? 'sftpUsername' : reason === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
 }
 
 async function render(rows: readonly StoredRecord<StorageFields>[], { services, sql }: RenderContext) {
@@ -277,7 +278,7 @@ async function render(rows: readonly StoredRecord<StorageFields>[], { services, 
       storageAvailableBytes: available === null ? '' : String(available),
       storageUsedPercent: String(usedPercent(used, available)),
       isFull: String(isFull(used, available)),
-      uri: locationUri(placeOf(row)),
+      uri: locationUri(withoutSecrets(row)),
       stations: stations.get(row.id) ?? []
     }
   })

@@ -4,16 +4,16 @@ import { untilAborted } from '../../../src/storage/fault.ts'
 
 const never = new Promise<never>(() => {})
 
-test('what never comes is given up when the time is up', async () => {
-  await expect(untilAborted(AbortSignal.timeout(10), never)).rejects.toMatchObject({ word: 'timed_out' })
+test('a timeout rejects with a fault', async () => {
+  await expect(untilAborted(AbortSignal.timeout(10), never)).rejects.toMatchObject({ reason: 'timed_out' })
 })
 
-test('what is aborted for another reason says that reason', async () => {
-  const reason = new Error('the program ends')
+test('another reason of the signal is rethrown', async () => {
+  const reason = new Error('shutdown')
   await expect(untilAborted(AbortSignal.abort(reason), never)).rejects.toBe(reason)
 })
 
-test('what comes in time arrives, and so does its failure', async () => {
+test('a value or an error before the abort is passed on', async () => {
   const { signal } = new AbortController()
   await expect(untilAborted(signal, Promise.resolve(7))).resolves.toBe(7)
   await expect(untilAborted(signal, Promise.reject(new Error('no')))).rejects.toThrow('no')

@@ -5,13 +5,12 @@ import {
   type Adapter,
   locationIdentity,
   locationUri,
-  normalisePath,
-  type S3Location,
-  type SftpLocation
+  normalizePath,
+  type StorageLocation
 } from '../../../src/storage/location.ts'
 
 const adapters: Adapter[] = ['local', 's3', 'dropbox', 'sftp']
-const bucket: S3Location = {
+const bucket: Extract<StorageLocation, { adapter: 's3' }> = {
   adapter: 's3',
   path: 'station/media',
   bucket: 'radio',
@@ -20,7 +19,7 @@ const bucket: S3Location = {
   credentialKey: 'key',
   credentialSecret: 'very secret'
 }
-const server: SftpLocation = {
+const server: StorageLocation = {
   adapter: 'sftp',
   path: '/srv/radio',
   host: 'Files.example.org',
@@ -54,22 +53,22 @@ describe('a path becomes', () => {
     ['local', '/a\nb', null],
     ['local', '/\uD800', null]
   ] as const)('%s %j: %j', ([adapter, path, normal]) => {
-    expect(normalisePath(adapter, path)).toBe(normal)
+    expect(normalizePath(adapter, path)).toBe(normal)
   })
 })
 
 test('a path has at most 255 characters, counted in its canonical form', () => {
-  expect(normalisePath('s3', `./${'x'.repeat(255)}/`)).toBe('x'.repeat(255))
-  expect(normalisePath('s3', 'x'.repeat(256))).toBeNull()
+  expect(normalizePath('s3', `./${'x'.repeat(255)}/`)).toBe('x'.repeat(255))
+  expect(normalizePath('s3', 'x'.repeat(256))).toBeNull()
 })
 
-test('a canonical path stays as it is and names no folder twice', () => {
+test('normalizing a path twice changes nothing', () => {
   const part = constantFrom('a', 'b', '.', '..', '', ' ')
   assert(
     property(constantFrom(...adapters), array(part), string(), (adapter, parts, last) => {
-      const normal = normalisePath(adapter, [...parts, last].join('/'))
+      const normal = normalizePath(adapter, [...parts, last].join('/'))
       if (normal === null) return
-      expect(normalisePath(adapter, normal)).toBe(normal)
+      expect(normalizePath(adapter, normal)).toBe(normal)
       expect(normal.split('/')).not.toContain('..')
       expect(normal).not.toContain('//')
     })
@@ -101,7 +100,7 @@ describe('the uri of', () => {
   })
 })
 
-test('the same bucket name at two endpoints is two places, a slash or capitals make none', () => {
+test('a bucket name at two endpoints is two places; slashes and capitals do not matter', () => {
   const at = (endpoint: string) => locationIdentity({ ...bucket, endpoint })
   expect(at('https://s3.example.org')).toBe(at('https://S3.example.org:443/'))
   expect(new Set([at(''), at('https://s3.example.org'), at('http://s3.example.org')]).size).toBe(3)

@@ -1,36 +1,36 @@
 import { assert, nat, property, string, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { passPhraseRounds } from '../../../src/storage/sftp.ts'
+import { readKdfRounds } from '../../../src/storage/sftp.ts'
 
 const salt = Buffer.alloc(16, 7)
 
-test('the rounds of an encrypted key are read', () => {
+test('the KDF rounds of an encrypted key are read', () => {
   assert(
     property(nat(), rounds => {
-      expect(passPhraseRounds(keyOf('bcrypt', optionsOf(rounds)))).toBe(rounds)
+      expect(readKdfRounds(keyOf('bcrypt', optionsOf(rounds)))).toBe(rounds)
     })
   )
-  expect(passPhraseRounds(keyOf('bcrypt', optionsOf(0xffff_ffff)))).toBe(0xffff_ffff)
+  expect(readKdfRounds(keyOf('bcrypt', optionsOf(0xffff_ffff)))).toBe(0xffff_ffff)
 })
 
-test('a key without a pass phrase has none', () => {
-  expect(passPhraseRounds(keyOf('none', Buffer.alloc(0)))).toBe(0)
+test('a key without a passphrase has 0 rounds', () => {
+  expect(readKdfRounds(keyOf('none', Buffer.alloc(0)))).toBe(0)
 })
 
-test('nothing that is pasted breaks it', () => {
+test('any text is handled', () => {
   assert(
     property(uint8Array(), string(), nat(70), (bytes, text, length) => {
       const cut = Buffer.from(contentOf('bcrypt', optionsOf(16))).subarray(0, length)
-      for (const key of [text, armoured(Buffer.from(bytes)), armoured(Buffer.concat([cut, bytes]))]) {
-        expect(passPhraseRounds(key)).toBeGreaterThanOrEqual(0)
+      for (const key of [text, armored(Buffer.from(bytes)), armored(Buffer.concat([cut, bytes]))]) {
+        expect(readKdfRounds(key)).toBeGreaterThanOrEqual(0)
       }
     })
   )
 })
 
 function keyOf(kdf: string, options: Buffer): string {
-  return armoured(contentOf(kdf, options))
+  return armored(contentOf(kdf, options))
 }
 
 function contentOf(kdf: string, options: Buffer): Buffer {
@@ -52,7 +52,7 @@ function numberOf(value: number): Buffer {
   return bytes
 }
 
-function armoured(content: Buffer): string {
+function armored(content: Buffer): string {
   const text = content.toString('base64').replace(/(.{70})/g, '$1\n')
   return `-----BEGIN OPENSSH PRIVATE KEY-----\n${text}\n-----END OPENSSH PRIVATE KEY-----\n`
 }

@@ -1,26 +1,35 @@
 import { expect, test } from 'vitest'
 
 import { openSecrets } from '../../../src/security/secrets.ts'
-import { blank, type KeptRecord, openKept, passwordTarget, purposeOf } from '../../../src/storage/record.ts'
+import {
+  blankLocation,
+  type StoredLocation,
+  openStoredSecret,
+  passwordTarget,
+  secretPurpose
+} from '../../../src/storage/record.ts'
 
 const secrets = openSecrets(new Uint8Array(32))
-const server = { ...blank, adapter: 'sftp', sftpHost: 'Files.example', sftpUsername: 'dj' } as const
-const kept: KeptRecord = {
+const server = { ...blankLocation, adapter: 'sftp', sftpHost: 'Files.example', sftpUsername: 'dj' } as const
+const stored: StoredLocation = {
   ...server,
-  sftpPassword: secrets.seal('secret', purposeOf('sftpPassword')),
-  sftpPrivateKey: secrets.seal('key', purposeOf('sftpPrivateKey')),
+  sftpPassword: secrets.seal('secret', secretPurpose('sftpPassword')),
+  sftpPrivateKey: secrets.seal('key', secretPurpose('sftpPrivateKey')),
   sftpPasswordFor: passwordTarget(server)
 }
-const opened = (change: Partial<KeptRecord>) => openKept({ ...kept, ...change }, 'sftpPassword', secrets)
+const openPassword = (change: Partial<StoredLocation>) =>
+  openStoredSecret({ ...stored, ...change }, 'sftpPassword', secrets)
 
-test('a kept password is for the user and the server it was entered for', () => {
-  expect(opened({})).toBe('secret')
-  expect(opened({ sftpHost: 'files.EXAMPLE', sftpPort: 22 })).toBe('secret')
-  expect(opened({ sftpHost: 'elsewhere.example' })).toBe('')
-  expect(opened({ sftpPort: 2222 })).toBe('')
-  expect(opened({ sftpUsername: 'somebody' })).toBe('')
+test('a password is only opened for the user and server it was entered for', () => {
+  expect(openPassword({})).toBe('secret')
+  expect(openPassword({ sftpHost: 'files.EXAMPLE', sftpPort: 22 })).toBe('secret')
+  expect(openPassword({ sftpHost: 'elsewhere.example' })).toBe('')
+  expect(openPassword({ sftpPort: 2222 })).toBe('')
+  expect(openPassword({ sftpUsername: 'somebody' })).toBe('')
 })
 
-test('a key never leaves this machine, so it stays of use', () => {
-  expect(openKept({ ...kept, sftpHost: 'elsewhere.example' }, 'sftpPrivateKey', secrets)).toBe('key')
+test('a private key is never sent, so it is always opened', () => {
+  expect(openStoredSecret({ ...stored, sftpHost: 'elsewhere.example' }, 'sftpPrivateKey', secrets)).toBe(
+    'key'
+  )
 })

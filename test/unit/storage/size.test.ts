@@ -6,7 +6,7 @@ import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../..
 const bytes = bigInt({ min: 0n, max: 2n ** 63n - 1n })
 const known = option(bytes)
 
-describe('a number of bytes reads', () => {
+describe('bytes are formatted', () => {
   test.for([
     [0n, '0.0 B'],
     [999n, '999.0 B'],
@@ -30,7 +30,7 @@ describe('a number of bytes reads', () => {
   })
 })
 
-describe('a size is understood', () => {
+describe('a size is parsed', () => {
   test.for([
     ['50 GB', 53687091200n],
     ['1.5gb', 1610612736n],
@@ -47,19 +47,19 @@ describe('a size is understood', () => {
   })
 
   test.for(['-1', '5O GB', '1,5 GB', '.5 GB', '1. GB', '1 GBB', '1 iB2', ' ', 'GB', '1e3', '9'.repeat(65)])(
-    '%s is none',
+    '%s is invalid',
     text => {
       expect(parseSize(text)).toBeNull()
     }
   )
 })
 
-test('reading what was written loses less than a tenth of the unit, and never gains', () => {
+test('parsing a formatted size loses less than a tenth of the unit', () => {
   assert(
     property(bytes, value => {
       const back = parseSize(formatSize(value)) ?? -1n
       expect(back).toBeLessThanOrEqual(value)
-      // One tenth of the largest unit below it, which is at most the value itself, and the byte that is cut.
+      // A tenth of the unit, which is at most the value, and a rounded-off byte.
       expect(value - back).toBeLessThanOrEqual(value / 10n + 1n)
     })
   )
@@ -86,7 +86,7 @@ describe('used of available is', () => {
   })
 })
 
-test('percent is 0 only for nothing or an unknown capacity, and 100 only when all is used', () => {
+test('percent is 0 only if nothing is used or the capacity is unknown, and 100 only if all is used', () => {
   assert(
     property(bytes, known, (used, available) => {
       const percent = usedPercent(used, available)

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, integer, letrec, maxSafeNat, nat, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { walk } from '../../../src/storage/local.ts'
+import { walkTree } from '../../../src/storage/walk.ts'
 
 interface Tree {
   bytes: number
@@ -20,7 +20,7 @@ const { tree } = letrec<{ tree: Tree }>(tie => ({
 
 const { signal } = new AbortController()
 
-test('a tree is summed up whole, with never more folders at a time than allowed', async () => {
+test('a whole tree is summed up, within the concurrency limit', async () => {
   await assert(
     asyncProperty(tree, integer({ min: 1, max: 4 }), async (top, concurrency) => {
       let running = 0
@@ -31,22 +31,22 @@ test('a tree is summed up whole, with never more folders at a time than allowed'
         running -= 1
         return { usedBytes: BigInt(folder.bytes), files: 1, folders: folder.inner, skipped: folder.skipped }
       }
-      expect(await walk(top, read, concurrency, signal)).toEqual(sum(top))
+      expect(await walkTree(top, read, concurrency, signal)).toEqual(sum(top))
       expect(most).toBeLessThanOrEqual(concurrency)
       expect(running).toBe(0)
     })
   )
 })
 
-test('what cannot be read ends the walk', async () => {
+test('an error of a read ends the walk', async () => {
   const read = async (depth: number) => {
     if (depth === 3) throw new Error('no further')
     return { usedBytes: 1n, files: 1, folders: [depth + 1, depth + 1], skipped: 0 }
   }
-  await expect(walk(0, read, 2, signal)).rejects.toThrow('no further')
+  await expect(walkTree(0, read, 2, signal)).rejects.toThrow('no further')
 })
 
-test('a tree without end is left when the signal says so', async () => {
+test('a walk of an endless tree ends when the signal is aborted', async () => {
   const stop = new AbortController()
   let folders = 0
   const read = async (folder: number) => {
@@ -54,7 +54,7 @@ test('a tree without end is left when the signal says so', async () => {
     if (folders === 100) stop.abort(new Error('enough'))
     return { usedBytes: 1n, files: 1, folders: [folder, folder], skipped: 0 }
   }
-  await expect(walk(0, read, 2, stop.signal)).rejects.toThrow('enough')
+  await expect(walkTree(0, read, 2, stop.signal)).rejects.toThrow('enough')
   expect(folders).toBeLessThanOrEqual(102)
 })
 

@@ -1,0 +1,94 @@
+import { Worker } from 'node:worker_threads'
+
+import { builtFile } from '../runtime/program-files.ts'
+import { StorageFault, type StorageFaultReason, untilAborted } from './fault.ts'
+import { checkLocal, measureLocal } from './local.ts'
+import type { StorageLocation } from './location.ts'
+import type { Usage } from './walk.ts'
+
+/**
+ * `check` verifies that a location can be used without reading all of it, `measure` reads its whole tree or
+ * listing. Of a Dropbox only the settings are checked.
+ */
+export interface StorageTask {
+  readonly work: 'check' | 'measure'
+  readonly location: StorageLocation
+}
+
+export interface TimedTask extends StorageTask {
+  readonly timeoutMs: number
+}
+
+/** The message of the thread in `remote-thread.ts`. */
+export type TaskResult =
+  | { readonly usage: Usage | null }
+  | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
+
+/** Time for the start and the end of a thread. */
+const threadOverheadMs = 5_000
+
+/**
+ * Runs a task. S3 and SFTP run in a thread: decrypting a key can take seconds, and their clients block the
+ * event loop. Returns null for a check and for a Dropbox. Throws a `StorageFault`, or the reason of `signal`.
+ */
+export async function runStorageTask(task: TimedTask, signal: AbortSignal): Promise<Usage | null> {
+  const { location, timeoutMs } = task
+  const isThreaded = location.adapter === 's3' || location.adapter === 'sftp'
+  const timeout = AbortSignal.timeout(isThreaded ? timeoutMs + threadOverheadMs : timeoutMs)
+  const limit = AbortSignal.any([signal, timeout])
+  return isThreaded ? runInThread(task, limit) : runHere(task, limit)
+}
+
+async function runInThread(task: TimedTask, signal: AbortSignal): Promise<Usage | null> {
+  signal.throwIfAborted()
+  const thread = new Worker(builtFile('src/storage/remote-thread.js'), { workerData: task })
+  try {
+    const result = await untilAborted(
+      signal,
+      new Promise<TaskResult>((resolve, reject) => {
+        thread.once('message', resolve)
+        thread.once('error', reject)
+        thread.once('exit', () => reject(new Error('the storage thread exited without a result')))
+      })
+    )
+    if ('fault' in result) throw new StorageFault(result.fault.reason, result.fault.code)
+    return result.usage
+  } finally {
+    await thread.terminate()
+  }
+}
+
+/** Runs a task on this thread; see `runStorageTask`. */
+export async function runHere({ work, location }: StorageTask, signal: AbortSignal): Promise<Usage | null> {
+  const isCheck = work === 'check'
+  switch (location.adapter) {
+    case 'local':
+      if (!isCheck) return measureLocal(location.path, signal)
+      await checkLocal(location.path, signal)
+      return null
+    case 's3': {
+      const { checkS3, measureS3 } = await loadS3()
+      if (!isCheck) return measureS3(location, location.path, signal)
+      await checkS3(location, signal)
+      return null
+    }
+    case 'sftp': {
+      const { checkSftp, measureSftp } = await import('./sftp.ts')
+      if (!isCheck) return measureSftp(location, location.path, signal)
+      await checkSftp(location, location.path, signal)
+      return null
+    }
+    case 'dropbox':
+      if (isCheck && location.authToken === '') throw new StorageFault('incomplete')
+      return null
+    default:
+      return location satisfies never
+  }
+}
+
+/** Loaded on demand: the client is large, and most installations do not need it. */
+async function loadS3() {
+  // The version is pinned, so its warning about later versions does not help an operator.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+  return import('./s3.ts')
+}
