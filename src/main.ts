@@ -16,7 +16,7 @@ import {
   supervise
 } from './embedded/supervise.ts'
 import { assertAddressIsFree } from './http/port.ts'
-import { checkMediaDir, importFolder, prepareDemo } from './media/demo-station.ts'
+import { checkMediaDir, importFolder, prepareDemo } from './media/demo.ts'
 import { superviseChild } from './runtime/children.ts'
 import type { Logger } from './runtime/log.ts'
 import { runService } from './shutdown.ts'

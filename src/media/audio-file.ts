@@ -1,58 +1,72 @@
+import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
 import {
   CouldNotDetermineFileTypeError,
   type IAudioMetadata,
   type ICommonTagsResult,
+  type IPicture,
   parseFromTokenizer,
   UnsupportedFileTypeError
 } from 'music-metadata'
 import { BufferSizeError } from 'strtok3'
 
+import type { Artwork } from '../db/media-rows.ts'
+import { NotRegularFileError, OutsideRootsError } from '../runtime/contained-files.ts'
+import { imageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, longest, type Tags } from '../songs/song.ts'
-import { chooseCover, type Cover } from './cover.ts'
 import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
+import { outsideReason } from './scan.ts'
 
-/** What one audio file tells of itself. */
 export interface AudioFile extends Tags {
-  cover: Cover | null
+  cover: Artwork | null
 }
 
-const timeLimitMs = 10_000
-/** MP3 up to this size are measured rather than estimated, in about a third of a second. */
-const maxWalkedBytes = 64 * 1024 * 1024
+const timeoutMs = 10_000
+/** Up to this size an MP3 is scanned, in about 0.3 seconds, instead of estimating its duration. */
+const maxScannedBytes = 64 * 1024 * 1024
 /** The range of the column: 24 days. */
 const maxDurationMs = 2_147_483_647
+const maxCoverBytes = 5 * 1024 * 1024
 
 /**
- * Reads tags, length and cover of a regular file whose format is told by its content. Takes at most about ten
- * seconds and 64 MiB. The file must lie inside one of `realRoots`, which are real paths. Whatever is wrong
- * with the file is thrown as an `UnusableFile`.
+ * Reads tags, duration and cover of a regular file; its content determines the format. Takes at most about ten
+ * seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. Throws an
+ * `UnusableFile` for any problem of the file.
  */
 export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
   try {
-    const tokenizer = await FileTokenizer.open(path, realRoots, performance.now() + timeLimitMs)
+    const tokenizer = await FileTokenizer.open(path, realRoots, performance.now() + timeoutMs)
     try {
       return await read(tokenizer, path)
     } finally {
       await tokenizer.close()
     }
   } catch (error) {
-    throw asUnusable(error)
+    throw error instanceof UnusableFile ? error : new UnusableFile(describeProblem(error), { cause: error })
   }
+}
+
+function describeProblem(error: unknown): string {
+  if (error instanceof OutsideRootsError) return outsideReason
+  if (error instanceof NotRegularFileError) return 'it is not a regular file'
+  if (error instanceof CouldNotDetermineFileTypeError || error instanceof UnsupportedFileTypeError)
+    return 'it is not audio'
+  if (error instanceof BufferSizeError) return 'one of its tags is larger than 32 MiB'
+  const message = error instanceof Error ? error.message : String(error)
+  return `it cannot be read (${cleanLine(message, 200)})`
 }
 
 async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> {
   if (tokenizer.size === 0) throw new UnusableFile('it is empty')
   const start = Buffer.alloc(Math.min(tokenizer.size, 32 * 1024))
   await tokenizer.peekBuffer(start, { mayBeLess: true })
-  const metadata = await parse(tokenizer, start)
-  const { format, common } = metadata
-  if (format.codec === undefined && !format.sampleRate) throw new UnusableFile('no audio was found in it')
+  const { format, common } = await parse(tokenizer, start)
+  if (format.codec === undefined && !format.sampleRate) throw new UnusableFile('it contains no audio')
   if (format.hasVideo === true && format.hasAudio !== true)
     throw new UnusableFile('it is a video without sound')
   const durationMs = await findDurationMs(tokenizer, format)
-  if (durationMs === 0) throw new UnusableFile('its length is zero or cannot be found')
+  if (durationMs === 0) throw new UnusableFile('its duration is zero or unknown')
   return { ...readTags(common, path), durationMs, cover: chooseCover(common.picture ?? []) }
 }
 
@@ -68,40 +82,39 @@ async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMet
 }
 
 /**
- * Ogg, and MP3 without a header that counts its frames, are walked to their end. What the parser gives for
- * such an MP3 is the file's size by the bit rate of the first frames: far off when the rate varies and it
- * begins in silence.
+ * Scans Ogg files, and MP3 files whose header does not count their frames. For those the parser divides the
+ * file size by the bitrate of the first frames, which is wrong for a variable bitrate after a silent start.
  */
 async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['format']): Promise<number> {
-  const toldMs = toDurationMs(format.duration)
+  const declaredMs = toDurationMs(format.duration)
   const isMpeg = format.container === 'MPEG'
   const isEstimate = isMpeg && format.duration === (format.numberOfSamples ?? 0) / (format.sampleRate ?? 1)
-  if (toldMs > 0 && !(isEstimate && tokenizer.size <= maxWalkedBytes)) return toldMs
+  if (declaredMs > 0 && !(isEstimate && tokenizer.size <= maxScannedBytes)) return declaredMs
   tokenizer.setPosition(0)
-  // The parser estimates wherever it knows the size.
+  // The parser estimates if it knows the size.
   if (isMpeg) tokenizer.hideSize()
   const scanned = await parseFromTokenizer(tokenizer, { duration: true, skipCovers: true })
-  return toDurationMs(scanned.format.duration) || toldMs
+  return toDurationMs(scanned.format.duration) || declaredMs
 }
 
-function toDurationMs(seconds: number | undefined): number {
-  const ms = Math.round((seconds ?? 0) * 1_000)
+function toDurationMs(seconds = 0): number {
+  const ms = Math.round(seconds * 1_000)
   return ms > 0 && ms <= maxDurationMs ? ms : 0
 }
 
 function readTags(common: ICommonTagsResult, path: string): Omit<AudioFile, 'durationMs' | 'cover'> {
-  const name = basename(path, extname(path))
+  const { artist = '', title = '', album = '', genre = [], isrc = [] } = common
   return {
-    artist: cleanLine(common.artist ?? '', longest.artist),
-    title: cleanLine(common.title ?? '', longest.title) || cleanLine(name, longest.title),
-    album: cleanLine(common.album ?? '', longest.album),
-    genre: cleanLine((common.genre ?? []).slice(0, 20).join(', '), longest.genre),
-    isrc: cleanLine(common.isrc?.[0] ?? '', longest.isrc),
+    artist: cleanLine(artist, longest.artist),
+    title: cleanLine(title, longest.title) || cleanLine(basename(path, extname(path)), longest.title),
+    album: cleanLine(album, longest.album),
+    genre: cleanLine(genre.slice(0, 20).join(', '), longest.genre),
+    isrc: cleanLine(isrc[0] ?? '', longest.isrc),
     lyrics: readLyrics(common)
   }
 }
 
-/** Plain text also where the tag holds a time for each line, as data or as `[01:23.45]` in front. */
+/** Returns plain text. Line times are removed, whether they are data or a prefix like `[01:23.45]`. */
 function readLyrics(common: ICommonTagsResult): string {
   const texts = (common.lyrics ?? []).map(tag => tag.text ?? tag.syncText.map(line => line.text).join('\n'))
   const text = texts.find(candidate => candidate.trim() !== '') ?? ''
@@ -109,16 +122,20 @@ function readLyrics(common: ICommonTagsResult): string {
   return cleanLines(plain, longest.lyrics)
 }
 
-function asUnusable(error: unknown): UnusableFile {
-  if (error instanceof UnusableFile) return error
-  if (error instanceof CouldNotDetermineFileTypeError || error instanceof UnsupportedFileTypeError) {
-    return new UnusableFile('it is not audio', { cause: error })
+/**
+ * Chooses the front cover, else the first usable picture; null if there is none. The type in the tag is
+ * ignored: browsers are only sent bytes that begin like a JPEG, PNG, WebP or GIF.
+ */
+function chooseCover(pictures: IPicture[]): Artwork | null {
+  const fronts = pictures.filter(picture => picture.type === 'Cover (front)')
+  for (const { data } of [...fronts, ...pictures]) {
+    const contentType = imageType(data)
+    if (contentType === null || data.length > maxCoverBytes) continue
+    // Copied, so that the large buffer it may be a part of is freed.
+    const bytes = Buffer.from(data)
+    return { hash: createHash('sha256').update(bytes).digest('hex'), contentType, bytes }
   }
-  if (error instanceof BufferSizeError) {
-    return new UnusableFile('one of its tags is larger than 32 MiB', { cause: error })
-  }
-  const message = error instanceof Error ? error.message : String(error)
-  return new UnusableFile(`it cannot be read (${cleanLine(message, 200)})`, { cause: error })
+  return null
 }
 
 /** kbit/s by the four bits of a Layer III header: MPEG 1, then MPEG 2 and 2.5. */
@@ -127,24 +144,24 @@ const bitrates = {
   2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 } as const
 const sampleRates = [44_100, 48_000, 32_000, 0] as const
-/** MPEG 2.5, reserved, MPEG 2, MPEG 1: the divisor of the sample rate. */
+/** The divisor of the sample rate for MPEG 2.5, reserved, MPEG 2, MPEG 1. */
 const divisors = [4, 0, 2, 1] as const
 
 /**
- * Tells whether MP3 frames begin somewhere in these bytes: a Layer III header, and two more exactly where the
- * ones before end. Recordings of streams begin in the middle of a frame, which no magic number finds.
+ * Whether the bytes contain three consecutive Layer III frames. Recordings of streams begin inside a frame, so
+ * no magic number identifies them.
  */
 export function hasMpegFrames(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
-    const second = at + frameLength(bytes, at)
-    const third = second + frameLength(bytes, second)
-    if (second > at && third > second && frameLength(bytes, third) > 0) return true
+    const second = at + readFrameLength(bytes, at)
+    const third = second + readFrameLength(bytes, second)
+    if (second > at && third > second && readFrameLength(bytes, third) > 0) return true
   }
   return false
 }
 
-/** Length in bytes of the frame that begins here, 0 when none does. */
-function frameLength(bytes: Uint8Array, at: number): number {
+/** Returns the length in bytes of the frame at an index, 0 if there is none. */
+function readFrameLength(bytes: Uint8Array, at: number): number {
   const [sync = 0, kind = 0, rates = 0] = bytes.subarray(at, at + 3)
   if (sync !== 0xff || (kind & 0xe6) !== 0xe2) return 0
   const divisor = divisors[(kind >> 3) & 3] ?? 0

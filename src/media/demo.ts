@@ -1,47 +1,95 @@
+import { access, constants, readdir } from 'node:fs/promises'
+
+import type { Config } from '../config.ts'
 import { appendTracks, findOrCreatePlaylist, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
-import type { Sql } from '../db/sql.ts'
+import { openSql, type Sql, type Tx } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
+import { OperatorError } from '../runtime/errors.ts'
+import type { Logger } from '../runtime/log.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
+import { errorCode } from './scan.ts'
+
+/** Checks that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError`. */
+export async function checkMediaDir(folder: string): Promise<void> {
+  try {
+    await access(folder, constants.R_OK | constants.X_OK)
+    await readdir(folder)
+  } catch (error) {
+    const reason = errorCode(error) || String(error)
+    throw new OperatorError(`MEDIA_DIR ${folder} is not a readable folder (${reason}): correct or unset it`)
+  }
+}
 
 /**
- * Creates the station `demo` with a playlist of real pieces and lengths but no files, which is all the clock
- * needs to show a living station. A station of that short name is left as it is. Gives the station's id.
+ * Creates the station `demo` if `DEMO` is on and there is no station: with the built-in catalogue, or without
+ * songs if `MEDIA_DIR` is set. Returns the id of the station to import `MEDIA_DIR` into, null if it is not set.
+ */
+export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
+  if (config.MEDIA_DIR) return (await sql.begin(tx => findOrCreateDemo(tx))).id
+  const [station] = await sql`select from stations where deleted_at is null limit 1`
+  if (config.DEMO && !station) await createDemoStation(sql)
+  return null
+}
+
+/**
+ * Creates the station `demo` with a playlist of real titles and lengths but no files, which the clock can play.
+ * An existing station of that name is not changed. Returns its id.
  */
 export async function createDemoStation(sql: Sql): Promise<number> {
   return sql.begin(async tx => {
-    const stationId = await insertStation(tx, {
-      shortName: 'demo',
-      name: 'Cuewire Demo',
-      description: 'The Open Goldberg Variations, around the clock.'
-    })
-    if (stationId === null) {
-      const [known] = await tx<{ id: number }[]>`select id from stations where short_name = 'demo'`
-      if (!known) throw new Error('the demo station is neither there nor new')
-      return known.id
-    }
-    const songs = catalogue.tracks.map(songOf)
-    await upsertMedia(tx, stationId, songs)
-    const playlistId = await findOrCreatePlaylist(tx, stationId, 'Goldberg Variations')
+    const { id, isNew } = await findOrCreateDemo(tx, 'The Open Goldberg Variations, around the clock.')
+    if (!isNew) return id
+    const songs = catalogue.tracks.map(toSong)
+    await upsertMedia(tx, id, songs)
+    const playlistId = await findOrCreatePlaylist(tx, id, 'Goldberg Variations')
     const paths = songs.map(song => song.path)
-    await appendTracks(tx, playlistId, await mediaIdsOf(tx, stationId, paths))
-    return stationId
+    await appendTracks(tx, playlistId, await mediaIdsOf(tx, id, paths))
+    return id
   })
 }
 
-function songOf(track: (typeof catalogue.tracks)[number]): ImportedSong {
-  const [minutes, seconds] = track.length.split(':').map(Number)
-  return {
-    path: track.path,
-    artist: catalogue.artist,
-    title: track.title,
-    album: catalogue.album,
-    genre: catalogue.genre,
-    isrc: '',
-    lyrics: '',
-    durationMs: ((minutes ?? 0) * 60 + (seconds ?? 0)) * 1_000,
-    coverHash: null,
-    sizeBytes: 0,
-    modifiedMs: 0
+async function findOrCreateDemo(tx: Tx, description = ''): Promise<{ id: number; isNew: boolean }> {
+  const created = await insertStation(tx, { shortName: 'demo', name: 'Cuewire Demo', description })
+  if (created !== null) return { id: created, isNew: true }
+  const [known] = await tx<{ id: number }[]>`select id from stations where short_name = 'demo'`
+  if (!known) throw new Error('the demo station was deleted')
+  return { id: known.id, isNew: false }
+}
+
+function toSong({ path, title, length }: (typeof catalogue.tracks)[number]): ImportedSong {
+  const { artist, album, genre } = catalogue
+  const [minutes = 0, seconds = 0] = length.split(':').map(Number)
+  const durationMs = (minutes * 60 + seconds) * 1_000
+  const tags = { artist, title, album, genre, isrc: '', lyrics: '', durationMs }
+  return { path, ...tags, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+}
+
+/** Imports a folder into the station's playlist `Rotation`, in the background. Errors are logged. */
+export async function importFolder(
+  databaseUrl: string,
+  stationId: number,
+  folder: string,
+  log: Logger,
+  signal: AbortSignal
+): Promise<void> {
+  const sql = openSql(databaseUrl, { max: 2, name: 'import' })
+  try {
+    // Loaded on demand: the parsers are a large library.
+    const { importMedia } = await import('./import.ts')
+    const counts = await importMedia(sql, {
+      stationId,
+      playlistName: 'Rotation',
+      paths: [folder],
+      signal,
+      onProgress: ({ skipReason: reason, path }) => {
+        if (reason !== undefined) log.warn({ path, reason }, 'file skipped')
+      }
+    })
+    log.info(counts, 'media folder imported')
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error }, 'media folder not imported')
+  } finally {
+    await sql.end({ timeout: 2 })
   }
 }

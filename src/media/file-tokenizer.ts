@@ -2,34 +2,24 @@ import type { FileHandle } from 'node:fs/promises'
 
 import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
 
-import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
+import { openInside } from '../runtime/contained-files.ts'
 
-/** Why one file cannot be used, as a sentence about it ("it is empty"). It costs that file only. */
+/** A file cannot be imported. The message is a predicate about it ("it is empty"). */
 export class UnusableFile extends Error {}
 
 const windowBytes = 64 * 1024
-/** Parsers note each odd part they skip, and billions of empty ones fit in a sparse file. */
+/** Parsers keep a note of each invalid part, and a sparse file can have billions of empty ones. */
 const maxReads = 2_000_000
-/** No single tag or picture may take more memory than this. */
+/** For a single tag or picture. */
 const maxBufferBytes = 32 * 1024 * 1024
 
-/** The reason for a file that leads out of the folders of an import. */
-export const outsideReason =
-  'it leads out of the folders of this import (name its folder as a PATH, or with --allow)'
-
-function asUnusable(error: unknown): never {
-  if (error instanceof OutsideRootsError) throw new UnusableFile(outsideReason)
-  if (error instanceof NotRegularFileError) throw new UnusableFile('it is not a regular file')
-  throw error
-}
-
 /**
- * A file as music-metadata reads it, through a window of 64 KiB: the parsers ask for a few bytes at a time,
- * and a file without a length in its header has to be walked from end to end. Reads fail once the deadline is
- * past, which is what ends a parse that gets nowhere.
+ * Reads a file for music-metadata through a window of 64 KiB: parsers read a few bytes at a time, and a file
+ * without a length in its header is scanned to its end. Reads after the deadline throw, which ends endless
+ * parsing.
  */
 export class FileTokenizer extends AbstractTokenizer {
-  // No path in it: the format is told by the content, a wrong extension does no harm.
+  // Without the path: the content determines the format, so a wrong extension does no harm.
   override fileInfo: { size?: number; mimeType?: string }
   /** In bytes. */
   readonly size: number
@@ -48,12 +38,9 @@ export class FileTokenizer extends AbstractTokenizer {
     this.size = size
   }
 
-  /**
-   * Opens a regular file that lies inside one of `realRoots`; anything else (a FIFO or a link that took its
-   * place meanwhile) is refused without waiting. The deadline is a moment of `performance.now()`.
-   */
+  /** Opens a file like `openInside`. The deadline is a time of `performance.now()`. */
   static async open(path: string, realRoots: readonly string[], deadlineMs: number): Promise<FileTokenizer> {
-    const handle = await openInside(path, realRoots).catch(asUnusable)
+    const handle = await openInside(path, realRoots)
     const { size } = await handle.stat()
     return new FileTokenizer(handle, size, deadlineMs)
   }
@@ -97,7 +84,7 @@ export class FileTokenizer extends AbstractTokenizer {
     return true
   }
 
-  /** From now on this is a stream of unknown length to the parsers. */
+  /** Makes the parsers treat the file as a stream of unknown length. */
   hideSize(): void {
     delete this.fileInfo.size
   }

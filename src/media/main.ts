@@ -3,7 +3,7 @@ import { importCommand } from './import-command.ts'
 
 process.exitCode = await importCommand(processContext, abortOnInterrupt())
 
-/** The first Ctrl-C ends the import after its batch, one more than a second later ends it at once. */
+/** The first Ctrl-C ends the import after its batch; another one more than a second later exits at once. */
 function abortOnInterrupt(): AbortSignal {
   const abort = new AbortController()
   let firstAt = 0
@@ -13,7 +13,7 @@ function abortOnInterrupt(): AbortSignal {
     abort.abort()
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt)
-  // The channel to the script that started this closes when the script ends, even when it is killed.
+  // The channel to the parent script closes when that ends, even if it is killed.
   process.on('disconnect', interrupt)
   process.channel?.unref()
   return abort.signal

@@ -1,40 +1,38 @@
 import type { ImportCounts, ImportEvent } from './import.ts'
 
-/** What shows an import to the person who started it; `end` takes the bar away. */
 export interface Progress {
   show: (event: ImportEvent) => void
+  /** Removes the bar. */
   end: () => void
 }
 
-const redrawEveryMs = 100
-const lineEvery = 500
+const redrawMs = 100
+const filesPerLine = 500
 
-/** Plain lines, for logs and pipes: each problem, and a line every 500 files. */
-export function openLines(out: NodeJS.WritableStream): Progress {
+/** Writes plain lines, for logs and pipes: each skipped file, and a line every 500 files. */
+export function openLineProgress(out: NodeJS.WritableStream): Progress {
   return {
     show(event) {
-      if (event.type === 'problem-found') out.write(`${problemLine(event)}\n`)
-      else if (event.counts.found % lineEvery === 0) out.write(`${event.counts.found} files looked at\n`)
+      if (event.skipReason !== undefined) out.write(`${renderSkipped(event)}\n`)
+      if (event.counts.found % filesPerLine === 0) out.write(`${event.counts.found} files read\n`)
     },
     end() {}
   }
 }
 
-/** One line of a terminal that is drawn again at most ten times a second; problems scroll by above it. */
-export function openBar(out: NodeJS.WriteStream, total: number): Progress {
+/** Draws a bar in a terminal, at most ten times a second; skipped files scroll above it. */
+export function openProgressBar(out: NodeJS.WriteStream, total: number): Progress {
   const startedAt = performance.now()
   let drawnAt = 0
   return {
     show(event) {
       const now = performance.now()
-      if (event.type === 'problem-found') {
-        out.write(`\r\u001B[K${problemLine(event)}\n`)
-        drawnAt = 0
-      } else if (now - drawnAt >= redrawEveryMs) {
-        drawnAt = now
-        const line = renderBar(event.counts, total, (now - startedAt) / 1_000, event.path)
-        out.write(`\r\u001B[K${truncateToWidth(line, out.columns)}`)
-      }
+      const isSkipped = event.skipReason !== undefined
+      if (isSkipped) out.write(`\r\u001B[K${renderSkipped(event)}\n`)
+      if (!isSkipped && now - drawnAt < redrawMs) return
+      drawnAt = now
+      const line = renderBar(event.counts, total, (now - startedAt) / 1_000, event.path)
+      out.write(`\r\u001B[K${truncateToWidth(line, out.columns)}`)
     },
     end() {
       out.write('\r\u001B[K')
@@ -42,16 +40,17 @@ export function openBar(out: NodeJS.WriteStream, total: number): Progress {
   }
 }
 
-/** `[#####-----]  50 %  5/10  20/s  current name` */
+/** Renders `[#####-----]  50 %  5/10  20/s  current name`. */
 export function renderBar(counts: ImportCounts, total: number, seconds: number, path: string): string {
   const share = total === 0 ? 1 : Math.min(1, counts.found / total)
   const bar = '#'.repeat(Math.floor(share * 20)).padEnd(20, '-')
+  const percent = String(Math.floor(share * 100)).padStart(3)
   const rate = Math.round(counts.found / Math.max(seconds, 0.001))
-  const name = path.split('/').at(-1) ?? path
-  return `[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %  ${counts.found}/${total}  ${rate}/s  ${printable(name)}`
+  const name = escapeControls(path.split('/').at(-1) ?? path)
+  return `[${bar}] ${percent} %  ${counts.found}/${total}  ${rate}/s  ${name}`
 }
 
-/** Cuts a line so that it does not wrap. Characters are taken as at most two columns wide. */
+/** Truncates a line so that it does not wrap. A wide character counts as two columns. */
 export function truncateToWidth(line: string, columns: number | undefined): string {
   let left = (columns ?? 80) - 1
   let end = 0
@@ -63,11 +62,11 @@ export function truncateToWidth(line: string, columns: number | undefined): stri
   return line.slice(0, end)
 }
 
-function problemLine({ path, reason }: { path: string; reason: string }): string {
-  return `skipped ${printable(path)}: ${printable(reason)}`
+function renderSkipped({ path, skipReason = '' }: ImportEvent): string {
+  return `skipped ${escapeControls(path)}: ${escapeControls(skipReason)}`
 }
 
-/** A file name may hold anything; none of it may steer the terminal. */
-function printable(text: string): string {
+/** Replaces what could control the terminal in a file name. */
+function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '?')
 }

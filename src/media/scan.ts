@@ -7,10 +7,9 @@ import { OperatorError } from '../runtime/errors.ts'
 import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
-import { outsideReason } from './file-tokenizer.ts'
 
-/** One thing found: an audio file by its real path, a URL out of a playlist, or what had to be left out. */
-export type Found =
+/** An audio file by its real path, a URL from a playlist, or an item that cannot be imported. */
+export type ScannedItem =
   | { type: 'file'; path: string; sizeBytes: number; modifiedMs: number }
   | { type: 'remote'; path: string; entry: PlaylistEntry }
   | { type: 'unusable'; path: string; reason: string }
@@ -19,61 +18,63 @@ const audioExtensions = new Set(['.mp3', '.ogg', '.oga', '.opus', '.flac', '.m4a
 const playlistExtensions = new Set(['.m3u', '.m3u8', '.pls'])
 const byName = new Intl.Collator('en', { numeric: true })
 
-/**
- * Makes sure that every argument of an import is a file or folder that can be read; throws an
- * `OperatorError`.
- */
+export const outsideReason =
+  'it is outside the folders of this import (name its folder as a PATH, or with --allow)'
+const missingReason = 'it does not exist'
+
+const unusable = (path: string, reason: string): ScannedItem => ({ type: 'unusable', path, reason })
+const tooLong = (path: string) => unusable(path, `its path is longer than ${maxPathBytes} bytes`)
+
+/** Throws an `OperatorError` unless every path is a file or folder that can be read. */
 export async function checkPaths(paths: string[]): Promise<void> {
   for (const path of paths) {
-    const shown = JSON.stringify(path)
+    const name = JSON.stringify(path)
     try {
       const stats = await stat(path)
       await access(path, constants.R_OK)
       if (stats.isFile() || stats.isDirectory()) continue
     } catch (error) {
-      throw new OperatorError(`cannot read ${shown}: ${reasonOf(error)}`, { cause: error })
+      throw new OperatorError(`cannot read ${name}: ${describeFileError(error)}`, { cause: error })
     }
-    throw new OperatorError(`cannot read ${shown}: it is neither a file nor a folder`)
+    throw new OperatorError(`cannot read ${name}: it is neither a file nor a folder`)
   }
 }
 
 /**
- * The real paths of the folders in which the files of an import must lie: each folder of `paths`, the folder
- * of each file of them, and `allowed`. What is a link itself counts as the place to which it leads.
+ * Returns the real paths of the folders in which imported files must be: each folder of `paths`, the folder of
+ * each file, and `allowed`.
  */
-export async function rootsOf(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
-  const named = paths.map(async path => {
+export async function resolveRoots(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
+  const roots = paths.map(async path => {
     const real = await realpath(path)
     return (await stat(real)).isDirectory() ? real : dirname(real)
   })
-  return Promise.all([...named, ...allowed.map(folder => realpath(folder))])
+  return Promise.all([...roots, ...allowed.map(folder => realpath(folder))])
 }
 
 /**
- * Walks files, folders (all the way down, sorted, without hidden names) and playlist files, and gives what
- * can be imported in that order. Playlist files inside folders are left alone: they would repeat what is
- * there. Nothing but one folder's names is held in memory. The same file may come more than once. Links and
- * entries of playlist files that lead out of `realRoots` are unusable, and not opened.
+ * Scans files, folders (recursively, sorted, without hidden names) and playlist files. Playlist files inside
+ * folders are ignored: they would repeat what is there. A file may be returned more than once. Links and
+ * playlist entries outside `realRoots` are unusable and not opened.
  */
-export async function* scan(paths: string[], realRoots: readonly string[]): AsyncGenerator<Found> {
+export async function* scan(paths: string[], realRoots: readonly string[]): AsyncGenerator<ScannedItem> {
   const visited = new Set<string>()
   for (const path of paths) {
-    const stats = await stat(path)
-    if (stats.isDirectory()) yield* scanFolder(path, visited, realRoots)
-    else if (playlistExtensions.has(extensionOf(path))) yield* scanPlaylist(path, realRoots)
-    else if (audioExtensions.has(extensionOf(path))) yield await lookAt(path, realRoots)
-    else yield { type: 'unusable', path, reason: 'its name has no ending of an audio file or playlist' }
+    if ((await stat(path)).isDirectory()) yield* scanFolder(path, visited, realRoots)
+    else if (playlistExtensions.has(readExtension(path))) yield* scanPlaylist(path, realRoots)
+    else if (audioExtensions.has(readExtension(path))) yield await inspectFile(path, realRoots)
+    else yield unusable(path, 'its name has no extension of an audio file or playlist')
   }
 }
 
-/** How many things `scan` would give, for a progress bar; what changes meanwhile is not seen. */
-export async function countFound(
+/** Counts the items of a scan, for a progress bar; stops early if the signal is aborted. */
+export async function countItems(
   paths: string[],
   allowed: readonly string[],
   signal: AbortSignal
 ): Promise<number> {
   let count = 0
-  for await (const _ of scan(paths, await rootsOf(paths, allowed))) {
+  for await (const _ of scan(paths, await resolveRoots(paths, allowed))) {
     count += 1
     if (signal.aborted) break
   }
@@ -84,42 +85,41 @@ async function* scanFolder(
   folder: string,
   visited: Set<string>,
   realRoots: readonly string[]
-): AsyncGenerator<Found> {
+): AsyncGenerator<ScannedItem> {
   let entries: Dirent[]
   try {
     const real = await realpath(folder)
-    // A link back up would lead round in circles.
+    // A link to a parent folder would be followed endlessly.
     if (visited.has(real)) return
     visited.add(real)
     if (!isInsideRoots(real, realRoots)) {
-      yield { type: 'unusable', path: folder, reason: outsideReason }
+      yield unusable(folder, outsideReason)
       return
     }
     entries = await readdir(real, { withFileTypes: true })
   } catch (error) {
-    yield { type: 'unusable', path: folder, reason: reasonOf(error) }
+    yield unusable(folder, describeFileError(error))
     return
   }
   const visible = entries.filter(entry => !entry.name.startsWith('.'))
   for (const entry of visible.toSorted((a, b) => byName.compare(a.name, b.name))) {
     const path = join(folder, entry.name)
     if (await isFolder(entry, path)) yield* scanFolder(path, visited, realRoots)
-    else if (audioExtensions.has(extensionOf(path))) yield await lookAt(path, realRoots)
+    else if (audioExtensions.has(readExtension(path))) yield await inspectFile(path, realRoots)
   }
 }
 
 async function isFolder(entry: Dirent, path: string): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isDirectory()
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    return false
-  }
+  return stat(path).then(
+    stats => stats.isDirectory(),
+    () => false
+  )
 }
 
-async function* scanPlaylist(path: string, realRoots: readonly string[]): AsyncGenerator<Found> {
+async function* scanPlaylist(path: string, realRoots: readonly string[]): AsyncGenerator<ScannedItem> {
   const { entries, problems } = parsePlaylist(await readPlaylist(path, realRoots))
-  for (const reason of problems) yield { type: 'unusable', path, reason }
+  for (const reason of problems) yield unusable(path, reason)
   const folder = dirname(await realpath(path))
   for (const entry of entries) yield await resolveEntry(entry, folder, realRoots)
 }
@@ -134,59 +134,59 @@ async function resolveEntry(
   entry: PlaylistEntry,
   folder: string,
   realRoots: readonly string[]
-): Promise<Found> {
+): Promise<ScannedItem> {
   const location = resolveLocation(entry.location, folder)
   switch (location.type) {
     case 'unusable':
-      return { type: 'unusable', path: entry.location, reason: location.reason }
+      return unusable(entry.location, location.reason)
     case 'remote':
       if (Buffer.byteLength(location.url) > maxPathBytes) return tooLong(location.url)
       return { type: 'remote', path: location.url, entry: { ...entry, location: location.url } }
     case 'file': {
-      const looks = await Promise.all(location.paths.map(async path => lookAt(path, realRoots)))
-      const found = looks.find(look => look.type === 'file') ?? looks[0]
-      if (found?.type !== 'file' || audioExtensions.has(extensionOf(found.path))) return found ?? gone(entry)
-      return { type: 'unusable', path: entry.location, reason: 'its name has no ending of an audio file' }
+      const candidates = await Promise.all(location.paths.map(path => inspectFile(path, realRoots)))
+      const found = candidates.find(({ type }) => type === 'file') ?? candidates[0]
+      if (found?.type !== 'file') return found ?? unusable(entry.location, missingReason)
+      if (audioExtensions.has(readExtension(found.path))) return found
+      return unusable(entry.location, 'its name has no extension of an audio file')
     }
     default:
       return location satisfies never
   }
 }
 
-/** Looks at a file without opening it: a FIFO or device is told from a file, links are followed. */
-async function lookAt(path: string, realRoots: readonly string[]): Promise<Found> {
+/** Inspects a file without opening it, since a FIFO would block. Links are followed. */
+async function inspectFile(path: string, realRoots: readonly string[]): Promise<ScannedItem> {
   try {
     const real = await realpath(path)
-    if (!isInsideRoots(real, realRoots)) return { type: 'unusable', path, reason: outsideReason }
+    if (!isInsideRoots(real, realRoots)) return unusable(path, outsideReason)
     const stats = await stat(real)
-    if (stats.isDirectory()) return { type: 'unusable', path, reason: 'it is a folder' }
-    if (!stats.isFile()) return { type: 'unusable', path, reason: 'it is not a regular file' }
+    if (stats.isDirectory()) return unusable(path, 'it is a folder')
+    if (!stats.isFile()) return unusable(path, 'it is not a regular file')
     if (Buffer.byteLength(real) > maxPathBytes) return tooLong(path)
     return { type: 'file', path: real, sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
   } catch (error) {
-    // Bytes that are not UTF-8 arrive as replacement characters, which then name no file.
-    const isBadName = basename(path).includes('\uFFFD')
-    return { type: 'unusable', path, reason: isBadName ? 'its name is not valid UTF-8' : reasonOf(error) }
+    // A name that is not UTF-8 was decoded with replacements and is not found.
+    const isInvalid = basename(path).includes('\uFFFD')
+    return unusable(path, isInvalid ? 'its name is not valid UTF-8' : describeFileError(error))
   }
 }
 
-function tooLong(path: string): Found {
-  return { type: 'unusable', path, reason: `its path is longer than ${maxPathBytes} bytes` }
+const readExtension = (path: string) => extname(path).toLowerCase()
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: missingReason,
+  ENOTDIR: missingReason,
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ELOOP: 'its links form a loop',
+  ENAMETOOLONG: 'its path is too long'
 }
 
-function gone(entry: PlaylistEntry): Found {
-  return { type: 'unusable', path: entry.location, reason: 'it does not exist' }
+function describeFileError(error: unknown): string {
+  return reasons[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
 }
 
-function extensionOf(path: string): string {
-  return extname(path).toLowerCase()
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : ''
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'it does not exist'
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
-  if (code === 'ELOOP') return 'its links lead round in circles'
-  if (code === 'ENAMETOOLONG') return 'its path is too long'
-  return error instanceof Error ? error.message : String(error)
+/** Returns the `code` of a Node.js error, `""` if it has none. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -47,7 +47,7 @@ test('an untagged file is titled by its name', async () => {
   expect(await read(wav(), 'Night Ferry.final.WAV')).toMatchObject({ artist: '', title: 'Night Ferry.final' })
 })
 
-test('the content tells the format, not the name', async () => {
+test('the content determines the format, not the name', async () => {
   expect(await read(wav({ INAM: 'Really a WAV' }), 'song.mp3')).toMatchObject({ title: 'Really a WAV' })
 })
 
@@ -56,14 +56,14 @@ test('a recording that begins in the middle of an MP3 frame is read', async () =
   expect((await read(stream)).durationMs).toBeGreaterThan(2_000)
 })
 
-test('an MP3 of varying bit rate that begins in silence and counts no frames has its true length', async () => {
+test('an MP3 of variable bitrate with a silent start and no frame count has the right duration', async () => {
   const loud = Buffer.alloc(417)
   loud.set([0xff, 0xfb, 0x90, 0xc4])
   const { durationMs } = await read(Buffer.concat([mp3({}, 10), ...Array.from({ length: 90 }, () => loud)]))
   expect(durationMs).toBe(Math.round((100 * 1_152_000) / 44_100))
 })
 
-test('texts are bounded and hold no control characters or lone surrogates', async () => {
+test('texts are bounded and contain no control characters or lone surrogates', async () => {
   const { artist, title, album, genre, isrc } = await read(
     mp3({
       TPE1: 'x'.repeat(1_000),
@@ -90,7 +90,7 @@ test('lyrics are plain text of at most 8,000 code points', async () => {
   expect(lyrics.startsWith('la\nla\n')).toBe(true)
 })
 
-test('the times of synchronised lyrics are left out', async () => {
+test('the times of synchronized lyrics are removed', async () => {
   const timed = Buffer.concat([
     Buffer.from('\0eng\u0002\u0001\0', 'latin1'),
     Buffer.from('One\0\0\0\u0001\0Two\0\0\0\u0002\0', 'latin1')
@@ -101,27 +101,27 @@ test('the times of synchronised lyrics are left out', async () => {
 })
 
 describe('a cover', () => {
-  test('is kept when its bytes are an image, whatever the tag calls it', async () => {
+  test('is kept if its bytes are an image, for any type in the tag', async () => {
     const { cover } = await read(mp3({}, 40, [apic(png('x'), 'text/html')]))
     expect(cover).toMatchObject({ contentType: 'image/png', bytes: png('x') })
   })
 
-  test('is left out when its bytes are no image', async () => {
+  test('is ignored if its bytes are not an image', async () => {
     expect((await read(mp3({}, 40, [apic(Buffer.from('<script>'), 'image/png')]))).cover).toBeNull()
   })
 
-  test('is left out when it is larger than 5 MiB', async () => {
+  test('is ignored if it is larger than 5 MiB', async () => {
     const large = png('x'.repeat(5 * 1024 * 1024))
     expect((await read(mp3({}, 40, [apic(large)]))).cover).toBeNull()
   })
 })
 
-describe('what cannot be used says why', () => {
+describe('an unusable file has a reason', () => {
   test.for([
     ['text', Buffer.from('this is a text, not a song'), 'it is not audio'],
     ['an empty file', Buffer.alloc(0), 'it is empty'],
-    ['a WAV of no samples', wav({}, 0), 'its length is zero or cannot be found'],
-    ['a tag without audio', mp3({ TIT2: 'x'.repeat(4_000) }, 0), 'no audio was found in it'],
+    ['a WAV of no samples', wav({}, 0), 'its duration is zero or unknown'],
+    ['a tag without audio', mp3({ TIT2: 'x'.repeat(4_000) }, 0), 'it contains no audio'],
     ['a picture', png('x'.repeat(500)), 'it is not audio']
   ] as const)('%s', async ([, bytes, reason]) => {
     await expect(read(bytes)).rejects.toThrow(reason)
@@ -131,7 +131,7 @@ describe('what cannot be used says why', () => {
     await expect(readAudioFile('/nowhere/a.mp3', ['/'])).rejects.toThrow('it cannot be read (ENOENT')
   })
 
-  test('a folder, a FIFO, a socket and a device are never waited for', async () => {
+  test('a folder, a FIFO, a socket and a device are rejected without waiting', async () => {
     const folder = await scratchFolder()
     await mkdir(join(folder, 'folder.mp3'))
     execFileSync('mkfifo', [join(folder, 'fifo.mp3')])
@@ -148,7 +148,7 @@ describe('what cannot be used says why', () => {
     ['', 'it is not audio'],
     ['ID3\u0003\0\0\x7F\x7F\x7F\x7F', 'one of its tags is larger than 32 MiB'],
     ['fLaC', 'it cannot be read']
-  ] as const)('2 GB of nothing after %j, at once', async ([start, reason]) => {
+  ] as const)('2 GB of zeros after %j, at once', async ([start, reason]) => {
     const path = join(await scratchFolder(), 'sparse.mp3')
     await writeFile(path, start, 'latin1')
     await truncate(path, 2 ** 31)

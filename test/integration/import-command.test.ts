@@ -20,7 +20,7 @@ const program = 'src/media/main.ts'
 const runProcess = processRunner(program)
 const run = commandRunner(program, call => importCommand(call, AbortSignal.timeout(60_000)))
 
-test('the first import makes the station, the second finds nothing new', async ({ databaseUrl, sql }) => {
+test('the first import creates the station, the second finds nothing new', async ({ databaseUrl, sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
   await writeFile(join(folder, 'b.mp3'), 'text')
@@ -42,7 +42,7 @@ test('the first import makes the station, the second finds nothing new', async (
   ])
 })
 
-test('a station is found by id or short name, an unknown one needs --create', async ({
+test('a station is found by id or short name; an unknown one requires --create', async ({
   databaseUrl,
   sql
 }) => {
@@ -66,7 +66,7 @@ test('a station is found by id or short name, an unknown one needs --create', as
   expect(media).toEqual({ count: 2, stations: 2 })
 })
 
-test('nothing usable is exit code 1', async ({ databaseUrl }) => {
+test('without usable files the exit code is 1', async ({ databaseUrl }) => {
   const folder = await scratchFolder()
   await mkdir(join(folder, 'empty'))
   const env = { DATABASE_URL: databaseUrl }
@@ -77,7 +77,7 @@ test('nothing usable is exit code 1', async ({ databaseUrl }) => {
   })
 })
 
-test('a mistake is one line on stderr and writes nothing', async ({ databaseUrl, sql }) => {
+test('an error is one line on stderr and writes nothing', async ({ databaseUrl, sql }) => {
   const env = { DATABASE_URL: databaseUrl }
   const missing = await run(env, '--station', 'demo', '--playlist', 'P', '/nowhere at all')
   expect(missing).toEqual({
@@ -104,21 +104,21 @@ test('Ctrl-C ends after a batch, with a summary and exit code 130', async ({ dat
   const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl }
   const child = spawn(process.execPath, words, { cwd: root, env })
   let output = ''
-  // The first line is the problem of the first file: the import is under way.
+  // The first line is the skipped first file: the import is running.
   child.stdout.on('data', (data: Buffer) => {
     if (output === '') child.kill('SIGINT')
     output += data.toString()
   })
   const code = await new Promise<number | null>(resolve => child.once('close', resolve))
   expect(code).toBe(130)
-  expect(output).toMatch(/\nstopped before the end; \d00 found: /)
+  expect(output).toMatch(/\ninterrupted; \d00 found: /)
   const [rows] =
     await sql`select (select count(*) from media) as media, count(*) as tracks from playlist_tracks`
   expect(rows?.['media']).toBe(rows?.['tracks'])
   expect(Number(rows?.['media']) % 100).toBe(99)
 })
 
-// The quick tier finds a database in the same way for a simulation.
+// In the quick tier, a test of the simulation finds a database in the same way.
 test.runIf(isDeep)(
   'without DATABASE_URL the Postgres of DATA_DIR is started for the import',
   async () => {

@@ -14,13 +14,13 @@ import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { sized } from '../support/tier.ts'
 
-/** A station and an import into it; problems are collected as "name: reason". */
+/** A station and imports into it; skipped files are collected as "name: reason". */
 async function openImport(sql: Sql, shortName = 'harbour') {
   const stationId = await insertStation(sql, { shortName, name: 'Harbour FM' })
   if (stationId === null) throw new Error('the station exists')
   const problems: string[] = []
   const onProgress = (event: ImportEvent) => {
-    if (event.type === 'problem-found') problems.push(`${event.path.split('/').at(-1)}: ${event.reason}`)
+    if (event.skipReason) problems.push(`${event.path.split('/').at(-1)}: ${event.skipReason}`)
   }
   const runWith = async (options: { paths: string[]; allowed?: string[] }) =>
     importMedia(sql, { stationId, playlistName: 'Rotation', ...options, onProgress })
@@ -42,7 +42,7 @@ async function snapshot(sql: Sql): Promise<unknown> {
   )
 }
 
-test('a folder becomes media and a playlist in the order of the names', async ({ sql }) => {
+test('a folder is imported as media and a playlist, ordered by name', async ({ sql }) => {
   const folder = await scratchFolder()
   await mkdir(join(folder, 'b'))
   await writeFile(join(folder, '10.mp3'), mp3({ TPE1: 'Nils Okada', TIT2: 'Ten', TALB: 'Low', TSRC: 'ZZ1' }))
@@ -79,7 +79,7 @@ test('a folder becomes media and a playlist in the order of the names', async ({
   ])
 })
 
-test('the same import twice changes no row of any table', async ({ sql }) => {
+test('a repeated import changes no row of any table', async ({ sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }, 40, [apic(png('one'))]))
   await writeFile(join(folder, 'b.mp3'), 'broken')
@@ -114,7 +114,7 @@ test('changed tags and covers update the row in place', async ({ sql }) => {
   expect(await titles(sql)).toEqual(['New'])
 })
 
-test('a file of the same size and time is not opened again', async ({ sql }) => {
+test('a file of the same size and modification time is not opened again', async ({ sql }) => {
   const folder = await scratchFolder()
   const path = join(folder, 'a.mp3')
   const time = new Date(1_700_000_000_000)
@@ -128,7 +128,7 @@ test('a file of the same size and time is not opened again', async ({ sql }) => 
   expect(await titles(sql)).toEqual(['One'])
 })
 
-test('one cover of many songs is stored once', async ({ sql }) => {
+test('a cover shared by many songs is stored once', async ({ sql }) => {
   const folder = await scratchFolder()
   for (const name of ['a', 'b', 'c']) {
     await writeFile(join(folder, `${name}.mp3`), mp3({ TIT2: name }, 40, [apic(png('same'))]))
@@ -142,7 +142,7 @@ test('one cover of many songs is stored once', async ({ sql }) => {
   expect(used).toEqual({ count: 3 })
 })
 
-test('more covers than fit in memory are written in parts of a batch', async ({ sql }) => {
+test('a batch with large covers is written in parts', async ({ sql }) => {
   const folder = await scratchFolder()
   // Two or three parts of 16 MiB.
   const names = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].slice(0, sized({ quick: 4, deep: 9 }))
@@ -154,7 +154,7 @@ test('more covers than fit in memory are written in parts of a batch', async ({ 
   expect(await titles(sql)).toEqual(names)
 })
 
-test('a broken file costs itself and is named', async ({ sql }) => {
+test('unusable files are skipped and reported', async ({ sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
   await writeFile(join(folder, 'b.mp3'), 'text')
@@ -167,8 +167,7 @@ test('a broken file costs itself and is named', async ({ sql }) => {
     added: 1,
     updated: 0,
     unchanged: 0,
-    skipped: 4,
-    problems: 4
+    skipped: 4
   })
   expect(problems).toEqual([
     'b.mp3: it is not audio',
@@ -178,14 +177,14 @@ test('a broken file costs itself and is named', async ({ sql }) => {
   ])
 })
 
-test('where nothing is usable no playlist is made', async ({ sql }) => {
+test('without usable files no playlist is created', async ({ sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), 'text')
   await (await openImport(sql)).run(folder)
   expect([...(await sql`select * from playlists`)]).toEqual([])
 })
 
-test('a playlist file brings local files and remote addresses in its order', async ({ sql }) => {
+test('a playlist file imports local files and remote addresses in its order', async ({ sql }) => {
   const folder = await scratchFolder()
   await mkdir(join(folder, 'disc 1'))
   await writeFile(join(folder, 'disc 1', 'a.mp3'), mp3({ TPE1: 'Tag', TIT2: 'From the tag' }))
@@ -200,7 +199,7 @@ test('a playlist file brings local files and remote addresses in its order', asy
   expect(await titles(sql)).toEqual(['Tidewater', 'From the tag', 'night ferry'])
   expect(problems).toEqual([
     'gone.mp3: it does not exist',
-    'list.M3U8: its name has no ending of an audio file'
+    'list.M3U8: its name has no extension of an audio file'
   ])
   const [remote] = await sql`select path, artist, title, duration_ms from media where title = 'Tidewater'`
   expect(remote).toEqual({
@@ -213,7 +212,7 @@ test('a playlist file brings local files and remote addresses in its order', asy
   expect(unknown).toEqual({ duration_ms: 0 })
 })
 
-test('a list without titles leaves what is known of a remote song', async ({ sql }) => {
+test('a list without titles keeps the tags of a remote song', async ({ sql }) => {
   const list = join(await scratchFolder(), 'list.pls')
   await writeFile(list, '[playlist]\nFile1=http://example.com/a\nTitle1=A - B\nLength1=10\n')
   const { run } = await openImport(sql)
@@ -238,7 +237,7 @@ test('a song listed twice is in the playlist once; new songs go to the end', asy
   expect(await titles(sql)).toEqual(['c', 'b', 'a'])
 })
 
-test('links are followed once and loops end', async ({ sql }) => {
+test('links are followed once, loops are skipped', async ({ sql }) => {
   const folder = await scratchFolder()
   await mkdir(join(folder, 'real'))
   await writeFile(join(folder, 'real', 'a.mp3'), mp3({ TIT2: 'A' }))
@@ -248,14 +247,14 @@ test('links are followed once and loops end', async ({ sql }) => {
   await symlink('self.mp3', join(folder, 'self.mp3'))
   const { run, problems } = await openImport(sql)
   expect(await run(folder)).toMatchObject({ found: 3, added: 1, unchanged: 1, skipped: 1 })
-  expect(problems).toEqual(['self.mp3: its links lead round in circles'])
+  expect(problems).toEqual(['self.mp3: its links form a loop'])
   const media = await sql`select path from media`
   expect([...media]).toEqual([{ path: join(folder, 'real', 'a.mp3') }])
 })
 
-const outside = 'it leads out of the folders of this import (name its folder as a PATH, or with --allow)'
+const outside = 'it is outside the folders of this import (name its folder as a PATH, or with --allow)'
 
-test('links and playlist entries that lead out of the folders of an import are skipped', async ({ sql }) => {
+test('links and playlist entries outside the folders of an import are skipped', async ({ sql }) => {
   const [folder, other] = [await scratchFolder(), await scratchFolder()]
   await mkdir(join(other, 'deep'))
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
@@ -273,16 +272,14 @@ test('links and playlist entries that lead out of the folders of an import are s
     `b.mp3: ${outside}`,
     `c.mp3: ${outside}`
   ])
-  // A path that is itself a link is the place to which it leads.
+  // A path that is itself a link stands for its target.
   await symlink(folder, join(other, 'way'))
   expect(await run(join(other, 'way'))).toMatchObject({ added: 0, unchanged: 1 })
   expect(await runWith({ paths: [folder, list], allowed: [other] })).toMatchObject({ added: 2, skipped: 0 })
   expect(await titles(sql)).toEqual(['A', 'B', 'C'])
 })
 
-test('names with quotes, emoji and line feeds are kept, names of other bytes are skipped', async ({
-  sql
-}) => {
+test('names with quotes, emoji and line feeds are kept, invalid UTF-8 is skipped', async ({ sql }) => {
   const folder = await scratchFolder()
   const names = [`it's "q".mp3`, '\u{1F600}.mp3', 'two\nlines.mp3']
   for (const name of names) await writeFile(join(folder, name), mp3())
@@ -299,7 +296,7 @@ test('names with quotes, emoji and line feeds are kept, names of other bytes are
   expect(song).toEqual({ title: 'two lines' })
 })
 
-test('a path that cannot be read stops the import before anything is written', async ({ sql }) => {
+test('a path that cannot be read fails the import before anything is written', async ({ sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3())
   const { run } = await openImport(sql)
@@ -309,7 +306,7 @@ test('a path that cannot be read stops the import before anything is written', a
   expect([...(await sql`select * from media`)]).toEqual([])
 })
 
-test('a file that is no audio by its name is named when it was asked for', async ({ sql }) => {
+test('a requested file that is not audio by its name is reported', async ({ sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'notes.txt'), 'words')
   await writeFile(join(folder, 'words.m3u'), 'only words')
@@ -319,12 +316,12 @@ test('a file that is no audio by its name is named when it was asked for', async
     skipped: 2
   })
   expect(problems).toEqual([
-    'notes.txt: its name has no ending of an audio file or playlist',
+    'notes.txt: its name has no extension of an audio file or playlist',
     'words.m3u: it is no playlist (no line names an audio file)'
   ])
 })
 
-test('two imports at once duplicate nothing', async ({ sql }) => {
+test('concurrent imports duplicate nothing', async ({ sql }) => {
   const folder = await scratchFolder()
   const files = sized({ quick: 120, deep: 250 })
   for (let i = 0; i < files; i += 1) {
@@ -349,13 +346,13 @@ test('two imports at once duplicate nothing', async ({ sql }) => {
   })
 })
 
-test('an aborted import ends after its batch and leaves whole batches', async ({ sql }) => {
+test('an aborted import ends after its batch', async ({ sql }) => {
   const folder = await scratchFolder()
   for (let i = 0; i < 250; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: `Song ${i}` }))
   const { stationId } = await openImport(sql)
   const abort = new AbortController()
   const onProgress = (event: ImportEvent) => {
-    if (event.type === 'file-looked-at' && event.counts.found === 130) abort.abort()
+    if (event.counts.found === 130) abort.abort()
   }
   const options = { stationId, playlistName: 'Rotation', paths: [folder], onProgress, signal: abort.signal }
   expect(await importMedia(sql, options)).toMatchObject({ found: 200, added: 200 })
@@ -365,7 +362,7 @@ test('an aborted import ends after its batch and leaves whole batches', async ({
   })
 })
 
-test('the stations own their media: one file may be in two of them', async ({ sql }) => {
+test('a file may be imported into two stations', async ({ sql }) => {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3())
   await (await openImport(sql, 'one')).run(folder)
@@ -374,7 +371,7 @@ test('the stations own their media: one file may be in two of them', async ({ sq
   expect(row).toEqual({ count: 2, ids: 2 })
 })
 
-test('the demo station has its pieces and lengths, and is made once', async ({ sql }) => {
+test('the demo station is created once, with titles and durations', async ({ sql }) => {
   const [one, two] = await Promise.all([createDemoStation(sql), createDemoStation(sql)])
   expect(one).toBe(two)
   const before = await snapshot(sql)

@@ -12,7 +12,7 @@ import { openSql, type Sql } from '../../src/db/sql.ts'
 import { findRunningServices, lockDataDir, type RunningServices } from '../../src/embedded/data-dir.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { assertAddressIsFree } from '../../src/http/port.ts'
-import { checkMediaDir } from '../../src/media/demo-station.ts'
+import { checkMediaDir } from '../../src/media/demo.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
 import { checkPostgres, checkRedis } from '../../src/store-checks.ts'
 import { connectLive, isDisconnect } from '../support/live-client.ts'
@@ -116,7 +116,7 @@ describe('a start that cannot work', longTimeout, () => {
   test('without the folder of music', async () => {
     const check = async (config: Config) => checkMediaDir(config.MEDIA_DIR ?? '')
     expect(await messageOf({ MEDIA_DIR: '/not/there' }, check)).toBe(
-      'MEDIA_DIR /not/there is no readable folder (ENOENT): correct it, or leave it out'
+      'MEDIA_DIR /not/there is not a readable folder (ENOENT): correct or unset it'
     )
   })
   test('with a file for DATA_DIR', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { parseImportArguments } from '../../../src/media/import-command.ts'
 
-test('station, playlist and paths are read in any order', () => {
+test('station, playlist and paths may be in any order', () => {
   expect(
     parseImportArguments(['a.mp3', '--playlist', ' Rotation ', '--station=demo', 'b', '--create'])
   ).toEqual({
@@ -14,17 +14,17 @@ test('station, playlist and paths are read in any order', () => {
   })
 })
 
-test('what follows -- is a path, also when it looks like an option', () => {
+test('arguments after -- are paths, even if they look like options', () => {
   const request = parseImportArguments(['--station', '1', '--playlist', 'P', '--', '--odd.mp3'])
   expect(request).toMatchObject({ create: false, paths: ['--odd.mp3'] })
 })
 
-test('help is asked for with or without the rest', () => {
+test('--help needs no other arguments', () => {
   expect(parseImportArguments(['--help'])).toBeNull()
   expect(parseImportArguments(['-h', '--station', 'demo'])).toBeNull()
 })
 
-describe('a mistake is one line with the usage', () => {
+describe('a usage error is one line with the usage', () => {
   test.for([
     [[], '--station is missing'],
     [['--station', 'demo', 'a'], '--playlist is missing'],

@@ -2,40 +2,40 @@ import { PassThrough } from 'node:stream'
 
 import { expect, test } from 'vitest'
 
-import { truncateToWidth, openLines, renderBar } from '../../../src/media/progress.ts'
+import { openLineProgress, renderBar, truncateToWidth } from '../../../src/media/progress.ts'
 
-const counts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0, problems: 0 }
+const counts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
 
 test('the bar shows share, count, rate and name', () => {
   const line = renderBar({ ...counts, found: 5 }, 10, 2, '/music/Night Ferry.mp3')
   expect(line).toBe('[##########----------]  50 %  5/10  3/s  Night Ferry.mp3')
 })
 
-test('a folder that grew meanwhile does not overflow the bar', () => {
+test('a folder that grew after counting does not overflow the bar', () => {
   expect(renderBar({ ...counts, found: 12 }, 10, 1, 'a')).toContain('100 %  12/10')
   expect(renderBar(counts, 0, 0, 'a')).toContain('100 %  0/0')
 })
 
-test('a file name cannot steer the terminal', () => {
+test('a file name cannot control the terminal', () => {
   expect(renderBar(counts, 1, 1, '/x/\u001B[2J\u202Egnp.mp3')).toContain('?[2J?gnp.mp3')
 })
 
-test('a line stays narrower than the terminal, wide characters count twice', () => {
+test('a line is narrower than the terminal; wide characters count twice', () => {
   expect(truncateToWidth('abcdef', 5)).toBe('abcd')
   expect(truncateToWidth('\u65E5\u672C\u8A9E', 5)).toBe('\u65E5\u672C')
   expect(truncateToWidth('\u{1F600}\u{1F600}', 4)).toBe('\u{1F600}')
   expect(truncateToWidth('x'.repeat(200), undefined).length).toBe(79)
 })
 
-test('without a terminal there is a line for each problem and for every 500 files', async () => {
+test('without a terminal there is a line for each skipped file and every 500 files', async () => {
   const out = new PassThrough()
-  const { show } = openLines(out)
+  const { show } = openLineProgress(out)
   for (let found = 1; found <= 1_100; found += 1) {
-    show({ type: 'file-looked-at', path: 'a', counts: { ...counts, found } })
+    show({ path: 'a', counts: { ...counts, found } })
   }
-  show({ type: 'problem-found', path: 'b\n.mp3', reason: 'it is empty' })
+  show({ path: 'b\n.mp3', counts: { ...counts, found: 1_101 }, skipReason: 'it is empty' })
   out.end()
   expect((await out.toArray()).join('')).toBe(
-    '500 files looked at\n1000 files looked at\nskipped b?.mp3: it is empty\n'
+    '500 files read\n1000 files read\nskipped b?.mp3: it is empty\n'
   )
 })
