@@ -1,7 +1,6 @@
 import { SaxesParser } from 'saxes'
 import * as v from 'valibot'
 
-import { FetchFault } from '../outbound/guarded-fetch.ts'
 import { parsedUrl } from '../outbound/networks.ts'
 import {
   checkStreamCount,
@@ -11,55 +10,9 @@ import {
   parseListenerCount,
   parseLooseJson,
   type Stream,
-  StreamingServerError,
-  withListeners
+  StreamingServerError
 } from './stream.ts'
 import { parseStreamedTitle } from './streamed-title.ts'
-import {
-  describeRefusal,
-  fetchPage,
-  requireBody,
-  type ServerStreams,
-  type StreamingServer,
-  type StreamListeners
-} from './streaming-server.ts'
-
-/**
- * Fetches all streams of an Icecast server: as its admin if there is a password and the server accepts it,
- * else from its public status page. Throws a `StreamingServerError` or a `FetchFault`.
- */
-export async function fetchIcecastStreams(
-  server: StreamingServer,
-  signal: AbortSignal
-): Promise<ServerStreams> {
-  let problem = ''
-  if (server.password !== '') {
-    const { status, body } = await fetchPage(server, 'admin/stats', { asAdmin: true, signal })
-    if (status === 200) return { streams: parseIcecastStats(body), listsListeners: true, problem }
-    problem = describeRefusal(status)
-  }
-  const response = await fetchPage(server, 'status-json.xsl', { asAdmin: false, signal })
-  return { streams: parseIcecastStatus(requireBody(response)), listsListeners: false, problem }
-}
-
-/** Fetches the listeners of a stream as the admin. Throws a `StreamingServerError` or a `FetchFault`. */
-export async function fetchIcecastListeners(
-  server: StreamingServer,
-  stream: Stream,
-  signal: AbortSignal
-): Promise<StreamListeners> {
-  const page = `admin/listclients?mount=${encodeURIComponent(stream.path)}`
-  try {
-    const response = await fetchPage(server, page, { asAdmin: true, signal })
-    // The source disconnected since the streams were listed.
-    if (response.status === 400 || response.status === 404)
-      return { stream: { ...withListeners(stream, []), isConnected: false }, problem: '' }
-    return { stream: withListeners(stream, parseIcecastListeners(requireBody(response))), problem: '' }
-  } catch (error) {
-    if (!(error instanceof FetchFault && error.word === 'too_large')) throw error
-    return { stream, problem: 'There are too many listeners to identify them.' }
-  }
-}
 
 /** Parses `/admin/stats` of Icecast 2.4, 2.5 or KH. Throws a `StreamingServerError`. */
 export function parseIcecastStats(bytes: Uint8Array): Stream[] {

@@ -8,40 +8,9 @@ import {
   parseListenerCount,
   parseLooseJson,
   type Stream,
-  StreamingServerError,
-  withListeners
+  StreamingServerError
 } from './stream.ts'
 import { parseStreamedTitle } from './streamed-title.ts'
-import {
-  describeRefusal,
-  fetchPage,
-  requireBody,
-  type ServerStreams,
-  type StreamingServer,
-  type StreamListeners
-} from './streaming-server.ts'
-
-/** Fetches all streams of a Shoutcast 2 server. Throws a `StreamingServerError` or a `FetchFault`. */
-export async function fetchShoutcastStreams(
-  server: StreamingServer,
-  signal: AbortSignal
-): Promise<ServerStreams> {
-  const response = await fetchPage(server, 'statistics?json=1', { asAdmin: false, signal })
-  const streams = parseShoutcastStatistics(requireBody(response))
-  return { streams, listsListeners: server.password !== '', problem: '' }
-}
-
-/** Fetches the listeners of a stream as the admin. Throws a `StreamingServerError` or a `FetchFault`. */
-export async function fetchShoutcastListeners(
-  server: StreamingServer,
-  stream: Stream,
-  signal: AbortSignal
-): Promise<StreamListeners> {
-  const page = `admin.cgi?sid=${stream.id}&mode=viewjson&page=3`
-  const { status, body } = await fetchPage(server, page, { asAdmin: true, signal })
-  if (status !== 200) return { stream, problem: describeRefusal(status) }
-  return { stream: withListeners(stream, parseShoutcastListeners(body)), problem: '' }
-}
 
 const looseText = v.optional(v.fallback(v.string(), ''), '')
 const jsonStream = v.object({

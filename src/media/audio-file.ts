@@ -12,7 +12,7 @@ import {
 import { BufferSizeError } from 'strtok3'
 
 import type { Artwork } from '../db/media-rows.ts'
-import { NotRegularFileError, OutsideRootsError } from '../runtime/contained-files.ts'
+import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { imageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, longest, type Tags } from '../songs/song.ts'
 import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
@@ -36,12 +36,9 @@ const maxCoverBytes = 5 * 1024 * 1024
  */
 export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
   try {
-    const tokenizer = await FileTokenizer.open(path, realRoots, performance.now() + timeoutMs)
-    try {
-      return await read(tokenizer, path)
-    } finally {
-      await tokenizer.close()
-    }
+    const deadlineMs = performance.now() + timeoutMs
+    await using file = await openInside(path, realRoots)
+    return await read(new FileTokenizer(file, (await file.stat()).size, deadlineMs), path)
   } catch (error) {
     throw error instanceof UnusableFile ? error : new UnusableFile(describeProblem(error), { cause: error })
   }

@@ -4,11 +4,10 @@ import type { Config } from '../config.ts'
 import { appendTracks, findOrCreatePlaylist, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
 import { openSql, type Sql, type Tx } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
-import { OperatorError } from '../runtime/errors.ts'
+import { codeOf, OperatorError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
-import { errorCode } from './scan.ts'
 
 /** Checks that `MEDIA_DIR` is a folder that can be listed. Throws an `OperatorError`. */
 export async function checkMediaDir(folder: string): Promise<void> {
@@ -16,7 +15,7 @@ export async function checkMediaDir(folder: string): Promise<void> {
     await access(folder, constants.R_OK | constants.X_OK)
     await readdir(folder)
   } catch (error) {
-    const reason = errorCode(error) || String(error)
+    const reason = codeOf(error) || String(error)
     throw new OperatorError(`MEDIA_DIR ${folder} is not a readable folder (${reason}): correct or unset it`)
   }
 }

@@ -2,8 +2,6 @@ import type { FileHandle } from 'node:fs/promises'
 
 import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
 
-import { openInside } from '../runtime/contained-files.ts'
-
 /** A file cannot be imported. The message is a predicate about it ("it is empty"). */
 export class UnusableFile extends Error {}
 
@@ -14,8 +12,8 @@ const maxReads = 2_000_000
 const maxBufferBytes = 32 * 1024 * 1024
 
 /**
- * Reads a file for music-metadata through a window of 64 KiB: parsers read a few bytes at a time, and a file
- * without a length in its header is scanned to its end. Reads after the deadline throw, which ends endless
+ * Reads an open file for music-metadata through a window of 64 KiB: parsers read a few bytes at a time, and a
+ * file without a length in its header is scanned to its end. Reads after the deadline throw, which ends endless
  * parsing.
  */
 export class FileTokenizer extends AbstractTokenizer {
@@ -30,19 +28,13 @@ export class FileTokenizer extends AbstractTokenizer {
   #windowStart = 0
   #windowLength = 0
 
-  private constructor(handle: FileHandle, size: number, deadlineMs: number) {
+  /** The deadline is a time of `performance.now()`. */
+  constructor(handle: FileHandle, size: number, deadlineMs: number) {
     super({ maxBufferSize: maxBufferBytes })
     this.#handle = handle
     this.#deadlineMs = deadlineMs
     this.fileInfo = { size }
     this.size = size
-  }
-
-  /** Opens a file like `openInside`. The deadline is a time of `performance.now()`. */
-  static async open(path: string, realRoots: readonly string[], deadlineMs: number): Promise<FileTokenizer> {
-    const handle = await openInside(path, realRoots)
-    const { size } = await handle.stat()
-    return new FileTokenizer(handle, size, deadlineMs)
   }
 
   override async readBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {
@@ -91,10 +83,5 @@ export class FileTokenizer extends AbstractTokenizer {
 
   setPosition(position: number): void {
     this.position = position
-  }
-
-  protected override async closeOnce(): Promise<void> {
-    await super.closeOnce()
-    await this.#handle.close()
   }
 }

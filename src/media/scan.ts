@@ -3,7 +3,7 @@ import { access, constants, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 
 import { isInsideRoots, openInside } from '../runtime/contained-files.ts'
-import { OperatorError } from '../runtime/errors.ts'
+import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
@@ -183,10 +183,5 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function describeFileError(error: unknown): string {
-  return reasons[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
-}
-
-/** Returns the `code` of a Node.js error, `""` if it has none. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error))
 }

@@ -129,3 +129,8 @@ export class OperatorError extends Error {}
 
 /** A fault that the person at the terminal has been told of: entry files only exit 1. */
 export class ReportedError extends Error {}
+
+/** The `code` of an error; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -29,11 +29,6 @@ export class StorageFault extends Error {
   }
 }
 
-/** Returns the `code` of a Node.js error, `""` if it has none. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
-
 /** Returns what to throw for an aborted signal: a `StorageFault` after a timeout, else its own reason. */
 export function abortReason(signal: AbortSignal): unknown {
   const reason: unknown = signal.reason

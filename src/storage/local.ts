@@ -2,7 +2,8 @@ import { lstat, opendir, readdir, realpath, stat, statfs } from 'node:fs/promise
 import { dirname } from 'node:path'
 
 import { openFolderAt, OutsideRootsError } from '../runtime/contained-files.ts'
-import { errorCode, StorageFault, throwIfAborted, untilAborted } from './fault.ts'
+import { codeOf } from '../runtime/errors.ts'
+import { StorageFault, throwIfAborted, untilAborted } from './fault.ts'
 import { type FolderContent, type Usage, walkTree } from './walk.ts'
 
 // Node.js has four threads for the file system, shared with everything else.
@@ -21,7 +22,7 @@ async function assertReadable(path: string): Promise<void> {
     // Fails if names can be listed, but files not accessed.
     await stat(`${path}/.`)
   } catch (error) {
-    throw errorCode(error) === 'ENOENT' ? new StorageFault('no_folder') : toFault(error)
+    throw codeOf(error) === 'ENOENT' ? new StorageFault('no_folder') : toFault(error)
   }
 }
 
@@ -39,7 +40,7 @@ export async function measureLocal(path: string, signal: AbortSignal): Promise<U
 async function measureTree(path: string, signal: AbortSignal): Promise<Omit<Usage, 'freeBytes'>> {
   // Names are bytes: a name that is not UTF-8 cannot be decoded and opened again.
   const top = await realpath(path, { encoding: 'buffer' }).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw toFault(error)
   })
   if (top === null) return { usedBytes: 0n, files: 0, skipped: 0 }
@@ -57,7 +58,7 @@ export async function readFreeBytes(path: string): Promise<bigint | null> {
     const volume = await statfs(path, { bigint: true })
     return volume.bavail * volume.bsize
   } catch (error) {
-    return errorCode(error) === 'ENOENT' && path !== dirname(path) ? readFreeBytes(dirname(path)) : null
+    return codeOf(error) === 'ENOENT' && path !== dirname(path) ? readFreeBytes(dirname(path)) : null
   }
 }
 
@@ -71,10 +72,10 @@ async function readFolder(
     return await listFolder(folder, opened.list, signal)
   } catch (error) {
     if (signal.aborted) throw error
-    const isMissing = errorCode(error) === 'ENOENT'
+    const isMissing = codeOf(error) === 'ENOENT'
     if (isTop && !isMissing) throw toFault(error)
     // A folder that was replaced by a file or a link has vanished too.
-    const isReplaced = error instanceof OutsideRootsError || ['ENOTDIR', 'ELOOP'].includes(errorCode(error))
+    const isReplaced = error instanceof OutsideRootsError || ['ENOTDIR', 'ELOOP'].includes(codeOf(error))
     return { usedBytes: 0n, files: 0, folders: [], skipped: isMissing || isReplaced ? 0 : 1 }
   }
 }
@@ -105,13 +106,13 @@ async function readSize(path: Buffer): Promise<bigint | 'vanished' | 'unreadable
     const stats = await lstat(path, { bigint: true })
     return stats.isFile() ? stats.size : 'vanished'
   } catch (error) {
-    return ['ENOENT', 'ENOTDIR'].includes(errorCode(error)) ? 'vanished' : 'unreadable'
+    return ['ENOENT', 'ENOTDIR'].includes(codeOf(error)) ? 'vanished' : 'unreadable'
   }
 }
 
 function toFault(error: unknown): unknown {
   if (error instanceof StorageFault) return error
-  const code = errorCode(error)
+  const code = codeOf(error)
   if (code === 'ENOTDIR') return new StorageFault('not_a_folder')
   return new StorageFault(code === 'EACCES' || code === 'EPERM' ? 'denied' : 'unusable', code)
 }

@@ -5,7 +5,8 @@ import {
   S3Client
 } from '@aws-sdk/client-s3'
 
-import { abortReason, errorCode, StorageFault } from './fault.ts'
+import { codeOf } from '../runtime/errors.ts'
+import { abortReason, StorageFault } from './fault.ts'
 import type { S3Settings } from './location.ts'
 import type { Usage } from './walk.ts'
 
@@ -107,7 +108,7 @@ function toFault(error: unknown): StorageFault {
   const status = readStatus(error)
   if (status === 401 || status === 403) return new StorageFault('denied', name)
   if (status !== undefined) return new StorageFault('unusable', String(status))
-  const code = errorCode(error)
+  const code = codeOf(error)
   // Without a response it was the network, unless the settings cannot be sent.
   const isInvalid = code === '' || code.startsWith('ERR_INVALID')
   return new StorageFault(isInvalid ? 'unusable' : 'unreachable', code)

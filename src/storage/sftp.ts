@@ -1,6 +1,7 @@
 import ssh2, { type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2'
 
-import { errorCode, StorageFault, throwIfAborted, untilAborted } from './fault.ts'
+import { codeOf } from '../runtime/errors.ts'
+import { StorageFault, throwIfAborted, untilAborted } from './fault.ts'
 import type { SftpSettings } from './location.ts'
 import { type FolderContent, type Usage, walkTree } from './walk.ts'
 
@@ -134,7 +135,7 @@ function toFault(error: Error): StorageFault {
   const level = 'level' in error ? error.level : ''
   if (level === 'client-authentication') return new StorageFault('denied')
   if (level === 'client-timeout') return new StorageFault('timed_out')
-  return new StorageFault(level === 'client-socket' ? 'unreachable' : 'unusable', errorCode(error))
+  return new StorageFault(level === 'client-socket' ? 'unreachable' : 'unusable', codeOf(error))
 }
 
 /** Maps the SSH_FXP_STATUS of the location's folder (draft-ietf-secsh-filexfer-02, section 7). */

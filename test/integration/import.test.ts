@@ -56,8 +56,7 @@ test('a folder is imported as media and a playlist, ordered by name', async ({ s
     added: 3,
     updated: 0,
     unchanged: 0,
-    skipped: 0,
-    problems: 0
+    skipped: 0
   })
   expect(problems).toEqual([])
   expect(await titles(sql)).toEqual(['Nine', 'Ten', 'Deep'])

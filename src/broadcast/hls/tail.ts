@@ -2,6 +2,7 @@ import { type FileHandle, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { openInside } from '../../runtime/contained-files.ts'
+import { codeOf } from '../../runtime/errors.ts'
 
 /** Follows a growing file, like `tail -F`. */
 export interface Tail {
@@ -131,6 +132,6 @@ function takeLines(
 }
 
 function nullIfMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+  if (codeOf(error) === 'ENOENT') return null
   throw error
 }

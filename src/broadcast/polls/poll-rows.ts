@@ -115,16 +115,15 @@ export async function isLeased(sql: Sql, { id, leasedUntilMs }: LeasedPoll): Pro
   return row !== undefined
 }
 
-/** The result of a poll: its next state. */
-export interface PollResult {
+/** The next state of a poll. */
+export interface PollResult extends Pick<
+  LeasedPoll,
+  'failingSinceMs' | 'failures' | 'idleSinceMs' | 'problem'
+> {
   readonly poll: LeasedPoll
   readonly dueAtMs: number
   /** Null if the server did not respond. */
   readonly answeredAtMs: number | null
-  readonly failingSinceMs: number | null
-  readonly failures: number
-  readonly idleSinceMs: number | null
-  readonly problem: string
 }
 
 /** Stores the results of polls whose lease is still valid. */

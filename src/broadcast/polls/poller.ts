@@ -5,7 +5,7 @@ import pLimit from 'p-limit'
 import { networkList } from '../../outbound/networks.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
-import { openStreamFetcher } from '../fetch-streams.ts'
+import { openStreamFetcher } from '../streaming-servers.ts'
 import { type LeasedPoll, leasePolls, type PollResult, storePollResults } from './poll-rows.ts'
 import { type PollDeps, runPoll } from './poll.ts'
 

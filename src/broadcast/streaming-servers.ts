@@ -1,0 +1,165 @@
+import type { BlockList } from 'node:net'
+
+import { FetchFault, type GuardedAnswer, guardedFetch } from '../outbound/guarded-fetch.ts'
+import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
+import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'
+import { type Stream, StreamingServerError, withListeners } from './stream.ts'
+
+export interface StreamingServer {
+  readonly kind: 'icecast' | 'shoutcast2'
+  /** Its pages are below this address. */
+  readonly url: string
+  /** The password of the user `admin`; empty if there is none, and listeners are then not identified. */
+  readonly password: string
+}
+
+export interface FetchedStreams {
+  readonly streams: readonly Stream[]
+  /** A sentence about what the server refused; empty if nothing. */
+  readonly problem: string
+}
+
+/**
+ * Fetches the selected streams of a server at this time (Unix milliseconds), with their listeners if it lists
+ * them. Throws a `StreamingServerError` or a `FetchFault`.
+ */
+export type FetchStreams = (
+  server: StreamingServer,
+  select: (streams: readonly Stream[]) => readonly Stream[],
+  options: { readonly nowMs: number; readonly signal: AbortSignal }
+) => Promise<FetchedStreams>
+
+/** Stations on the same server are polled at nearly the same time and share one response. */
+const cacheTtlMs = 2_000
+
+/** Creates a client for servers in the public internet or `allowed`. Streams are cached for two seconds. */
+export function openStreamFetcher(allowed: BlockList): FetchStreams {
+  /** Oldest first. */
+  const cache = new Map<string, { readonly atMs: number; readonly response: Promise<AllStreams> }>()
+
+  function fetchCached(server: StreamingServer, nowMs: number, fetchPage: FetchPage): Promise<AllStreams> {
+    for (const [key, { atMs }] of cache) {
+      if (nowMs - atMs < cacheTtlMs) break
+      cache.delete(key)
+    }
+    const key = JSON.stringify([server.kind, server.url, server.password])
+    const cached = cache.get(key)
+    if (cached) return cached.response
+    const hasPassword = server.password !== ''
+    const entry = { atMs: nowMs, response: clients[server.kind].fetchAll(fetchPage, hasPassword) }
+    cache.set(key, entry)
+    entry.response.catch(() => {
+      if (cache.get(key) === entry) cache.delete(key)
+    })
+    return entry.response
+  }
+
+  return async (server, select, { nowMs, signal }) => {
+    const fetchPage = openPageFetcher(server, allowed, signal)
+    const { streams: all, listsListeners, problem } = await fetchCached(server, nowMs, fetchPage)
+    const streams: Stream[] = []
+    const problems = new Set([problem])
+    for (const stream of select(all)) {
+      if (!listsListeners) streams.push(stream)
+      else if (stream.total === 0) streams.push(withListeners(stream, []))
+      else {
+        const fetched = await clients[server.kind].fetchListeners(fetchPage, stream)
+        streams.push(fetched.stream)
+        problems.add(fetched.problem ?? '')
+      }
+    }
+    return { streams, problem: [...problems].filter(text => text !== '').join(' ') }
+  }
+}
+
+/** A list of ten thousand listeners fits. */
+const maxBytes = 2_097_152
+/** Shoutcast sends its statistics only to user agents that look like a browser. */
+const userAgent = 'Mozilla/5.0 (compatible; Cuewire)'
+
+/** Requests a page. Returns the response whatever its status, except for redirects. */
+type FetchPage = (page: string, as: 'admin' | 'anonymous') => Promise<GuardedAnswer>
+
+function openPageFetcher(
+  { url, password }: StreamingServer,
+  allowed: BlockList,
+  signal: AbortSignal
+): FetchPage {
+  const base = new URL(url)
+  if (!base.pathname.endsWith('/')) base.pathname += '/'
+  const authorization = `Basic ${Buffer.from(`admin:${password}`).toString('base64')}`
+  return (page, as) => {
+    const headers = { 'user-agent': userAgent, ...(as === 'admin' && { authorization }) }
+    return guardedFetch(new URL(page, base).href, { allowed, headers, maxBytes, signal })
+  }
+}
+
+/** The streams of a server, and whether it also lists their listeners. */
+interface AllStreams extends FetchedStreams {
+  readonly listsListeners: boolean
+}
+
+/** A stream with its listeners, and what the server refused. */
+interface StreamListeners {
+  readonly stream: Stream
+  readonly problem?: string
+}
+
+interface ServerClient {
+  readonly fetchAll: (fetchPage: FetchPage, hasPassword: boolean) => Promise<AllStreams>
+  readonly fetchListeners: (fetchPage: FetchPage, stream: Stream) => Promise<StreamListeners>
+}
+
+const icecast: ServerClient = {
+  /** Uses the admin page if the server accepts the password, else the public status page. */
+  async fetchAll(fetchPage, hasPassword) {
+    let problem = ''
+    if (hasPassword) {
+      const { status, body } = await fetchPage('admin/stats', 'admin')
+      if (status === 200) return { streams: parseIcecastStats(body), listsListeners: true, problem }
+      problem = describeRefusal(status)
+    }
+    const body = requireBody(await fetchPage('status-json.xsl', 'anonymous'))
+    return { streams: parseIcecastStatus(body), listsListeners: false, problem }
+  },
+  async fetchListeners(fetchPage, stream) {
+    try {
+      const page = `admin/listclients?mount=${encodeURIComponent(stream.path)}`
+      const response = await fetchPage(page, 'admin')
+      // The source disconnected since the streams were listed.
+      if (response.status === 400 || response.status === 404)
+        return { stream: { ...withListeners(stream, []), isConnected: false } }
+      return { stream: withListeners(stream, parseIcecastListeners(requireBody(response))) }
+    } catch (error) {
+      if (!(error instanceof FetchFault && error.word === 'too_large')) throw error
+      return { stream, problem: 'There are too many listeners to identify them.' }
+    }
+  }
+}
+
+const shoutcast2: ServerClient = {
+  async fetchAll(fetchPage, hasPassword) {
+    const body = requireBody(await fetchPage('statistics?json=1', 'anonymous'))
+    return { streams: parseShoutcastStatistics(body), listsListeners: hasPassword, problem: '' }
+  },
+  async fetchListeners(fetchPage, stream) {
+    const page = `admin.cgi?sid=${stream.id}&mode=viewjson&page=3`
+    const { status, body } = await fetchPage(page, 'admin')
+    if (status !== 200) return { stream, problem: describeRefusal(status) }
+    return { stream: withListeners(stream, parseShoutcastListeners(body)) }
+  }
+}
+
+const clients = { icecast, shoutcast2 }
+
+function requireBody({ status, body }: GuardedAnswer): Buffer {
+  if (status !== 200) throw new StreamingServerError(`The server responded with status ${status}.`)
+  return body
+}
+
+/** Describes the response status of an admin page that could not be read. */
+function describeRefusal(status: number): string {
+  const isDenied = status === 401 || status === 403
+  const reason = isDenied ? 'rejected the admin password' : `responded with status ${status} to its admin`
+  return `The server ${reason}: listeners are counted, but not identified.`
+}
