@@ -1,5 +1,5 @@
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
-import { measureDueLocations, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
+import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
 
 const volumesMs = 60_000
 /** A bucket that takes minutes must not delay all folders. */
@@ -13,7 +13,7 @@ export function startStorage(parts: StorageDeps): Repetition {
       await updateFreeSpace(parts, signal)
       volumesAtMs = performance.now() + volumesMs
     }
-    await measureDueLocations(parts, lanes, signal)
+    await measureDue(parts, lanes, signal)
   }
   return repeat(run, { pauseMs: 1_000, log: parts.log, failure: 'storage not measured' })
 }

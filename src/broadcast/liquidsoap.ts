@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 import { parsedUrl } from '../outbound/networks.ts'
+import type { SentSong } from '../playout/playouts/send-next-song.ts'
 import { programFile } from '../runtime/program-files.ts'
 
 /** The settings of a station's script. The script reads secrets from its environment. */
@@ -19,7 +20,9 @@ export interface ScriptStation {
 
 const template = readFileSync(programFile('assets/radio/station.liq'), 'utf8')
 
-/** Renders the Liquidsoap script of a station. It calls Cuewire at `baseUrl` unless its environment differs. */
+/**
+ * Renders the Liquidsoap script of a station. It calls Cuewire at `baseUrl` unless its environment differs.
+ */
 export function renderScript(station: ScriptStation, baseUrl: string): string {
   const icecast = parsedUrl(station.frontendUrl)
   const host = icecast?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
@@ -94,8 +97,8 @@ function findNearest(choices: readonly number[], value: number): number {
 }
 
 /**
- * Quotes a text as a Liquidsoap expression on one line. Liquidsoap 2.1 interpolates `#{...}` even if the `#` is
- * escaped, so the two characters are put in separate literals.
+ * Quotes a text as a Liquidsoap expression on one line. Liquidsoap 2.1 interpolates `#{...}` even if the `#`
+ * is escaped, so the two characters are put in separate literals.
  */
 export function quoteText(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' ')
@@ -110,24 +113,8 @@ export function formatFloat(value: number): string {
   return value.toFixed(3).replace(/0+$/, '')
 }
 
-/** A song for a playout. */
-interface AnnotatedSong {
-  readonly queueId: number
-  readonly mediaId: number
-  readonly playlistId: number | null
-  readonly requestId: number | null
-  readonly songId: string
-  readonly artist: string
-  readonly title: string
-  /** 0 if unknown. */
-  readonly durationMs: number
-  readonly isJingle: boolean
-  /** A library path or a web address. */
-  readonly path: string
-}
-
 /** Renders a song as a Liquidsoap request URI: `annotate:title="...",...:media:path`. */
-export function renderAnnotatedUri(song: AnnotatedSong): string {
+export function renderAnnotatedUri(song: Omit<SentSong, 'stream'>): string {
   const annotations = {
     title: song.title,
     artist: song.artist,

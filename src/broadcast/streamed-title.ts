@@ -10,12 +10,6 @@ interface StreamedMetadata {
   readonly title?: string
 }
 
-/** Both are empty if nothing is known. */
-interface StreamedTitle {
-  readonly artist: string
-  readonly title: string
-}
-
 const maxTextLength = 512
 /** Encoded text is longer than its result; input beyond this length is ignored. */
 const maxInputLength = 4_096
@@ -26,7 +20,7 @@ const separator = ' - '
  * both present, they are kept. Otherwise the text, or the one that is present, is split at its first ` - `;
  * without a separator all of it is the title.
  */
-export function parseStreamedTitle(metadata: StreamedMetadata): StreamedTitle {
+export function parseStreamedTitle(metadata: StreamedMetadata): { artist: string; title: string } {
   const artist = decodeText(metadata.artist)
   const title = decodeText(metadata.title)
   if (artist !== '' && title !== '') return truncateTitle(artist, title)
@@ -41,7 +35,7 @@ function decodeText(text = ''): string {
   return trimDashes(cleanLine(decodeHTMLStrict(text.trimStart().slice(0, maxInputLength)), maxTextLength))
 }
 
-function truncateTitle(artist: string, title: string): StreamedTitle {
+function truncateTitle(artist: string, title: string) {
   return {
     artist: trimDashes(cleanLine(artist, longest.artist)),
     title: trimDashes(cleanLine(title, longest.title))

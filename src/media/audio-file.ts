@@ -30,8 +30,8 @@ const maxDurationMs = 2_147_483_647
 const maxCoverBytes = 5 * 1024 * 1024
 
 /**
- * Reads tags, duration and cover of a regular file; its content determines the format. Takes at most about ten
- * seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. Throws an
+ * Reads tags, duration and cover of a regular file; its content determines the format. Takes at most about
+ * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. Throws an
  * `UnusableFile` for any problem of the file.
  */
 export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
@@ -145,8 +145,8 @@ const sampleRates = [44_100, 48_000, 32_000, 0] as const
 const divisors = [4, 0, 2, 1] as const
 
 /**
- * Whether the bytes contain three consecutive Layer III frames. Recordings of streams begin inside a frame, so
- * no magic number identifies them.
+ * Whether the bytes contain three consecutive Layer III frames. Recordings of streams begin inside a frame,
+ * so no magic number identifies them.
  */
 export function hasMpegFrames(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {

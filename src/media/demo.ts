@@ -22,7 +22,8 @@ export async function checkMediaDir(folder: string): Promise<void> {
 
 /**
  * Creates the station `demo` if `DEMO` is on and there is no station: with the built-in catalogue, or without
- * songs if `MEDIA_DIR` is set. Returns the id of the station to import `MEDIA_DIR` into, null if it is not set.
+ * songs if `MEDIA_DIR` is set. Returns the id of the station to import `MEDIA_DIR` into, null if it is not
+ * set.
  */
 export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
   if (config.MEDIA_DIR) return (await sql.begin(tx => findOrCreateDemo(tx))).id
@@ -32,8 +33,8 @@ export async function prepareDemo(sql: Sql, config: Config): Promise<number | nu
 }
 
 /**
- * Creates the station `demo` with a playlist of real titles and lengths but no files, which the clock can play.
- * An existing station of that name is not changed. Returns its id.
+ * Creates the station `demo` with a playlist of real titles and lengths but no files, which the clock can
+ * play. An existing station of that name is not changed. Returns its id.
  */
 export async function createDemoStation(sql: Sql): Promise<number> {
   return sql.begin(async tx => {

@@ -64,8 +64,8 @@ function renderSummary({ found, added, updated, unchanged, skipped }: ImportCoun
 }
 
 /**
- * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else
- * the Postgres of DATA_DIR, which it starts and stops. `notify` gets a line in the last case.
+ * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR,
+ * else the Postgres of DATA_DIR, which it starts and stops. `notify` gets a line in the last case.
  */
 async function withDatabase<Result>(
   config: Config,
@@ -159,7 +159,9 @@ files that are new or changed.
 The database is that of DATABASE_URL, else that of the running Cuewire, else the one in DATA_DIR.
 `
 
-/** Parses the command line; null if help is requested. Throws an `OperatorError` of one line with the usage. */
+/**
+ * Parses the command line; null if help is requested. Throws an `OperatorError` of one line with the usage.
+ */
 export function parseImportArguments(args: string[]): ImportArguments | null {
   const { values, positionals: paths } = parse(args)
   const { station, playlist, create = false, allow: allowed = [] } = values

@@ -14,6 +14,8 @@ export type ScannedItem =
   | { type: 'remote'; path: string; entry: PlaylistEntry }
   | { type: 'unusable'; path: string; reason: string }
 
+type Items = AsyncGenerator<ScannedItem>
+
 const audioExtensions = new Set(['.mp3', '.ogg', '.oga', '.opus', '.flac', '.m4a', '.mp4', '.wav'])
 const playlistExtensions = new Set(['.m3u', '.m3u8', '.pls'])
 const byName = new Intl.Collator('en', { numeric: true })
@@ -41,8 +43,8 @@ export async function checkPaths(paths: string[]): Promise<void> {
 }
 
 /**
- * Returns the real paths of the folders in which imported files must be: each folder of `paths`, the folder of
- * each file, and `allowed`.
+ * Returns the real paths of the folders in which imported files must be: each folder of `paths`, the folder
+ * of each file, and `allowed`.
  */
 export async function resolveRoots(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
   const roots = paths.map(async path => {
@@ -55,14 +57,14 @@ export async function resolveRoots(paths: readonly string[], allowed: readonly s
 /**
  * Scans files, folders (recursively, sorted, without hidden names) and playlist files. Playlist files inside
  * folders are ignored: they would repeat what is there. A file may be returned more than once. Links and
- * playlist entries outside `realRoots` are unusable and not opened.
+ * playlist entries outside `roots`, which are real paths, are unusable and not opened.
  */
-export async function* scan(paths: string[], realRoots: readonly string[]): AsyncGenerator<ScannedItem> {
+export async function* scan(paths: string[], roots: readonly string[]): Items {
   const visited = new Set<string>()
   for (const path of paths) {
-    if ((await stat(path)).isDirectory()) yield* scanFolder(path, visited, realRoots)
-    else if (playlistExtensions.has(readExtension(path))) yield* scanPlaylist(path, realRoots)
-    else if (audioExtensions.has(readExtension(path))) yield await inspectFile(path, realRoots)
+    if ((await stat(path)).isDirectory()) yield* scanFolder(path, visited, roots)
+    else if (playlistExtensions.has(readExtension(path))) yield* scanPlaylist(path, roots)
+    else if (audioExtensions.has(readExtension(path))) yield await inspectFile(path, roots)
     else yield unusable(path, 'its name has no extension of an audio file or playlist')
   }
 }
@@ -81,18 +83,14 @@ export async function countItems(
   return count
 }
 
-async function* scanFolder(
-  folder: string,
-  visited: Set<string>,
-  realRoots: readonly string[]
-): AsyncGenerator<ScannedItem> {
+async function* scanFolder(folder: string, visited: Set<string>, roots: readonly string[]): Items {
   let entries: Dirent[]
   try {
     const real = await realpath(folder)
     // A link to a parent folder would be followed endlessly.
     if (visited.has(real)) return
     visited.add(real)
-    if (!isInsideRoots(real, realRoots)) {
+    if (!isInsideRoots(real, roots)) {
       yield unusable(folder, outsideReason)
       return
     }
@@ -104,8 +102,8 @@ async function* scanFolder(
   const visible = entries.filter(entry => !entry.name.startsWith('.'))
   for (const entry of visible.toSorted((a, b) => byName.compare(a.name, b.name))) {
     const path = join(folder, entry.name)
-    if (await isFolder(entry, path)) yield* scanFolder(path, visited, realRoots)
-    else if (audioExtensions.has(readExtension(path))) yield await inspectFile(path, realRoots)
+    if (await isFolder(entry, path)) yield* scanFolder(path, visited, roots)
+    else if (audioExtensions.has(readExtension(path))) yield await inspectFile(path, roots)
   }
 }
 
@@ -117,15 +115,15 @@ async function isFolder(entry: Dirent, path: string): Promise<boolean> {
   )
 }
 
-async function* scanPlaylist(path: string, realRoots: readonly string[]): AsyncGenerator<ScannedItem> {
-  const { entries, problems } = parsePlaylist(await readPlaylist(path, realRoots))
+async function* scanPlaylist(path: string, roots: readonly string[]): Items {
+  const { entries, problems } = parsePlaylist(await readPlaylist(path, roots))
   for (const reason of problems) yield unusable(path, reason)
   const folder = dirname(await realpath(path))
-  for (const entry of entries) yield await resolveEntry(entry, folder, realRoots)
+  for (const entry of entries) yield await resolveEntry(entry, folder, roots)
 }
 
-async function readPlaylist(path: string, realRoots: readonly string[]): Promise<Uint8Array> {
-  await using file = await openInside(path, realRoots)
+async function readPlaylist(path: string, roots: readonly string[]): Promise<Uint8Array> {
+  await using file = await openInside(path, roots)
   const isTooLarge = (await file.stat()).size > maxPlaylistBytes
   return isTooLarge ? new Uint8Array(maxPlaylistBytes + 1) : await file.readFile()
 }
@@ -133,7 +131,7 @@ async function readPlaylist(path: string, realRoots: readonly string[]): Promise
 async function resolveEntry(
   entry: PlaylistEntry,
   folder: string,
-  realRoots: readonly string[]
+  roots: readonly string[]
 ): Promise<ScannedItem> {
   const location = resolveLocation(entry.location, folder)
   switch (location.type) {
@@ -143,7 +141,7 @@ async function resolveEntry(
       if (Buffer.byteLength(location.url) > maxPathBytes) return tooLong(location.url)
       return { type: 'remote', path: location.url, entry: { ...entry, location: location.url } }
     case 'file': {
-      const candidates = await Promise.all(location.paths.map(path => inspectFile(path, realRoots)))
+      const candidates = await Promise.all(location.paths.map(path => inspectFile(path, roots)))
       const found = candidates.find(({ type }) => type === 'file') ?? candidates[0]
       if (found?.type !== 'file') return found ?? unusable(entry.location, missingReason)
       if (audioExtensions.has(readExtension(found.path))) return found
@@ -155,10 +153,10 @@ async function resolveEntry(
 }
 
 /** Inspects a file without opening it, since a FIFO would block. Links are followed. */
-async function inspectFile(path: string, realRoots: readonly string[]): Promise<ScannedItem> {
+async function inspectFile(path: string, roots: readonly string[]): Promise<ScannedItem> {
   try {
     const real = await realpath(path)
-    if (!isInsideRoots(real, realRoots)) return unusable(path, outsideReason)
+    if (!isInsideRoots(real, roots)) return unusable(path, outsideReason)
     const stats = await stat(real)
     if (stats.isDirectory()) return unusable(path, 'it is a folder')
     if (!stats.isFile()) return unusable(path, 'it is not a regular file')

@@ -15,7 +15,8 @@ export type StorageFaultReason = keyof typeof sentences
 
 /**
  * A storage location cannot be checked or measured. The message is a fixed sentence for the operator with at
- * most a short code (`ECONNREFUSED`). The error of the client library is not attached: it may contain secrets.
+ * most a short code (`ECONNREFUSED`). The error of the client library is not attached: it may contain
+ * secrets.
  */
 export class StorageFault extends Error {
   readonly reason: StorageFaultReason

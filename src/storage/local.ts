@@ -28,8 +28,8 @@ async function assertReadable(path: string): Promise<void> {
 
 /**
  * Measures the regular files below a local folder. The path may be a symbolic link; links below it are not
- * followed. A missing folder is empty. Files that vanish are not counted, unreadable ones are skipped. Throws a
- * `StorageFault` if the folder itself cannot be read, or on timeout, even if the file system hangs.
+ * followed. A missing folder is empty. Files that vanish are not counted, unreadable ones are skipped. Throws
+ * a `StorageFault` if the folder itself cannot be read, or on timeout, even if the file system hangs.
  */
 export async function measureLocal(path: string, signal: AbortSignal): Promise<Usage> {
   const measuring = Promise.all([measureTree(path, signal), readFreeBytes(path)])

@@ -39,10 +39,10 @@ const maxPathLength = 255
 const sshPort = 22
 
 /**
- * Returns the canonical form of a path, without `.`, `..` and doubled slashes: absolute and without a trailing
- * slash for local and sftp (the root is `/`), relative for s3 and dropbox (the root is `""`). Returns null for
- * a relative path where an absolute one is needed, a path above the root, control characters, or more than 255
- * characters.
+ * Returns the canonical form of a path, without `.`, `..` and doubled slashes: absolute and without a
+ * trailing slash for local and sftp (the root is `/`), relative for s3 and dropbox (the root is `""`).
+ * Returns null for a relative path where an absolute one is needed, a path above the root, control
+ * characters, or more than 255 characters.
  */
 export function normalizePath(adapter: Adapter, path: string): string | null {
   if (/[\p{Cc}\p{Surrogate}]/u.test(path)) return null

@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../db/sql.ts'
 import { columnOf, sealingPurpose } from '../fields/column.ts'
-import { StorageFault } from './fault.ts'
 import type { Adapter, StorageLocation } from './location.ts'
 
 const blankFields = {
@@ -72,12 +71,6 @@ export function openStoredSecret(
   if (record[field] === '') return ''
   if (field === 'sftpPassword' && record.sftpPasswordFor !== passwordTarget(record)) return ''
   return secrets.open(record[field], secretPurpose(field))
-}
-
-/** Throws if an SFTP location has neither password nor key. */
-export function assertComplete(location: StorageLocation): void {
-  const isIncomplete = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
-  if (isIncomplete) throw new StorageFault('incomplete')
 }
 
 /** Converts a record; `open` returns the secret of a field in clear. */

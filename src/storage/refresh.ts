@@ -8,7 +8,6 @@ import { readFreeBytes } from './local.ts'
 import { locationUri } from './location.ts'
 import {
   allowedRoots,
-  assertComplete,
   openLocation,
   openStoredSecret,
   recordColumns,
@@ -45,20 +44,16 @@ const resolvedPercent = 85
  * Measures the storage locations that are due, up to `lanes` at once. Any number of processes may do so: a
  * location is leased before it is measured.
  */
-export async function measureDueLocations(
-  deps: StorageDeps,
-  lanes: number,
-  signal: AbortSignal
-): Promise<void> {
+export async function measureDue(deps: StorageDeps, lanes: number, signal: AbortSignal): Promise<void> {
   if (lanes === 0 || signal.aborted) return
   const row = await leaseNext(deps.sql)
   if (!row) return
   const continueLane = async () => {
     await refresh(row, deps, signal)
-    await measureDueLocations(deps, 1, signal)
+    await measureDue(deps, 1, signal)
   }
   // The next lane starts only after this one found work: usually nothing is due.
-  await Promise.all([continueLane(), measureDueLocations(deps, lanes - 1, signal)])
+  await Promise.all([continueLane(), measureDue(deps, lanes - 1, signal)])
 }
 
 async function leaseNext(sql: Sql): Promise<LocationRow | undefined> {
@@ -127,7 +122,6 @@ async function updateNearlyFullAlert(sql: Sql, row: LocationRow, usage: Usage): 
 
 async function measure(row: LocationRow, deps: StorageDeps, signal: AbortSignal): Promise<Usage | null> {
   const opened = openLocation(row, field => openStoredSecret(row, field, deps.secrets))
-  assertComplete(opened)
   // The real path, so that a link swapped after the check is not followed.
   const location =
     opened.adapter === 'local'
@@ -136,12 +130,8 @@ async function measure(row: LocationRow, deps: StorageDeps, signal: AbortSignal)
   return runStorageTask({ work: 'measure', location, timeoutMs: measureTimeoutMs }, signal)
 }
 
-async function resolveAllowedPath(
-  path: string,
-  { config }: StorageDeps,
-  signal: AbortSignal
-): Promise<string> {
-  const real = await untilAborted(limitWait(signal), resolveInside(path, allowedRoots(config)))
+async function resolveAllowedPath(path: string, deps: StorageDeps, signal: AbortSignal): Promise<string> {
+  const real = await untilAborted(limitWait(signal), resolveInside(path, allowedRoots(deps.config)))
   if (real === null) throw new StorageFault('denied')
   return real
 }

@@ -16,8 +16,8 @@ const responseTimeoutMs = 30_000
 const maxPages = 100_000
 
 /**
- * Checks that the bucket exists and can be listed, by listing one object: measuring needs no other permission.
- * Throws a `StorageFault`, or the reason of a signal that is aborted other than by a timeout.
+ * Checks that the bucket exists and can be listed, by listing one object: measuring needs no other
+ * permission. Throws a `StorageFault`, or the reason of a signal that is aborted other than by a timeout.
  */
 export async function checkS3(settings: S3Settings, signal: AbortSignal): Promise<void> {
   await withClient(settings, signal, client =>

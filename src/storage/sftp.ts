@@ -16,9 +16,9 @@ const { STATUS_CODE } = ssh2.utils.sftp
 
 /**
  * Checks that the folder exists and can be listed. Throws a `StorageFault`, or the reason of a signal that is
- * aborted other than by a timeout. The host key is not verified, as a location has no field for it: whoever can
- * redirect the connection can impersonate the server. Decrypting a key blocks this thread for 0.2 seconds or
- * more, so never call this in a process that serves requests.
+ * aborted other than by a timeout. The host key is not verified, as a location has no field for it: whoever
+ * can redirect the connection can impersonate the server. Decrypting a key blocks this thread for 0.2 seconds
+ * or more, so never call this in a process that serves requests.
  */
 export async function checkSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<void> {
   await withSession(settings, signal, async sftp => {
@@ -33,9 +33,9 @@ export async function checkSftp(settings: SftpSettings, path: string, signal: Ab
 }
 
 /**
- * Measures the regular files below a folder. The path may be a symbolic link; links below it are not followed.
- * A missing folder is empty; a subfolder that cannot be listed is skipped. Throws like `checkSftp`, and does
- * not verify the host key either.
+ * Measures the regular files below a folder. The path may be a symbolic link; links below it are not
+ * followed. A missing folder is empty; a subfolder that cannot be listed is skipped. Throws like `checkSftp`,
+ * and does not verify the host key either.
  */
 export async function measureSftp(settings: SftpSettings, path: string, signal: AbortSignal): Promise<Usage> {
   return withSession(settings, signal, async sftp => {
@@ -154,8 +154,8 @@ const magic = 'openssh-key-v1\0'
 const armor = /-----BEGIN OPENSSH PRIVATE KEY-----([^-]*)-----END/
 
 /**
- * Reads the bcrypt rounds of an encrypted private key in OpenSSH's format (PROTOCOL.key of OpenSSH). Returns 0
- * for other keys. 16 rounds take 0.2 seconds, in which the thread is blocked.
+ * Reads the bcrypt rounds of an encrypted private key in OpenSSH's format (PROTOCOL.key of OpenSSH). Returns
+ * 0 for other keys. 16 rounds take 0.2 seconds, in which the thread is blocked.
  */
 export function readKdfRounds(privateKey: string): number {
   const body = Buffer.from(armor.exec(privateKey)?.[1] ?? '', 'base64')

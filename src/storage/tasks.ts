@@ -33,6 +33,8 @@ const threadOverheadMs = 5_000
  */
 export async function runStorageTask(task: TimedTask, signal: AbortSignal): Promise<Usage | null> {
   const { location, timeoutMs } = task
+  const isIncomplete = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
+  if (isIncomplete) throw new StorageFault('incomplete')
   const isThreaded = location.adapter === 's3' || location.adapter === 'sftp'
   const timeout = AbortSignal.timeout(isThreaded ? timeoutMs + threadOverheadMs : timeoutMs)
   const limit = AbortSignal.any([signal, timeout])

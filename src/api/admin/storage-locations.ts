@@ -20,7 +20,6 @@ import {
   blankLocation,
   type StoredLocation,
   type LocationRecord,
-  assertComplete,
   openStoredSecret,
   openLocation,
   passwordTarget,
@@ -228,7 +227,6 @@ async function check({ services, id, values }: WriteRequest<StorageFields>): Pro
   })
   if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
   try {
-    assertComplete(location)
     if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
       throw new StorageFault('denied')
     const task = { work: 'check', location, timeoutMs: checkMs } as const

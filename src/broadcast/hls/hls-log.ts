@@ -107,8 +107,8 @@ interface HlsStream {
 }
 
 /**
- * Groups listeners by stream id. A variant belongs to the stream of its name without the leading slash, with or
- * without the extension: `radio` is `/radio.mp3`, unless there is `/radio`. Other variants are ignored.
+ * Groups listeners by stream id. A variant belongs to the stream of its name without the leading slash, with
+ * or without the extension: `radio` is `/radio.mp3`, unless there is `/radio`. Other variants are ignored.
  */
 export function groupByStream(
   streams: readonly HlsStream[],
@@ -129,24 +129,18 @@ export function groupByStream(
 /** The listeners of a station by variant. Variants without listeners are missing. */
 type Variants = ReadonlyMap<string, readonly string[]>
 
-/** Listeners by their last fetch. Times are Unix milliseconds and never decrease. */
-interface HlsListeners {
-  readonly recordFetch: (fetch: HlsFetch, atMs: number) => void
-  /** Removes expired listeners. Returns the stations that changed since they were last marked as counted. */
-  readonly expire: (atMs: number) => string[]
-  readonly listVariants: (shortName: string) => Variants
-  readonly markCounted: (shortName: string) => void
-}
-
-/** Listeners expire `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. */
-export function openHlsListeners(windowMs: number, maxListeners = 200_000): HlsListeners {
+/**
+ * Keeps listeners until `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. Times
+ * never decrease.
+ */
+export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
   /** By station and variant: the time of each listener's last fetch, oldest first. */
   const stations = new Map<string, Map<string, Map<string, number>>>()
   const changed = new Set<string>()
   let count = 0
 
   return {
-    recordFetch({ shortName, variant, identity }, atMs) {
+    recordFetch({ shortName, variant, identity }: HlsFetch, atMs: number): void {
       const isKnown = stations.get(shortName)?.get(variant)?.delete(identity) ?? false
       if (!isKnown) {
         if (count >= maxListeners) return
@@ -157,7 +151,10 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000): HlsL
       const listeners = variants.get(variant) ?? new Map<string, number>()
       stations.set(shortName, variants.set(variant, listeners.set(identity, atMs)))
     },
-    expire(atMs) {
+    /**
+     * Removes expired listeners. Returns the stations that changed since they were last marked as counted.
+     */
+    expire(atMs: number): string[] {
       for (const [shortName, variants] of stations) {
         for (const [variant, listeners] of variants) {
           const expired = deleteBefore(listeners, atMs - windowMs)
@@ -169,9 +166,9 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000): HlsL
       }
       return [...changed]
     },
-    listVariants: shortName =>
+    listVariants: (shortName: string): Variants =>
       new Map([...(stations.get(shortName) ?? [])].map(([variant, seen]) => [variant, [...seen.keys()]])),
-    markCounted: shortName => void changed.delete(shortName)
+    markCounted: (shortName: string): void => void changed.delete(shortName)
   }
 }
 

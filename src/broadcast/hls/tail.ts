@@ -4,16 +4,6 @@ import { dirname } from 'node:path'
 import { openInside } from '../../runtime/contained-files.ts'
 import { codeOf } from '../../runtime/errors.ts'
 
-/** Follows a growing file, like `tail -F`. */
-export interface Tail {
-  /**
-   * Reads the lines added since the last call, without line ends. Returns whether the file exists. Throws if
-   * it cannot be read; the next call continues.
-   */
-  readonly readLines: (onLine: (line: string) => void) => Promise<boolean>
-  readonly close: () => Promise<void>
-}
-
 export interface TailLimits {
   /** Longer lines are skipped. */
   readonly lineBytes: number
@@ -32,19 +22,23 @@ interface OpenFile {
 }
 
 /**
- * Starts at the end of a file that exists at the first call, and at the start of one that appears later. A
- * renamed file is followed until another file of its name has content. A truncated file, which is shorter than
- * what was read of it, is read from its start.
+ * Follows a growing file, like `tail -F`. Starts at the end of a file that exists at the first call, and at
+ * the start of one that appears later. A renamed file is followed until another file of its name has content.
+ * A truncated file, which is shorter than what was read of it, is read from its start.
  */
 export function openTail(
   path: string,
   limits: TailLimits = { lineBytes: 16 * 1024, readBytes: 16 * 1024 * 1024 }
-): Tail {
+) {
   let file: OpenFile | null = null
   let isFirst = true
 
   return {
-    async readLines(onLine) {
+    /**
+     * Reads the lines added since the last call, without line ends. Returns whether the file exists. Throws
+     * if it cannot be read; the next call continues.
+     */
+    async readLines(onLine: (line: string) => void): Promise<boolean> {
       file ??= await openFile(path, isFirst ? 'end' : 'start')
       isFirst = false
       if (file === null) return false
@@ -59,7 +53,7 @@ export function openTail(
       if (file !== null) await readAdded(file, limits, onLine)
       return true
     },
-    async close() {
+    async close(): Promise<void> {
       await file?.handle.close()
       file = null
     }

@@ -109,18 +109,8 @@ export async function leasePolls(sql: Sql, nowMs: number, limit: number): Promis
     from leased c join stations s on s.id = c.station_id left join remotes r on r.id = c.remote_id`
 }
 
-/** Whether the lease is still valid: the poll was neither reset nor leased again. */
-export async function isLeased(sql: Sql, { id, leasedUntilMs }: LeasedPoll): Promise<boolean> {
-  const [row] = await sql`select from polls where id = ${id} and due_at_ms = ${leasedUntilMs}`
-  return row !== undefined
-}
-
-/** The next state of a poll. */
-export interface PollResult extends Pick<
-  LeasedPoll,
-  'failingSinceMs' | 'failures' | 'idleSinceMs' | 'problem'
-> {
-  readonly poll: LeasedPoll
+/** A poll with its next state. */
+export interface PollResult extends LeasedPoll {
   readonly dueAtMs: number
   /** Null if the server did not respond. */
   readonly answeredAtMs: number | null
@@ -133,7 +123,7 @@ export async function storePollResults(sql: Sql, results: readonly PollResult[])
   await sql`
     update polls p set due_at_ms = x.due, answered_at_ms = coalesce(x.answered, p.answered_at_ms),
       failing_since_ms = x.failing, failures = x.failures, idle_since_ms = x.idle, problem = x.problem
-    from unnest(${all(each => each.poll.id)}::bigint[], ${all(each => each.poll.leasedUntilMs)}::bigint[],
+    from unnest(${all(each => each.id)}::bigint[], ${all(each => each.leasedUntilMs)}::bigint[],
       ${all(each => each.dueAtMs)}::bigint[], ${all(each => each.answeredAtMs)}::bigint[],
       ${all(each => each.failingSinceMs)}::bigint[], ${all(each => each.failures)}::int[],
       ${all(each => each.idleSinceMs)}::bigint[], ${all(each => each.problem)}::text[])

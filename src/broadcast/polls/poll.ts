@@ -11,7 +11,7 @@ import type { Secrets } from '../../security/secrets.ts'
 import { type Stream, StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
 import { interpretStreams, type PollFindings, selectStreams } from './poll-findings.ts'
-import { isLeased, type LeasedPoll, pollAlert, type PollResult } from './poll-rows.ts'
+import { type LeasedPoll, pollAlert, type PollResult } from './poll-rows.ts'
 
 export interface PollDeps extends PlayoutServices {
   readonly secrets: Pick<Secrets, 'open'>
@@ -49,7 +49,7 @@ export async function runPoll(
   }
   const isBusy = findings.total > 0 || (poll.isMainSource && (poll.hasNoBackend || poll.isLive))
   return {
-    poll,
+    ...poll,
     ...scheduleAfterSuccess(startedAtMs, { isBusy, idleSinceMs: poll.idleSinceMs }, Math.random()),
     answeredAtMs: nowMs,
     failingSinceMs: null,
@@ -73,10 +73,8 @@ async function fetchStreams(
   const fetchFrom = poll.remoteId === null ? deps.fetchFromStation : deps.fetchFromRemote
   const select = (streams: readonly Stream[]) => selectStreams(poll, streams)
   try {
-    return await fetchFrom({ kind, ...openServer(poll, deps.secrets) }, select, {
-      nowMs,
-      signal: abort.signal
-    })
+    const server = { kind, ...openServer(poll, deps.secrets) }
+    return await fetchFrom(server, select, { nowMs, signal: abort.signal })
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof StreamingServerError || error instanceof FetchFault) return { fault: error.message }
@@ -100,23 +98,24 @@ function openServer({ remoteId, url, password }: LeasedPoll, secrets: PollDeps['
   }
 }
 
-/** Stores findings, unless the lease is lost: they may then be outdated. */
+/** Stores findings, unless the poll was reset or leased again: they may then be outdated. */
 async function storeFindings(
   deps: PollDeps,
   poll: LeasedPoll,
   { report, observed, encoding }: PollFindings,
   atMs: number
 ): Promise<void> {
-  if (!(await isLeased(deps.sql, poll))) return
-  const { stationId, remoteId } = poll
+  const { stationId, leasedUntilMs } = poll
+  const [leased] = await deps.sql`select from polls where id = ${poll.id} and due_at_ms = ${leasedUntilMs}`
+  if (!leased) return
   await countAtSources(deps, stationId, report)
   if (observed) {
     const { isConnected, artist, title } = observed
     await observeStream(deps, stationId, { isConnected, artist, title, atMs })
   }
-  if (remoteId === null || !encoding) return
+  if (!encoding) return
   const isNew = (poll.bitrate === 0 && encoding.bitrate > 0) || (poll.format === '' && encoding.format !== '')
-  if (isNew) await storeEncoding(deps, { stationId, remoteId }, encoding)
+  if (isNew) await storeEncoding(deps, poll, encoding)
 }
 
 async function handleFailure(
@@ -131,15 +130,8 @@ async function handleFailure(
     deps.log.warn({ station: poll.stationId, remote: poll.remoteId, problem }, 'streaming server poll failed')
   if (nowMs - sinceMs >= alertAfterMs) await raiseAlert(deps.sql, composeAlert(poll, problem))
   if (nowMs - sinceMs >= countsTtlMs) await storeAbsence(deps, poll, nowMs)
-  return {
-    poll,
-    dueAtMs: scheduleAfterFailure(startedAtMs, failures, Math.random()),
-    answeredAtMs: null,
-    failingSinceMs: sinceMs,
-    failures,
-    idleSinceMs: poll.idleSinceMs,
-    problem
-  }
+  const dueAtMs = scheduleAfterFailure(startedAtMs, failures, Math.random())
+  return { ...poll, dueAtMs, answeredAtMs: null, failingSinceMs: sinceMs, failures, problem }
 }
 
 /** Stores that a server has no listeners. Without a response, a broadcast is not known to have ended. */
@@ -170,7 +162,7 @@ async function deletePoll(deps: PollDeps, poll: LeasedPoll, nowMs: number): Prom
 /** Stores the encoding of a remote where it is unknown. Values that are set are kept. */
 async function storeEncoding(
   services: PlayoutServices,
-  { stationId, remoteId }: { readonly stationId: number; readonly remoteId: number },
+  { stationId, remoteId }: LeasedPoll,
   { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
 ): Promise<void> {
   await changeStation(services, stationId, async ({ tx, mark }) => {

@@ -14,17 +14,6 @@ export interface PollServices extends PlayoutServices {
   readonly secrets: Pick<Secrets, 'open'>
 }
 
-/** Polls streaming servers. */
-export interface Poller {
-  /**
-   * Stores the results of finished polls and starts polls that are due at this time (Unix milliseconds), up to
-   * the concurrency limits. Returns how many it started, and whether a limit was reached.
-   */
-  readonly startDue: (nowMs: number) => Promise<{ started: number; isFull: boolean }>
-  /** Waits for all polls in flight and stores their results. */
-  readonly drain: () => Promise<void>
-}
-
 /** After a second a poll counts as slow: it then counts toward the second limit only. */
 const maxFast = 64
 const slowAfterMs = 1_000
@@ -38,8 +27,8 @@ const maxWrites = 4
  */
 const privateNetworks = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 
-/** Any number of processes may poll. Aborting `signal` cancels the polls in flight. */
-export function openPoller(services: PollServices, signal: AbortSignal): Poller {
+/** Polls streaming servers; any number of processes may. Aborting `signal` cancels the polls in flight. */
+export function openPoller(services: PollServices, signal: AbortSignal) {
   const { WEBHOOK_ALLOWED_NETWORKS: alsoAllowed } = services.config
   const deps: PollDeps = {
     ...services,
@@ -74,7 +63,11 @@ export function openPoller(services: PollServices, signal: AbortSignal): Poller 
   }
 
   return {
-    async startDue(nowMs) {
+    /**
+     * Stores the results of finished polls and starts polls that are due at this time (Unix milliseconds), up
+     * to the concurrency limits. Returns how many it started, and whether a limit was reached.
+     */
+    async startDue(nowMs: number): Promise<{ started: number; isFull: boolean }> {
       signal.throwIfAborted()
       await storePollResults(services.sql, results.splice(0))
       const room = Math.min(maxFast - fast, maxInFlight - inFlight.size)
@@ -88,7 +81,8 @@ export function openPoller(services: PollServices, signal: AbortSignal): Poller 
       }
       return { started: polls.length, isFull: polls.length === room }
     },
-    async drain() {
+    /** Waits for the polls in flight and stores their results. */
+    async drain(): Promise<void> {
       await Promise.all(inFlight)
       await storePollResults(services.sql, results.splice(0))
     }
