@@ -20,9 +20,7 @@ export interface ScriptStation {
 
 const template = readFileSync(programFile('assets/radio/station.liq'), 'utf8')
 
-/**
- * Renders the Liquidsoap script of a station. It calls Cuewire at `baseUrl` unless its environment differs.
- */
+/** Renders the Liquidsoap script of a station, which calls Cuewire at `baseUrl` by default. */
 export function renderScript(station: ScriptStation, baseUrl: string): string {
   const icecast = parsedUrl(station.frontendUrl)
   const host = icecast?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'

@@ -21,9 +21,8 @@ export async function checkMediaDir(folder: string): Promise<void> {
 }
 
 /**
- * Creates the station `demo` if `DEMO` is on and there is no station: with the built-in catalogue, or without
- * songs if `MEDIA_DIR` is set. Returns the id of the station to import `MEDIA_DIR` into, null if it is not
- * set.
+ * Creates the station `demo` with the built-in catalogue, if `DEMO` is on and there is no station. With
+ * `MEDIA_DIR` it has no songs, is created in any case, and its id is returned; otherwise null is returned.
  */
 export async function prepareDemo(sql: Sql, config: Config): Promise<number | null> {
   if (config.MEDIA_DIR) return (await sql.begin(tx => findOrCreateDemo(tx))).id

@@ -12,9 +12,8 @@ const maxReads = 2_000_000
 const maxBufferBytes = 32 * 1024 * 1024
 
 /**
- * Reads an open file for music-metadata through a window of 64 KiB: parsers read a few bytes at a time, and a
- * file without a length in its header is scanned to its end. Reads after the deadline throw, which ends
- * endless parsing.
+ * Reads an open file for music-metadata through a window of 64 KiB: parsers read a few bytes at a time, and
+ * may scan a whole file for its length. Reads after the deadline throw, which ends endless parsing.
  */
 export class FileTokenizer extends AbstractTokenizer {
   // Without the path: the content determines the format, so a wrong extension does no harm.

@@ -159,9 +159,7 @@ files that are new or changed.
 The database is that of DATABASE_URL, else that of the running Cuewire, else the one in DATA_DIR.
 `
 
-/**
- * Parses the command line; null if help is requested. Throws an `OperatorError` of one line with the usage.
- */
+/** Parses the command line; null if help is requested. Throws an `OperatorError` with the usage. */
 export function parseImportArguments(args: string[]): ImportArguments | null {
   const { values, positionals: paths } = parse(args)
   const { station, playlist, create = false, allow: allowed = [] } = values

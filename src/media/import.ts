@@ -34,9 +34,7 @@ export interface ImportEvent {
 export interface ImportOptions {
   stationId: number
   playlistName: string
-  /**
-   * Files, folders and playlist files. An unreadable one is an `OperatorError` before anything is written.
-   */
+  /** Files, folders and playlist files. An unreadable one fails the import before anything is written. */
   paths: string[]
   /** Additional folders into which symbolic links and playlist entries may lead. */
   allowed?: readonly string[]

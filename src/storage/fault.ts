@@ -14,9 +14,8 @@ const sentences = {
 export type StorageFaultReason = keyof typeof sentences
 
 /**
- * A storage location cannot be checked or measured. The message is a fixed sentence for the operator with at
- * most a short code (`ECONNREFUSED`). The error of the client library is not attached: it may contain
- * secrets.
+ * A storage location cannot be checked or measured. The message is a fixed sentence with at most a short code
+ * (`ECONNREFUSED`). The error of the client library is not attached: it may contain secrets.
  */
 export class StorageFault extends Error {
   readonly reason: StorageFaultReason

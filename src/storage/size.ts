@@ -33,10 +33,7 @@ export function capacityOf(quota: bigint, used: bigint, free: bigint | null): bi
   return onVolume === null || quota < onVolume ? quota : onVolume
 }
 
-/**
- * Whole percent, rounded half up. 0 only if nothing is used or the capacity is unknown, 100 only if it is
- * full.
- */
+/** Whole percent. 0 only if nothing is used or the capacity is unknown, 100 only if it is full. */
 export function usedPercent(used: bigint, available: bigint | null): number {
   if (available === null || used === 0n) return 0
   if (used >= available) return 100

@@ -33,7 +33,7 @@ const queueOf = async (program: Program, id: number) =>
   )
 
 describe('a streamer', () => {
-  test('is let in by what the station knows', async ({ program }) => {
+  test('is authenticated with the account of the station', async ({ program }) => {
     const playout = await withStreamers(program)
     const login = async (user: string, password: string) =>
       (await playout.call('auth', { user, password })).body
@@ -45,7 +45,7 @@ describe('a streamer', () => {
     expect((await closed.call('auth', { user: 'wren', password: 'pw-wren' })).status).toBe(400)
   })
 
-  test('is live from the moment of connecting to that of leaving; the queue waits', async ({ program }) => {
+  test('is live from connecting to disconnecting; the queue waits', async ({ program }) => {
     const playout = await withStreamers(program)
     const first = await playout.next('')
     await playout.call('feedback', { ...first, ago: '0' })
@@ -94,9 +94,7 @@ describe('a streamer', () => {
     expect(broadcasts).toMatchObject([{ username: 'wren', timestamp_end: expect.any(Number) }])
   })
 
-  test('hands over to another: one leaves, one comes, and a late word of the first changes nothing', async ({
-    program
-  }) => {
+  test('hands over to another, and a late report of the first changes nothing', async ({ program }) => {
     const playout = await withStreamers(program)
     await playout.call('djon', { user: 'wren', ago: '5' })
     const { live: before } = await playout.shown()
@@ -116,7 +114,7 @@ describe('a streamer', () => {
       'song_changed',
       'song_changed_live'
     ])
-    // The same connection told twice, and the end of a former connection of the same streamer.
+    // A repeated connect report, and the end of an earlier connection of the same streamer.
     await playout.call('djon', { user: 'lark', ago: '0.2' })
     await playout.call('djoff', { user: 'lark', ago: '30' })
     await expect.poll(async () => (await playout.shown()).live, promptly).toEqual(after)
@@ -124,7 +122,9 @@ describe('a streamer', () => {
     await expect.poll(async () => (await playout.shown()).live, promptly).toEqual(after)
   })
 
-  test('who leaves is followed by what the playout has, also where it says nothing', async ({ program }) => {
+  test('who disconnects is followed by the song of the playout, even without a report', async ({
+    program
+  }) => {
     const playout = await withStreamers(program)
     await playout.call('djon', { user: 'source' })
     await expect.poll(async () => (await playout.shown()).live.streamer_name, promptly).toBe('Live Broadcast')
@@ -136,7 +136,9 @@ describe('a streamer', () => {
     })
   })
 
-  test('whose leave was not told is live no more once the queue is heard again', async ({ program }) => {
+  test('whose disconnect was not reported is no longer live once a queued song plays', async ({
+    program
+  }) => {
     const playout = await withStreamers(program)
     const first = await playout.next('')
     await playout.call('djon', { user: 'wren', ago: '30' })
@@ -148,7 +150,7 @@ describe('a streamer', () => {
       .toMatchObject({ is_live: false, streamer_name: '' })
   })
 
-  test('takes the air from the clock, which goes on where it was', async ({ program }) => {
+  test('interrupts the clock, which continues where it was', async ({ program }) => {
     const id = await seedStation(program.sql)
     await program.sql`update stations set enable_streamers = true where id = ${id}`
     const made = await program.ask('POST', `/api/station/${id}/playout-key`)

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000 }
 
-/** The history as it is told, oldest first: titles, and seconds from the start of the first play. */
+/** The history, oldest first: titles, and seconds since the start of the first play. */
 async function plays({ sql }: Program, { id }: PlayoutClient) {
   const rows = await sql<{ title: string; startedAtMs: number; endedAtMs: number | null }[]>`
     select title, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs" from song_history
@@ -22,12 +22,12 @@ async function plays({ sql }: Program, { id }: PlayoutClient) {
   ])
 }
 
-/** Within a second and a half: the machine may be busy. */
+/** Within 1.5 seconds: the machine may be busy. */
 const about = (seconds: number) => expect.closeTo(seconds, -0.5)
 
 const report = (song: Record<string, string>, ago = '0') => ({ ...song, ago })
 
-/** Starts a song as a playout does: asks, and reports. */
+/** Starts a song like a playout: requests it, then reports it. */
 async function play(playout: PlayoutClient, last: string, ago = '0') {
   const song = await playout.next(last)
   expect((await playout.call('feedback', report(song, ago))).body).toBe(true)
@@ -35,7 +35,7 @@ async function play(playout: PlayoutClient, last: string, ago = '0') {
 }
 
 describe('the key', () => {
-  test('is the station’s own: no operator’s, none of another station, none at all', async ({ program }) => {
+  test('must be the playout key of the station', async ({ program }) => {
     const [playout, other] = [await openPlayoutClient(program), await openPlayoutClient(program)]
     const ask = async (id: number, headers: Record<string, string>) =>
       (await fetch(`${program.baseUrl}/api/internal/${id}/liquidsoap/nextsong`, { headers })).status
@@ -51,7 +51,7 @@ describe('the key', () => {
 })
 
 describe('songs', () => {
-  test('are what was asked for and reported, and the same question costs none', async ({ program }) => {
+  test('are sent and reported; a repeated request sends the same song', async ({ program }) => {
     const playout = await openPlayoutClient(program, { songMs: 200_000 })
     await expect.poll(playout.shown, promptly).toMatchObject({ is_online: false })
     const first = await playout.next('')
@@ -76,7 +76,7 @@ describe('songs', () => {
     expect(queue).toHaveLength(3)
   })
 
-  test('that come twice in a row are two plays', async ({ program }) => {
+  test('that are played twice in a row are two plays', async ({ program }) => {
     const playout = await openPlayoutClient(program, { tracks: 1 })
     const first = await play(playout, '')
     const { now_playing: before } = await playout.shown()
@@ -86,7 +86,7 @@ describe('songs', () => {
     expect(after.sh_id).not.toBe(before.sh_id)
   })
 
-  test('that the playout passes over go back to their playlist', async ({ program }) => {
+  test('that the playout skips return to their playlist', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     const first = await play(playout, '')
     const lost = await playout.next(first['sq_id'])
@@ -100,7 +100,7 @@ describe('songs', () => {
     expect((await plays(program, playout)).map(([title]) => title)).toEqual([first['title'], third['title']])
   })
 
-  test('that nobody queued are recorded for what they are', async ({ program }) => {
+  test('that were not queued are recorded as unscheduled plays', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     await play(playout, '')
     await playout.call('feedback', { artist: 'Sibyl "Q" Ortega', title: '1999 \\ 🎶' })
@@ -136,7 +136,7 @@ describe('songs', () => {
 })
 
 describe('reports', () => {
-  test('that swap in time end in the same history', async ({ program }) => {
+  test('that arrive out of order result in the same history', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     const first = await play(playout, '', '120')
     const second = await playout.next(first['sq_id'])
@@ -156,7 +156,7 @@ describe('reports', () => {
     ).toEqual([second['title'], first['title']])
   })
 
-  test('without a time find their place by the queue', async ({ program }) => {
+  test('without a time are placed by the queue', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     const { ago: _, ...first } = await play(playout, '', '100')
     const second = await playout.next(first['sq_id'])
@@ -170,7 +170,9 @@ describe('reports', () => {
     ])
   })
 
-  test('that do not come are bridged by the clock, which they then correct', async ({ program }) => {
+  test('that are missing are replaced by a provisional play, which a late report corrects', async ({
+    program
+  }) => {
     const playout = await openPlayoutClient(program)
     const first = await play(playout, '', '61')
     const second = await playout.next(first['sq_id'])
@@ -191,7 +193,7 @@ describe('reports', () => {
     expect(Number(moved?.[1])).toBeGreaterThan(62)
   })
 
-  test('are not bridged by a song that would be over by now: the time went on by an hour at once', async ({
+  test('are not replaced by a provisional play that would be over, after the time jumped by an hour', async ({
     program
   }) => {
     const playout = await openPlayoutClient(program)
@@ -211,7 +213,7 @@ describe('reports', () => {
     ])
   })
 
-  test('that tell of another song than the clock thought take its place', async ({ program }) => {
+  test('of another song than the provisional play replace it', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     const first = await play(playout, '', '61')
     const second = await playout.next(first['sq_id'])
@@ -225,8 +227,8 @@ describe('reports', () => {
   })
 })
 
-describe('a playout that has gone', () => {
-  test('plays no longer', async ({ program }) => {
+describe('a playout that timed out', () => {
+  test('has no current play', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     await play(playout, '')
     const { body: first } = await playout.call('commands', { seen: '' })
@@ -260,7 +262,7 @@ describe('a playout that has gone', () => {
 })
 
 describe('commands', () => {
-  test('to skip come at once, and once', async ({ program }) => {
+  test('to skip are sent at once, and once', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     await play(playout, '')
     const { body: first } = await playout.call('commands', { seen: '' })
@@ -277,7 +279,7 @@ describe('commands', () => {
     expect(newest).toEqual({ seen: body.seen, commands: [] })
   })
 
-  test('to put a title into the stream', async ({ program }) => {
+  test('to set the metadata of the stream', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     await play(playout, '')
     const { body: first } = await playout.call('commands', { seen: '' })
@@ -287,7 +289,7 @@ describe('commands', () => {
     expect(body.commands).toMatchObject([{ type: 'metadata', artist: 'Ann', title: 'Home' }])
   })
 
-  test('to cut in for what interrupts, at its time; what was loaded stays next', async ({ program }) => {
+  test('to interrupt are sent at their time; the loaded song stays next', async ({ program }) => {
     const playout = await openPlayoutClient(program)
     const first = await play(playout, '')
     const second = await playout.next(first['sq_id'])

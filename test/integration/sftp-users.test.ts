@@ -9,7 +9,7 @@ import { seedStation } from '../support/stations.ts'
 
 const key = sshKeys.ed25519
 
-async function makeUser(program: Program, fields: Record<string, unknown>) {
+async function createUser(program: Program, fields: Record<string, unknown>) {
   const stationId = await seedStation(program.sql)
   const username = `u${randomBytes(4).toString('hex')}`
   const path = `/api/station/${stationId}/sftp-users`
@@ -21,8 +21,8 @@ const login = async ({ ask }: Program, body: unknown) =>
   (await ask('POST', '/api/internal/sftp-auth', { body })).body
 
 describe('an SFTP user', () => {
-  test('gets in by password only, and is kept as a hash that never comes out', async ({ program }) => {
-    const user = await makeUser(program, { password: 'correct horse' })
+  test('with a password logs in by password only, and its hash is not returned', async ({ program }) => {
+    const user = await createUser(program, { password: 'correct horse' })
     expect(user.body).toMatchObject({ username: user.username, password: '', publicKeys: '' })
     const [row] = await program.sql`select password from sftp_users where username = ${user.username}`
     expect(row?.['password']).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -37,8 +37,8 @@ describe('an SFTP user', () => {
     expect(await login(program, { username: 'nobody', password: 'correct horse' })).toEqual({ allow: false })
   })
 
-  test('gets in by key, with any comment', async ({ program }) => {
-    const user = await makeUser(program, { publicKeys: `# laptop\n${key}\n` })
+  test('with a key logs in by key, with any comment', async ({ program }) => {
+    const user = await createUser(program, { publicKeys: `# laptop\n${key}\n` })
     expect(user.status).toBe(200)
     const [type, blob] = key.split(' ')
     const attempt = { username: user.username, public_key: `${type} ${blob} somebody@else` }
@@ -46,10 +46,10 @@ describe('an SFTP user', () => {
     expect(await login(program, { ...attempt, public_key: sshKeys.rsa2048 })).toEqual({ allow: false })
   })
 
-  test('keeps the password until another one or null is sent, and one way in at least', async ({
+  test('keeps the password until another value or null is sent, and needs a password or a key', async ({
     program
   }) => {
-    const user = await makeUser(program, { password: 'first', publicKeys: key })
+    const user = await createUser(program, { password: 'first', publicKeys: key })
     const { username } = user
     const read = await program.ask('GET', user.one)
     await program.ask('PUT', user.one, { body: read.body })
@@ -59,29 +59,29 @@ describe('an SFTP user', () => {
     expect(await login(program, { username, password: 'second' })).toMatchObject({ allow: true })
     await program.ask('PUT', user.one, { body: { password: null } })
     expect(await login(program, { username, password: 'second' })).toEqual({ allow: false })
-    const last = await program.ask('PUT', user.one, { body: { publicKeys: '' } })
-    expect(last.body.extra_data.errors).toEqual([
+    const refused = await program.ask('PUT', user.one, { body: { publicKeys: '' } })
+    expect(refused.body.extra_data.errors).toEqual([
       { field: 'password', code: 'required', message: 'password is required where there is no public key.' }
     ])
     expect(await login(program, { username, public_key: key })).toMatchObject({ allow: true })
   })
 
-  test('is refused with a key that is none, naming its line', async ({ program }) => {
-    const { status, body } = await makeUser(program, { publicKeys: `${key}\nssh-rsa AAAA` })
+  test('with an invalid key is refused, with the line of the key', async ({ program }) => {
+    const { status, body } = await createUser(program, { publicKeys: `${key}\nssh-rsa AAAA` })
     expect(status).toBe(400)
     expect(body.extra_data.errors[0]).toMatchObject({ field: 'publicKeys', code: 'invalid_public_key' })
     expect(body.message).toContain('Line 2')
   })
 
-  test('has a name of his own on the whole installation', async ({ program }) => {
-    const { username } = await makeUser(program, { password: 'x' })
-    const other = await makeUser(program, { username, password: 'x' })
+  test('has a username that is unique in the installation', async ({ program }) => {
+    const { username } = await createUser(program, { password: 'x' })
+    const other = await createUser(program, { username, password: 'x' })
     expect(other.status).toBe(409)
     expect(other.body.extra_data.errors[0]).toMatchObject({ field: 'username', code: 'duplicate' })
   })
 
-  test('is told his home and quota by the storage location of the station', async ({ program }) => {
-    const user = await makeUser(program, { password: 'x' })
+  test('gets home and quota from the storage location of the station', async ({ program }) => {
+    const user = await createUser(program, { password: 'x' })
     await program.sql`
       with place as (
         insert into storage_locations (type, adapter, path, place, storage_quota_bytes)
@@ -97,11 +97,11 @@ describe('an SFTP user', () => {
     })
   })
 
-  test('is not looked up without exactly one proof, nor for a key without the right', async ({ program }) => {
-    const { username } = await makeUser(program, { password: 'x' })
-    for (const proof of [{}, { password: 'x', public_key: key }]) {
+  test('needs exactly one credential, and a caller with permission', async ({ program }) => {
+    const { username } = await createUser(program, { password: 'x' })
+    for (const credentials of [{}, { password: 'x', public_key: key }]) {
       const { status, body } = await program.ask('POST', '/api/internal/sftp-auth', {
-        body: { username, ...proof }
+        body: { username, ...credentials }
       })
       expect(status).toBe(400)
       expect(body.extra_data.errors[0]).toMatchObject({ field: 'password', code: 'required' })

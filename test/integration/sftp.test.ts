@@ -14,11 +14,11 @@ import { sized } from '../support/tier.ts'
 
 const run = promisify(execFile)
 const timeout = 20_000
-/** What ssh-keygen takes by itself needs a second of CPU or more to make. */
+/** A key of ssh-keygen's default size takes a second of CPU or more. */
 const rsaBits = sized({ quick: '2048', deep: '3072' })
 const hasKeygen = spawnSync('ssh-keygen', ['-l', '-f', '/dev/null'], { timeout }).error === undefined
 
-describe.skipIf(!hasKeygen)('the ssh-keygen of this machine', () => {
+describe.skipIf(!hasKeygen)('the local ssh-keygen', () => {
   test.for([
     ['ed25519', '256', 'ssh-ed25519'],
     ['rsa', '2048', 'ssh-rsa'],
@@ -26,7 +26,7 @@ describe.skipIf(!hasKeygen)('the ssh-keygen of this machine', () => {
     ['ecdsa', '256', 'ecdsa-sha2-nistp256'],
     ['ecdsa', '384', 'ecdsa-sha2-nistp384'],
     ['ecdsa', '521', 'ecdsa-sha2-nistp521']
-  ] as const)('makes a key that is read: %s %s', async ([kind, bits, type]) => {
+  ] as const)('generates a key that is parsed: %s %s', async ([kind, bits, type]) => {
     await using folder = await openTempFolder()
     const file = join(folder.path, 'key')
     await run('ssh-keygen', ['-q', '-t', kind, '-b', bits, '-N', '', '-C', 'a comment', '-f', file], {
@@ -39,7 +39,7 @@ describe.skipIf(!hasKeygen)('the ssh-keygen of this machine', () => {
     expect(matchesKey(keys, text)).toBe(true)
   })
 
-  test.for(Object.values(sshKeys))('knows the key that unit tests use: %s', async key => {
+  test.for(Object.values(sshKeys))('accepts the key of the unit tests: %s', async key => {
     await using folder = await openTempFolder()
     const file = join(folder.path, 'key.pub')
     await writeFile(file, key)
@@ -48,13 +48,13 @@ describe.skipIf(!hasKeygen)('the ssh-keygen of this machine', () => {
   })
 })
 
-test('another argon2 knows the password of our hash, and no other password', async () => {
+test('another argon2 library verifies our hashes', async () => {
   const phc = await hashPassword('pa\u00DFwort \u{1F399}')
   expect(await argon2Verify({ password: 'pa\u00DFwort \u{1F399}', hash: phc })).toBe(true)
   expect(await argon2Verify({ password: 'passwort', hash: phc })).toBe(false)
 })
 
-test('we know the password of a hash that another argon2 made at another cost', async () => {
+test('a hash of another argon2 library with other parameters is verified', async () => {
   const phc = await argon2id({
     password: 'mic check',
     salt: Buffer.from('sixteen byte salt'),

@@ -6,7 +6,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import { openPlayout } from './playout.ts'
 
-/** What asks streaming servers, on a test's own database and Redis. */
+/** A poller of streaming servers, on the database and Redis of a test. */
 export async function openPolling(
   sql: Sql,
   redisUrl: string,
@@ -20,14 +20,14 @@ export async function openPolling(
   return {
     services,
     poller,
-    /** Adds polls that are missing and asks all servers that are due at this time; gives how many. */
+    /** Adds missing polls and runs all that are due at this time. Returns how many. */
     poll: async (nowMs: number) => {
       await addMissingPolls(sql)
       const { started } = await poller.startDue(nowMs)
       await poller.drain()
       return started
     },
-    /** Gives a station a streaming server. */
+    /** Sets the streaming server of a station. */
     setServer: (
       stationId: number,
       url: string,
@@ -36,7 +36,7 @@ export async function openPolling(
       sql`update stations set frontend_url = ${url}, frontend = ${frontend}, backend = ${backend},
         frontend_admin_password = ${password && secrets.seal(password, 'stations.frontend_admin_password')}
         where id = ${stationId}`,
-    /** Adds a remote; gives its id. */
+    /** Adds a remote and returns its id. */
     addRemote: async (stationId: number, url: string, type: string, { password = '', bitrate = 0 } = {}) => {
       const sealed = password && secrets.seal(password, 'remotes.admin_password')
       const [row] = await sql<{ id: number }[]>`
@@ -44,7 +44,7 @@ export async function openPolling(
         values (${stationId}, 'Relay', ${url}, ${type}, ${sealed}, ${bitrate}) returning id`
       return row?.id ?? 0
     },
-    /** The listeners of a station as `total/unique`, and those of its mounts and remotes by path. */
+    /** The counts of a station, its mounts and its remotes, by path, as `total/unique`. */
     counts: async (stationId: number) => {
       const [station] = await sql<{ all: string }[]>`
         select listeners_total || '/' || listeners_unique as all from stations where id = ${stationId}`
@@ -55,7 +55,7 @@ export async function openPolling(
         order by path`
       return { all: station?.all, ...Object.fromEntries(sources.map(({ path, count }) => [path, count])) }
     },
-    /** How asking stands, of the station's own server first. */
+    /** The state of the station's polls, that of its own server first. */
     state: (stationId: number) =>
       sql<
         {

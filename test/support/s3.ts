@@ -12,7 +12,6 @@ const putsAtOnce = 50
 
 /** An S3-compatible server of a test's own, with one empty bucket. */
 export interface S3Server extends AsyncDisposable {
-  /** They work. */
   readonly settings: S3Settings
   /** Stores objects of these sizes under these keys. */
   readonly put: (sizes: Record<string, number>) => Promise<void>

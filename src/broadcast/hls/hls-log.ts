@@ -129,10 +129,7 @@ export function groupByStream(
 /** The listeners of a station by variant. Variants without listeners are missing. */
 type Variants = ReadonlyMap<string, readonly string[]>
 
-/**
- * Keeps listeners until `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. Times
- * never decrease.
- */
+/** Keeps listeners until `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. */
 export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
   /** By station and variant: the time of each listener's last fetch, oldest first. */
   const stations = new Map<string, Map<string, Map<string, number>>>()
@@ -151,9 +148,7 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
       const listeners = variants.get(variant) ?? new Map<string, number>()
       stations.set(shortName, variants.set(variant, listeners.set(identity, atMs)))
     },
-    /**
-     * Removes expired listeners. Returns the stations that changed since they were last marked as counted.
-     */
+    /** Removes expired listeners. Returns the stations that changed since they were marked as counted. */
     expire(atMs: number): string[] {
       for (const [shortName, variants] of stations) {
         for (const [variant, listeners] of variants) {
