@@ -52,8 +52,11 @@ export class FileTokenizer extends AbstractTokenizer {
       const at = position + count
       let offset = at - this.#windowStart
       if (offset < 0 || offset >= this.#windowLength) {
-        await this.#fill(at)
-        if (this.#windowLength === 0) break
+        this.#windowLength = 0
+        const { bytesRead } = await this.#handle.read(this.#window, 0, windowBytes, at)
+        this.#windowStart = at
+        this.#windowLength = bytesRead
+        if (bytesRead === 0) break
         offset = 0
       }
       const end = Math.min(this.#windowLength, offset + length - count)
@@ -62,13 +65,6 @@ export class FileTokenizer extends AbstractTokenizer {
     }
     if (count < length && !mayBeLess) throw new EndOfStreamError()
     return count
-  }
-
-  async #fill(position: number): Promise<void> {
-    this.#windowLength = 0
-    const { bytesRead } = await this.#handle.read(this.#window, 0, windowBytes, position)
-    this.#windowStart = position
-    this.#windowLength = bytesRead
   }
 
   override supportsRandomAccess(): boolean {

@@ -39,8 +39,7 @@ async function runImport(
   const config = parseConfig(env)
   await checkPaths([...paths, ...allowed])
 
-  const notify = (line: string) => stderr.write(`${line}\n`)
-  const counts = await withDatabase(config, notify, async sql => {
+  const counts = await withDatabase(config, stderr, async sql => {
     const stationId = await findOrCreateStation(sql, request.station, request.create)
     const progress =
       stdout instanceof WriteStream
@@ -65,18 +64,18 @@ function renderSummary({ found, added, updated, unchanged, skipped }: ImportCoun
 
 /**
  * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR,
- * else the Postgres of DATA_DIR, which it starts and stops. `notify` gets a line in the last case.
+ * else the Postgres of DATA_DIR, which it starts and stops. The last case is reported on `stderr`.
  */
 async function withDatabase<Result>(
   config: Config,
-  notify: (line: string) => void,
+  stderr: NodeJS.WritableStream,
   use: (sql: Sql) => Promise<Result>
 ): Promise<Result> {
   const url = config.DATABASE_URL || (await findRunningServices(config.DATA_DIR))?.databaseUrl
   if (url) return withConnection(url, use)
   await using lock = await lockDataDir(config.DATA_DIR)
-  notify(
-    `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.`
+  stderr.write(
+    `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
   )
   await using postgres = await startPostgres(join(lock.folder, 'postgres'))
   return await withConnection(postgres.url, use)
@@ -129,15 +128,6 @@ async function findStation(sql: Sql, name: string): Promise<number | null> {
   return row?.id ?? null
 }
 
-interface ImportArguments {
-  /** Id or short name. */
-  station: string
-  playlist: string
-  create: boolean
-  allowed: string[]
-  paths: string[]
-}
-
 const usage =
   'usage: npm run import -- --station STATION --playlist NAME [--create] [--allow FOLDER]... PATH...'
 
@@ -160,7 +150,7 @@ The database is that of DATABASE_URL, else that of the running Cuewire, else the
 `
 
 /** Parses the command line; null if help is requested. Throws an `OperatorError` with the usage. */
-export function parseImportArguments(args: string[]): ImportArguments | null {
+export function parseImportArguments(args: string[]) {
   const { values, positionals: paths } = parse(args)
   const { station, playlist, create = false, allow: allowed = [] } = values
   if (values.help) return null

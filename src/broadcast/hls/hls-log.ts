@@ -152,9 +152,12 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
     expire(atMs: number): string[] {
       for (const [shortName, variants] of stations) {
         for (const [variant, listeners] of variants) {
-          const expired = deleteBefore(listeners, atMs - windowMs)
-          count -= expired
-          if (expired > 0) changed.add(shortName)
+          for (const [identity, seenMs] of listeners) {
+            if (seenMs >= atMs - windowMs) break
+            listeners.delete(identity)
+            count--
+            changed.add(shortName)
+          }
           if (listeners.size === 0) variants.delete(variant)
         }
         if (variants.size === 0) stations.delete(shortName)
@@ -165,15 +168,4 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
       new Map([...(stations.get(shortName) ?? [])].map(([variant, seen]) => [variant, [...seen.keys()]])),
     markCounted: (shortName: string): void => void changed.delete(shortName)
   }
-}
-
-/** Deletes the listeners last seen before a time and returns their number. */
-function deleteBefore(listeners: Map<string, number>, beforeMs: number): number {
-  let deleted = 0
-  for (const [identity, seenMs] of listeners) {
-    if (seenMs >= beforeMs) break
-    listeners.delete(identity)
-    deleted++
-  }
-  return deleted
 }

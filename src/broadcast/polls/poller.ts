@@ -14,10 +14,10 @@ export interface PollServices extends PlayoutServices {
   readonly secrets: Pick<Secrets, 'open'>
 }
 
-/** After a second a poll counts as slow: it then counts toward the second limit only. */
+const maxInFlight = 200
+/** Polls that take longer than a second only count toward the first limit. */
 const maxFast = 64
 const slowAfterMs = 1_000
-const maxInFlight = 200
 /** Database connections for storing findings. */
 const maxWrites = 4
 
@@ -40,16 +40,11 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
   setMaxListeners(0, signal)
   const inFlight = new Set<Promise<void>>()
   const results: PollResult[] = []
-  let fast = 0
+  const fast = new Set<LeasedPoll>()
 
   async function run(poll: LeasedPoll, clock: () => number): Promise<void> {
-    let isFast = true
-    fast++
-    const leaveFast = () => {
-      if (isFast) fast--
-      isFast = false
-    }
-    const timer = setTimeout(leaveFast, slowAfterMs)
+    fast.add(poll)
+    const timer = setTimeout(() => fast.delete(poll), slowAfterMs)
     try {
       const result = await runPoll(deps, poll, clock, signal)
       if (result) results.push(result)
@@ -58,7 +53,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
         services.log.error({ err: error, station: poll.stationId }, 'poll not stored; retrying')
     } finally {
       clearTimeout(timer)
-      leaveFast()
+      fast.delete(poll)
     }
   }
 
@@ -70,7 +65,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
     async startDue(nowMs: number): Promise<{ started: number; isFull: boolean }> {
       signal.throwIfAborted()
       await storePollResults(services.sql, results.splice(0))
-      const room = Math.min(maxFast - fast, maxInFlight - inFlight.size)
+      const room = Math.min(maxFast - fast.size, maxInFlight - inFlight.size)
       if (room <= 0) return { started: 0, isFull: true }
       const polls = await leasePolls(services.sql, nowMs, room)
       const fromMs = performance.now()
