@@ -83,8 +83,8 @@ async function readFolder(
 /** Reads a folder by the path `list` of its open descriptor. */
 async function listFolder(folder: Buffer, list: Buffer, signal: AbortSignal): Promise<FolderContent<Buffer>> {
   const entries = await readdir(list, { encoding: 'buffer', withFileTypes: true })
-  const folders = entries.filter(entry => entry.isDirectory()).map(({ name }) => joinPath(folder, name))
-  const paths = entries.filter(entry => entry.isFile()).map(({ name }) => joinPath(list, name))
+  const folders = entries.filter(entry => entry.isDirectory()).map(({ name }) => joinBytes(folder, name))
+  const paths = entries.filter(entry => entry.isFile()).map(({ name }) => joinBytes(list, name))
   const content = { usedBytes: 0n, files: 0, folders, skipped: 0 }
   for (let from = 0; from < paths.length; from += fileConcurrency) {
     throwIfAborted(signal)
@@ -99,7 +99,7 @@ async function listFolder(folder: Buffer, list: Buffer, signal: AbortSignal): Pr
   return content
 }
 
-const joinPath = (folder: Buffer, name: Buffer) => Buffer.concat([folder, Buffer.from('/'), name])
+const joinBytes = (folder: Buffer, name: Buffer) => Buffer.concat([folder, Buffer.from('/'), name])
 
 async function readSize(path: Buffer): Promise<bigint | 'vanished' | 'unreadable'> {
   try {

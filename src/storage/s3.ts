@@ -105,7 +105,7 @@ function toFault(error: unknown): StorageFault {
   if (name === 'TimeoutError') return new StorageFault('timed_out')
   if (name === 'NoSuchBucket') return new StorageFault('no_bucket')
   if (regionErrors.includes(name)) return new StorageFault('wrong_region', name)
-  const status = readStatus(error)
+  const status = readHttpStatus(error)
   if (status === 401 || status === 403) return new StorageFault('denied', name)
   if (status !== undefined) return new StorageFault('unusable', String(status))
   const code = codeOf(error)
@@ -114,7 +114,7 @@ function toFault(error: unknown): StorageFault {
   return new StorageFault(isInvalid ? 'unusable' : 'unreachable', code)
 }
 
-function readStatus(error: Error): number | undefined {
+function readHttpStatus(error: Error): number | undefined {
   const metadata: unknown = '$metadata' in error ? error.$metadata : undefined
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined

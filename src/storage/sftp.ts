@@ -52,7 +52,7 @@ async function readFolder(sftp: SFTPWrapper, folder: string, isTop: boolean): Pr
     entries = await toPromise<FileEntryWithStats[]>(done => sftp.readdir(folder, done))
   } catch (error) {
     // A name that is not UTF-8 was decoded with replacements and is not found.
-    const isMissing = readStatus(error) === STATUS_CODE.NO_SUCH_FILE && !folder.includes('\uFFFD')
+    const isMissing = readSftpStatus(error) === STATUS_CODE.NO_SUCH_FILE && !folder.includes('\uFFFD')
     if (isTop && !isMissing) throw toFolderFault(error)
     return { ...content, skipped: isMissing ? 0 : 1 }
   }
@@ -141,12 +141,12 @@ function toFault(error: Error): StorageFault {
 /** Maps the SSH_FXP_STATUS of the location's folder (draft-ietf-secsh-filexfer-02, section 7). */
 function toFolderFault(error: unknown): StorageFault {
   if (error instanceof StorageFault) return error
-  const status = readStatus(error)
+  const status = readSftpStatus(error)
   if (status === STATUS_CODE.NO_SUCH_FILE) return new StorageFault('no_folder')
   return new StorageFault(status === STATUS_CODE.PERMISSION_DENIED ? 'denied' : 'unusable')
 }
 
-function readStatus(error: unknown): unknown {
+function readSftpStatus(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 

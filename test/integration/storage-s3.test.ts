@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../src/embedded/free-port.ts'
 import type { S3Settings } from '../../src/storage/location.ts'
 import { checkS3, measureS3 } from '../../src/storage/s3.ts'
-import { runHere } from '../../src/storage/tasks.ts'
+import { runHere, runStorageTask } from '../../src/storage/tasks.ts'
 import { startS3, type S3Server } from '../support/s3.ts'
 import { startSilentServer } from '../support/silent-server.ts'
 import { waitFor } from '../support/wait.ts'
@@ -100,6 +100,18 @@ test('a server that does not respond times out, and the connection is closed', a
     reason: 'timed_out'
   })
   await expect(measureS3(settings, '', AbortSignal.abort(new Error('shutdown')))).rejects.toThrow('shutdown')
+})
+
+test('a task in a thread ends with the reason of its signal', async () => {
+  await using silent = await startSilentServer()
+  const endpoint = `http://127.0.0.1:${silent.port}`
+  const location = { adapter: 's3', path: '', ...server.settings, endpoint } as const
+  const run = (stop: AbortSignal) => runStorageTask({ work: 'check', location, timeoutMs: 60_000 }, stop)
+  await expect(run(AbortSignal.timeout(300))).rejects.toMatchObject({ reason: 'timed_out' })
+  const stop = new AbortController()
+  const checking = run(stop.signal)
+  stop.abort(new Error('shutdown'))
+  await expect(checking).rejects.toThrow('shutdown')
 })
 
 describe('an invalid listing is rejected:', () => {

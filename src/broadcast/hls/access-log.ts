@@ -64,13 +64,13 @@ const hlsPath = /^\/hls\/([^/]{1,100})\/(.{1,255})\.m3u8$/
 /** Parses `/hls/{short name}/{variant}.m3u8`. Returns null for other requests and failed ones. */
 export function parseHlsFetch({ address, method, target, status, agent }: AccessEntry): HlsFetch | null {
   if (method !== 'GET' || !countedStatuses.has(status)) return null
-  const [, shortName, variant] = hlsPath.exec(decodePath(target)) ?? []
+  const [, shortName, variant] = hlsPath.exec(decodeTargetPath(target)) ?? []
   if (shortName === undefined || variant === undefined || variant === multivariant) return null
   return { shortName, variant, identity: hashListener(address, agent) }
 }
 
 /** Returns the decoded path of a request target, which may be absolute; empty if it is malformed. */
-function decodePath(target: string): string {
+function decodeTargetPath(target: string): string {
   const path = target.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
   try {
     return decodeURIComponent(path)
