@@ -13,3 +13,27 @@ export async function withDeadline<T>(ms: number, what: string, run: () => Promi
     clearTimeout(timer)
   }
 }
+
+/**
+ * Calls `run` with a signal that is aborted with `signal`, or after `ms` with the error of `createError`. Use it
+ * instead of `AbortSignal.any` with `AbortSignal.timeout`: Node.js 20 collects such a timeout as garbage, and it
+ * never fires.
+ */
+export async function withAbortTimeout<T>(
+  signal: AbortSignal,
+  ms: number,
+  run: (signal: AbortSignal) => Promise<T>,
+  createError: () => Error = () => new DOMException('timed out', 'TimeoutError')
+): Promise<T> {
+  const limit = new AbortController()
+  const stop = () => limit.abort(signal.reason)
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(() => limit.abort(createError()), ms)
+  try {
+    return await run(limit.signal)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,6 +1,7 @@
 import { raiseAlert, resolveAlert } from '../db/notifications.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { resolveInside } from '../runtime/contained-files.ts'
+import { withAbortTimeout } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { StorageFault, untilAborted } from './fault.ts'
@@ -131,12 +132,14 @@ async function measure(row: LocationRow, deps: StorageDeps, signal: AbortSignal)
 }
 
 async function resolveAllowedPath(path: string, deps: StorageDeps, signal: AbortSignal): Promise<string> {
-  const real = await untilAborted(limitWait(signal), resolveInside(path, allowedRoots(deps.config)))
+  const real = await waitForFileSystem(signal, resolveInside(path, allowedRoots(deps.config)))
   if (real === null) throw new StorageFault('denied')
   return real
 }
 
-const limitWait = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(fileSystemTimeoutMs)])
+function waitForFileSystem<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
+  return withAbortTimeout(signal, fileSystemTimeoutMs, limit => untilAborted(limit, promise))
+}
 
 /** Updates the free space of local locations. A volume that does not respond is skipped. */
 export async function updateFreeSpace(deps: StorageDeps, signal: AbortSignal): Promise<void> {
@@ -155,5 +158,5 @@ export async function updateFreeSpace(deps: StorageDeps, signal: AbortSignal): P
 
 async function readFree(path: string, deps: StorageDeps, signal: AbortSignal): Promise<string | null> {
   const real = await resolveAllowedPath(path, deps, signal)
-  return toColumn(await untilAborted(limitWait(signal), readFreeBytes(real)))
+  return toColumn(await waitForFileSystem(signal, readFreeBytes(real)))
 }

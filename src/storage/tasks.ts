@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
+import { withAbortTimeout } from '../runtime/deadline.ts'
 import { builtFile } from '../runtime/program-files.ts'
-import { StorageFault, type StorageFaultReason, untilAborted } from './fault.ts'
+import { StorageFault, type StorageFaultReason, throwIfAborted, untilAborted } from './fault.ts'
 import { checkLocal, measureLocal } from './local.ts'
 import type { StorageLocation } from './location.ts'
 import type { Usage } from './walk.ts'
@@ -36,13 +37,13 @@ export async function runStorageTask(task: TimedTask, signal: AbortSignal): Prom
   const isIncomplete = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
   if (isIncomplete) throw new StorageFault('incomplete')
   const isThreaded = location.adapter === 's3' || location.adapter === 'sftp'
-  const timeout = AbortSignal.timeout(isThreaded ? timeoutMs + threadOverheadMs : timeoutMs)
-  const limit = AbortSignal.any([signal, timeout])
-  return isThreaded ? runInThread(task, limit) : runHere(task, limit)
+  const limitMs = isThreaded ? timeoutMs + threadOverheadMs : timeoutMs
+  const run = isThreaded ? runInThread : runHere
+  return withAbortTimeout(signal, limitMs, limit => run(task, limit))
 }
 
 async function runInThread(task: TimedTask, signal: AbortSignal): Promise<Usage | null> {
-  signal.throwIfAborted()
+  throwIfAborted(signal)
   const thread = new Worker(builtFile('src/storage/remote-thread.js'), { workerData: task })
   try {
     const result = await untilAborted(

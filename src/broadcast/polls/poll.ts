@@ -7,6 +7,7 @@ import { changeStation } from '../../playout/change-station.ts'
 import { countAtSources } from '../../playout/listeners/count-listeners.ts'
 import { observeStream } from '../../playout/plays/observe-stream.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import { withAbortTimeout } from '../../runtime/deadline.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { type Stream, StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
@@ -65,23 +66,16 @@ async function fetchStreams(
   kind: StreamingServer['kind'],
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal }
 ): Promise<FetchedStreams | { fault: string }> {
-  // In Node 20 each `AbortSignal.any` leaks memory.
-  const abort = new AbortController()
-  const stop = () => abort.abort(signal.reason)
-  signal.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(() => abort.abort(new FetchFault('timeout')), timeoutMs)
   const fetchFrom = poll.remoteId === null ? deps.fetchFromStation : deps.fetchFromRemote
   const select = (streams: readonly Stream[]) => selectStreams(poll, streams)
   try {
     const server = { kind, ...openServer(poll, deps.secrets) }
-    return await fetchFrom(server, select, { nowMs, signal: abort.signal })
+    const run = (limit: AbortSignal) => fetchFrom(server, select, { nowMs, signal: limit })
+    return await withAbortTimeout(signal, timeoutMs, run, () => new FetchFault('timeout'))
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof StreamingServerError || error instanceof FetchFault) return { fault: error.message }
     throw error
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }
 
