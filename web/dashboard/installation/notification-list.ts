@@ -2,12 +2,12 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
-import { actionFor, confirmed } from '../actions.ts'
-import { callApi } from '../call-api.ts'
-import { agoText, number } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { isolated, LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
+import { callApi } from '../api/call-api.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { actionFor, confirmed } from '../ui/actions.ts'
+import { isolated, LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
+import { agoText, number } from '../ui/text.ts'
 
 const everyMs = 20_000
 const rowsAtFirst = 20

@@ -1,11 +1,11 @@
 import { html } from 'lit'
 import * as v from 'valibot'
 
-import { chipView } from '../chip-view.ts'
-import { durationText, number } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { chipView } from '../ui/chip-view.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
+import { durationText, number } from '../ui/text.ts'
 import { type Health, lateText, type Queue } from './installation-status.ts'
 
 const everyMs = 30_000

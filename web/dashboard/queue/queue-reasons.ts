@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { isolated } from '../light-element.ts'
+import { isolated } from '../ui/light-element.ts'
 
 /*
  * Why a song is in the queue, as sentences. The log of a row is made for programs as well; what is not known here is

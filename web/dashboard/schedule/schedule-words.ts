@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { clockText } from '../clock-text.ts'
+import { clockText } from '../ui/clock-text.ts'
 
 /** When something is on, as the API has it: HHMM as numbers, ISO days (empty: all), dates or empty texts. */
 export const scheduleItem = v.object({

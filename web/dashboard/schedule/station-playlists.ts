@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { chipView } from '../chip-view.ts'
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { chipView } from '../ui/chip-view.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
 import { turnsText } from './playlist-words.ts'
 import { scheduleItem, scheduleText } from './schedule-words.ts'
 

@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
-import { placeName, zoneTime } from '../zone-time.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
+import { placeName, zoneTime } from '../ui/time.ts'
 import { weekView } from './week-view.ts'
 import { dateAfter, mondayOf, weekOf } from './week.ts'
 

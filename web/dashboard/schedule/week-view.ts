@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import { clockText } from '../clock-text.ts'
+import { clockText } from '../ui/clock-text.ts'
 import type { Day, Showing } from './week.ts'
 
 /** The moment a week is looked at, by the station's clock. */

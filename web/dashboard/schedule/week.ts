@@ -1,4 +1,4 @@
-import { clockText } from '../clock-text.ts'
+import { clockText } from '../ui/clock-text.ts'
 
 /**
  * An opening of a scheduled playlist; `start` and `end` are the station's clock, `2026-03-29T03:00:00+02:00`.

@@ -1,11 +1,11 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { durationText } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
-import { zoneTime } from '../zone-time.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
+import { durationText } from '../ui/text.ts'
+import { zoneTime } from '../ui/time.ts'
 
 const everyMs = 60_000
 const rows = 10

@@ -1,14 +1,14 @@
 import { html } from 'lit'
 import uPlot from 'uplot'
 
-import { chartFor, inkOf, stepped } from '../chart.ts'
-import { clockText } from '../clock-text.ts'
-import { counted } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { listenerSeries, type Points, summaryOf } from '../listener-series.ts'
-import { readFor } from '../reading.ts'
-import { zoneTime } from '../zone-time.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { chartFor, inkOf, stepped } from '../ui/chart.ts'
+import { clockText } from '../ui/clock-text.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { listenerSeries, type Points, summaryOf } from '../ui/listener-series.ts'
+import { errorView } from '../ui/panel.ts'
+import { counted } from '../ui/text.ts'
+import { zoneTime } from '../ui/time.ts'
 
 const everyMs = 60_000
 const stepSeconds = 60

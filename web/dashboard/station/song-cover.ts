@@ -1,7 +1,7 @@
 import { coverView } from '../../elements/cover-view.ts'
-import { server } from '../call-api.ts'
-import { keyOfTab } from '../key.ts'
-import { LightElement } from '../light-element.ts'
+import { server } from '../api/call-api.ts'
+import { keyOfTab } from '../api/key.ts'
+import { LightElement } from '../ui/light-element.ts'
 
 /**
  * A cover. That of a private station is asked for with the key, which an address of a picture could not carry

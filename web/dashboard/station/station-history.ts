@@ -1,11 +1,11 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { number } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { isolated, LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
-import { zoneTime } from '../zone-time.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { isolated, LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
+import { number } from '../ui/text.ts'
+import { zoneTime } from '../ui/time.ts'
 
 const everyMs = 60_000
 const rowsAtFirst = 15

@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { seenFor } from '../seen.ts'
 import { openSemaphore } from './semaphore.ts'
+import { seenFor } from './visibility.ts'
 
 /** What only passes by is not followed, and what is out of sight for a moment still is. */
 const settledMs = 300

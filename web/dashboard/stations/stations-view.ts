@@ -2,12 +2,12 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { counted, number } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { titlePage } from '../page-title.ts'
-import { readFor } from '../reading.ts'
-import { stationAddress } from '../route.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { titlePage } from '../ui/page-title.ts'
+import { errorView } from '../ui/panel.ts'
+import { stationAddress } from '../ui/route.ts'
+import { counted, number } from '../ui/text.ts'
 import { nowPlayingList, stationTurned, takeShown } from './station-card.ts'
 
 const everyMs = 15_000

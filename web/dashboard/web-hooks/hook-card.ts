@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit'
 
-import { actionFor, confirmed } from '../actions.ts'
-import { callApi, done } from '../call-api.ts'
-import { chipView } from '../chip-view.ts'
-import { counted } from '../counted.ts'
-import { errorView } from '../error-view.ts'
-import { isolated, LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
-import { zoneTime } from '../zone-time.ts'
+import { callApi, done } from '../api/call-api.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { actionFor, confirmed } from '../ui/actions.ts'
+import { chipView } from '../ui/chip-view.ts'
+import { isolated, LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
+import { counted } from '../ui/text.ts'
+import { zoneTime } from '../ui/time.ts'
 import { againView } from './hook-trouble.ts'
 import {
   answerText,

@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 
-import { actionFor, type PendingAction } from '../actions.ts'
-import { callApi, done } from '../call-api.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
-import { zoneTime } from '../zone-time.ts'
+import { callApi, done } from '../api/call-api.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { actionFor, type PendingAction } from '../ui/actions.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { zoneTime } from '../ui/time.ts'
 import { attemptText, deliveries, type Hook, lastAttempted, oldestPage } from './hook.ts'
 
 const everyMs = 5_000

@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
 import { hookChanged } from './hook-card.ts'
 import { hooks } from './hook.ts'
 

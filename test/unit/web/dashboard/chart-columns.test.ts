@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnsOf, dayOf } from '../../../../web/dashboard/chart-columns.ts'
+import { columnsOf, dayOf } from '../../../../web/dashboard/ui/chart-columns.ts'
 
 const point = (at: number, total: number) => ({ at, total, most: total + 1, fewest: total - 1 })
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import { lateText, installationProblems } from '../../../../web/dashboard/installation/installation-status.ts'
-import { isolated } from '../../../../web/dashboard/light-element.ts'
-import { parseRoute } from '../../../../web/dashboard/route.ts'
+import { isolated } from '../../../../web/dashboard/ui/light-element.ts'
+import { parseRoute } from '../../../../web/dashboard/ui/route.ts'
 
 const health = { live_state: 'current', postgres: 'up', redis: 'up' }
 const queue = { name: 'advance', workers: 1, waiting: 0, delayed: 3, overdue: 0, late_ms: 0 }

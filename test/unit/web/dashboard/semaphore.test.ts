@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { noteAnswer, isWorthAsking } from '../../../../web/dashboard/report-refusals.ts'
+import { noteAnswer, isWorthAsking } from '../../../../web/dashboard/stations/report-refusals.ts'
 import { openSemaphore } from '../../../../web/dashboard/stations/semaphore.ts'
 
 test('so many have a seat, and whoever gives one up lets the next one in', () => {

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { localTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
-import { clockText } from '../../../../web/dashboard/clock-text.ts'
 import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/schedule/week.ts'
+import { clockText } from '../../../../web/dashboard/ui/clock-text.ts'
 import { sized } from '../../../support/tier.ts'
 
 const opening = (name: string, start: string, end: string): Opening => ({ id: 1, name, start, end })

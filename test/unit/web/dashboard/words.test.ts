@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { clockText } from '../../../../web/dashboard/clock-text.ts'
-import { agoText, counted, durationText } from '../../../../web/dashboard/counted.ts'
-import { summaryOf } from '../../../../web/dashboard/listener-series.ts'
-import { asRefusal, Refusal, refusalOf } from '../../../../web/dashboard/refusal.ts'
+import { asRefusal, Refusal, refusalOf } from '../../../../web/dashboard/api/api-error.ts'
 import { turnsText } from '../../../../web/dashboard/schedule/playlist-words.ts'
 import { scheduleText } from '../../../../web/dashboard/schedule/schedule-words.ts'
+import { clockText } from '../../../../web/dashboard/ui/clock-text.ts'
+import { summaryOf } from '../../../../web/dashboard/ui/listener-series.ts'
+import { agoText, counted, durationText } from '../../../../web/dashboard/ui/text.ts'
+import { placeName } from '../../../../web/dashboard/ui/time.ts'
 import {
   answerText,
   attemptText,
@@ -13,7 +14,6 @@ import {
   hookChip,
   triggersText
 } from '../../../../web/dashboard/web-hooks/hook.ts'
-import { placeName } from '../../../../web/dashboard/zone-time.ts'
 
 const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', days: [] as number[] }
 

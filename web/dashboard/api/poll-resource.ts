@@ -1,8 +1,8 @@
 import type { ReactiveControllerHost } from 'lit'
 import type * as v from 'valibot'
 
+import { asRefusal, type Refusal } from './api-error.ts'
 import { callApi } from './call-api.ts'
-import { asRefusal, type Refusal } from './refusal.ts'
 import { onServerChange } from './server-change.ts'
 
 export interface ReadingOptions<Schema extends v.GenericSchema> {

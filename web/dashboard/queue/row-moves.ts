@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { callApi, done } from '../call-api.ts'
-import { notify, refusalNotice } from '../notice.ts'
+import { callApi, done } from '../api/call-api.ts'
+import { notify, refusalNotice } from '../ui/notice.ts'
 import { moved } from './drop-place.ts'
 
 export interface QueueMoves {

@@ -1,9 +1,9 @@
 import type { ReactiveControllerHost } from 'lit'
 import * as v from 'valibot'
 
+import { asRefusal } from './api-error.ts'
 import { callApi } from './call-api.ts'
 import { keyOfTab } from './key.ts'
-import { asRefusal } from './refusal.ts'
 
 /** What a right of the dashboard requires of the key. */
 type Requirement = readonly [access: 'read' | 'write', permission: string]

@@ -1,9 +1,9 @@
 import { html } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { LightElement } from './light-element.ts'
-import type { Notice } from './notice.ts'
-import { onServerChange } from './server-change.ts'
+import { onServerChange } from '../api/server-change.ts'
+import { LightElement } from '../ui/light-element.ts'
+import type { Notice } from '../ui/notice.ts'
 
 /** Good news may be missed. */
 const shownMs = 6_000

@@ -1,4 +1,4 @@
-import { asRefusal } from './refusal.ts'
+import { asRefusal } from '../api/api-error.ts'
 
 /** Something to say to the operator in passing. */
 export interface Notice {

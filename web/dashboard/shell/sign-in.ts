@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { callApi } from './call-api.ts'
-import { isSendable, keepKey } from './key.ts'
-import { LightElement } from './light-element.ts'
-import { asRefusal } from './refusal.ts'
+import { asRefusal } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import { isSendable, keepKey } from '../api/key.ts'
+import { LightElement } from '../ui/light-element.ts'
 
 /** The event that somebody signed in. */
 export const signedIn = 'cuewire-signed-in'

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-import { serverOf } from '../elements/server-address.ts'
+import { serverOf } from '../../elements/server-address.ts'
+import { asRefusal, Refusal, refusalOf } from './api-error.ts'
 import { keyOfTab } from './key.ts'
-import { asRefusal, Refusal, refusalOf } from './refusal.ts'
 
 /** The server that sent this page. */
 export const server: URL = serverOf(import.meta.url)

@@ -2,11 +2,11 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { chipView } from '../chip-view.ts'
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
+import { readFor } from '../api/poll-resource.ts'
 import { scheduleItem, scheduleText } from '../schedule/schedule-words.ts'
+import { chipView } from '../ui/chip-view.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
 
 const everyMs = 60_000
 

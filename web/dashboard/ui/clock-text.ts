@@ -1,4 +1,4 @@
-import { clockShape } from './zone-time.ts'
+import { clockShape } from './time.ts'
 
 const made = new Map<string, Intl.DateTimeFormat>()
 

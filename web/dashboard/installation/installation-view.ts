@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { errorView } from '../error-view.ts'
-import { LightElement } from '../light-element.ts'
-import { readFor } from '../reading.ts'
-import { installationRightsFor } from '../rights.ts'
+import { installationRightsFor } from '../api/permissions.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { errorView } from '../ui/panel.ts'
 import type { Health, Queue } from './installation-status.ts'
 
 const everyMs = 60_000

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
-import { agoText } from './counted.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from '../api/poll-resource.ts'
+import { agoText } from './text.ts'
 
 /** Stands where something is read: that it is not there yet, or why it is not, or that it is old. */
 export function errorView({

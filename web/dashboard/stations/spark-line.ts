@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit'
 
-import { chartFor, inkOf, stepped } from './chart.ts'
-import { keyOfTab } from './key.ts'
-import { LightElement } from './light-element.ts'
-import { listenerSeries, summaryOf } from './listener-series.ts'
-import { readFor } from './reading.ts'
+import { keyOfTab } from '../api/key.ts'
+import { readFor } from '../api/poll-resource.ts'
+import { chartFor, inkOf, stepped } from '../ui/chart.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { listenerSeries, summaryOf } from '../ui/listener-series.ts'
+import { zoneTime } from '../ui/time.ts'
 import { isWorthAsking, noteAnswer } from './report-refusals.ts'
-import { seenFor } from './seen.ts'
-import { zoneTime } from './zone-time.ts'
+import { seenFor } from './visibility.ts'
 
 const everyMs = 300_000
 const stepSeconds = 300
