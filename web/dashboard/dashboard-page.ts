@@ -7,11 +7,9 @@ import { StationSchedule } from './schedule/station-schedule.ts'
 import { CuewireDashboard } from './shell/dashboard.ts'
 import { NoticeList } from './shell/notice-list.ts'
 import { SignIn } from './shell/sign-in.ts'
-import { BroadcastList } from './station/broadcast-list.ts'
 import { DayChart } from './station/day-chart.ts'
-import { StationStreamers } from './station/live-shows.ts'
+import { BroadcastList, PollList, StationStreamers } from './station/live-shows.ts'
 import { OnAir } from './station/on-air.ts'
-import { PollList } from './station/poll-list.ts'
 import { SongCover } from './station/song-cover.ts'
 import { StationHistory } from './station/station-history.ts'
 import { StationView } from './station/station-view.ts'
@@ -19,15 +17,15 @@ import { SparkLine } from './stations/spark-line.ts'
 import { StationCard } from './stations/station-card.ts'
 import { StationsView } from './stations/stations-view.ts'
 import { HookCard } from './web-hooks/hook-card.ts'
-import { HookTrouble } from './web-hooks/hook-trouble.ts'
+import { HookFailure } from './web-hooks/hook-failure.ts'
 import { StationHooks } from './web-hooks/station-hooks.ts'
 
-/** Every element of the page. The last one draws all others. */
+/** The custom elements of the page. The last one renders the others, so it is defined after them. */
 const elements = {
   'broadcast-list': BroadcastList,
   'day-chart': DayChart,
   'hook-card': HookCard,
-  'hook-trouble': HookTrouble,
+  'hook-failure': HookFailure,
   'installation-view': InstallationView,
   'notice-list': NoticeList,
   'notification-list': NotificationList,

@@ -1,35 +1,34 @@
 import * as v from 'valibot'
 
-/** What was asked for and not given. Its message is for people. */
-export class Refusal extends Error {
-  /** The HTTP status; 0 where there was no answer that could be read. */
+/** A request that failed. The message is plain text for users. */
+export class ApiError extends Error {
+  /** The HTTP status; 0 if no readable response arrived. */
   readonly status: number
-  /** Whether no key, or none that is valid, was sent. */
-  readonly isStranger: boolean
+  /** Whether the request had no key or an invalid one. */
+  readonly isUnauthenticated: boolean
 
-  constructor(message: string, status = 0, isStranger = false) {
+  constructor(message: string, status = 0, isUnauthenticated = false) {
     super(message)
     this.status = status
-    this.isStranger = isStranger
+    this.isUnauthenticated = isUnauthenticated
   }
 }
 
-const shape = v.object({ message: v.string(), type: v.optional(v.string(), '') })
+const errorBody = v.object({ message: v.string(), type: v.optional(v.string(), '') })
 
-/** What an answer says that is no success. `formatted_message` is HTML and left alone. */
-export function refusalOf(status: number, body: unknown, retryAfter: string | null): Refusal {
-  const { success, output } = v.safeParse(shape, body)
-  if (!success) return new Refusal(`The server answered with an error (${status}).`, status)
+/** Parses an error response. `formatted_message` is HTML and is ignored. */
+export function parseApiError(status: number, body: unknown, retryAfter: string | null): ApiError {
+  const { success, output } = v.safeParse(errorBody, body)
+  if (!success) return new ApiError(`The server returned an error (${status}).`, status)
   const seconds = Number(retryAfter)
   if (status === 429 && seconds > 0)
-    return new Refusal(`Too many requests: try again in ${seconds} seconds.`, status)
-  const { message, type } = output
-  const isStranger = type === 'NotLoggedInException'
-  if (status === 403 && !isStranger) return new Refusal('This key may not do that.', status)
-  return new Refusal(message, status, isStranger)
+    return new ApiError(`Too many requests. Try again in ${seconds} seconds.`, status)
+  const isUnauthenticated = output.type === 'NotLoggedInException'
+  if (status === 403 && !isUnauthenticated)
+    return new ApiError('This API key does not have permission to do that.', status)
+  return new ApiError(output.message, status, isUnauthenticated)
 }
 
-/** Whatever was thrown, as something that can be shown. */
-export function asRefusal(error: unknown): Refusal {
-  return error instanceof Refusal ? error : new Refusal('The server cannot be reached.')
-}
+/** Converts whatever was thrown; anything but an `ApiError` counts as an unreachable server. */
+export const toApiError = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError('The server cannot be reached.')

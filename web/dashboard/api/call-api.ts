@@ -1,67 +1,80 @@
 import * as v from 'valibot'
 
 import { serverOf } from '../../elements/server-address.ts'
-import { asRefusal, Refusal, refusalOf } from './api-error.ts'
-import { keyOfTab } from './key.ts'
+import { ApiError, parseApiError, toApiError } from './api-error.ts'
 
-/** The server that sent this page. */
+/** The server that served this page. */
 export const server: URL = serverOf(import.meta.url)
+
+const storageKey = 'cuewire-key'
+
+/** The API key of the operator, '' if signed out. It is kept for this browser tab and never part of a URL. */
+export const currentKey = (): string => sessionStorage.getItem(storageKey) ?? ''
+
+/** Stores the key for this tab; '' deletes it. */
+export function storeKey(key: string): void {
+  if (key === '') sessionStorage.removeItem(storageKey)
+  else sessionStorage.setItem(storageKey, key)
+}
+
+/** Dispatched on the document when the server rejects the stored key. */
+export const keyRejected = 'cuewire-key-rejected'
 
 export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly body?: unknown
-  /** Instead of that of the tab. */
+  /** Used instead of the stored key. */
   readonly key?: string
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
 
-const defaultPatienceMs = 20_000
-
-/** The event that tells the page that its key is none any more. */
-export const keyRefused = 'cuewire-key-refused'
+const defaultTimeoutMs = 20_000
 
 /**
- * Asks the API (`api/stats`), with the key of the tab. Throws a `Refusal`, also where the answer is not as it
- * should be.
+ * Calls the API (`api/stats`) and validates the response. Throws an `ApiError`, also if the response does not
+ * match the schema.
  */
 export async function callApi<Schema extends v.GenericSchema>(
   schema: Schema,
   path: string,
-  question: CallOptions = {}
+  options: CallOptions = {}
 ): Promise<v.InferOutput<Schema>> {
   try {
-    return await answerOf(schema, path, question)
+    const parsed = v.safeParse(schema, await fetchJson(path, options))
+    if (!parsed.success) throw new ApiError('The server returned an unexpected response.')
+    return parsed.output
   } catch (error) {
-    const refusal = asRefusal(error)
-    if (refusal.isStranger && question.key === undefined) document.dispatchEvent(new Event(keyRefused))
-    throw refusal
+    const apiError = toApiError(error)
+    if (apiError.isUnauthenticated && options.key === undefined)
+      document.dispatchEvent(new Event(keyRejected))
+    throw apiError
   }
 }
 
-async function answerOf<Schema extends v.GenericSchema>(
-  schema: Schema,
+async function fetchJson(
   path: string,
-  { method = 'GET', body, key = keyOfTab(), signal, timeoutMs = defaultPatienceMs }: CallOptions
-): Promise<v.InferOutput<Schema>> {
-  const patience = AbortSignal.timeout(timeoutMs)
-  const answer = await fetch(new URL(path, server), {
+  { method = 'GET', body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
+): Promise<unknown> {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const response = await fetch(new URL(path, server), {
     method,
     headers: {
       ...(key === '' ? {} : { 'X-API-Key': key }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' })
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: signal ? AbortSignal.any([signal, patience]) : patience,
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     credentials: 'omit',
     referrerPolicy: 'no-referrer'
   })
-  const said: unknown = await answer.json().catch(() => null)
-  if (!answer.ok) throw refusalOf(answer.status, said, answer.headers.get('Retry-After'))
-  const parsed = v.safeParse(schema, said)
-  if (!parsed.success) throw new Refusal('The server gave an answer that this page does not understand.')
-  return parsed.output
+  const json: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw parseApiError(response.status, json, response.headers.get('Retry-After'))
+  return json
 }
 
-/** What actions answer. */
-export const done = v.object({ message: v.string() })
+const actionResult = v.object({ message: v.string() })
+
+/** Calls an action of the API. Returns its message to the operator. */
+export const callAction = async (path: string, options: CallOptions): Promise<string> =>
+  (await callApi(actionResult, path, options)).message

@@ -1,70 +1,63 @@
 import type { ReactiveControllerHost } from 'lit'
 import type * as v from 'valibot'
 
-import { asRefusal, type Refusal } from './api-error.ts'
+import { type ApiError, toApiError } from './api-error.ts'
 import { callApi } from './call-api.ts'
-import { onServerChange } from './server-change.ts'
 
-export interface ReadingOptions<Schema extends v.GenericSchema> {
+export interface PollOptions<Schema extends v.GenericSchema> {
   readonly schema: Schema
   /**
-   * What to read, `api/stats`; null: nothing now. Asked anew at every drawing. Where only the query becomes
-   * another one, what is known stays until the answer is there.
+   * The path to read, `api/stats`, or null to read nothing. Evaluated at every update of the host. If only the
+   * query changes, the old value stays until the response arrives.
    */
   readonly path: () => string | null
-  /** How long it is believed in, while the page is looked at. */
-  readonly everyMs: number
-  /** It is read soon after this became another one. Asked anew at every drawing. */
-  readonly occasion?: () => unknown
-  /** What is known before it is read for the first time. */
-  readonly known?: v.InferOutput<Schema> | null
-  /** How long an answer is waited for. */
+  /** The time between polls while the page is visible. */
+  readonly intervalMs: number
+  /** A change of this value triggers a refresh. Evaluated at every update of the host. */
+  readonly refreshKey?: () => unknown
+  /** The value before the first response. */
+  readonly initialValue?: v.InferOutput<Schema> | null
   readonly timeoutMs?: number
 }
 
-/** Something of the API, as an element sees it. */
-export interface Reading<Value> {
-  /** What was read last; null before the first time. */
+/** A resource of the API that an element polls. */
+export interface PolledResource<Value> {
+  /** The last response; null before the first one. */
   readonly value: Value | null
-  /** When that was, by `Date.now()`. */
+  /** When `value` was read, by `Date.now()`. */
   readonly readAtMs: number
-  /** Why the last attempt came to nothing; null after one that did not. */
-  readonly trouble: Refusal | null
-  /** Reads it now. Never rejects. */
-  readonly again: () => Promise<void>
+  /** The error of the last attempt; null if it succeeded. */
+  readonly error: ApiError | null
+  /** Reads the resource now. Never rejects. */
+  readonly refresh: () => Promise<void>
 }
 
-/** Several things that happen at once are one occasion. */
-const soonMs = 250
-/** What follows of an occasion may take a moment: it is read once more. */
-const laterMs = 2_000
-/** What could not be read is tried again after about this long, if not sooner. */
-const againMs = 8_000
-/** What is older is read at once when the page is looked at again. */
+/** Changes of the refresh key are debounced by this time. */
+const debounceMs = 250
+/** Effects of a change may follow late: the resource is read once more after this time. */
+const secondReadMs = 2_000
+const retryMs = 8_000
+/** When the page becomes visible, older values are read again. */
 const freshMs = 2_000
 
 /**
- * Reads something of the API for an element: while it is in a page, every so often while somebody looks, and
- * when there is an occasion. The element is drawn again after each attempt. What was read stays while there
- * is trouble.
+ * Polls a resource while the host is connected and the page is visible. The host is updated after every attempt.
+ * After an error the last value stays; after a 403 polling stops until the path changes.
  */
-export function readFor<Schema extends v.GenericSchema>(
+export function pollResource<Schema extends v.GenericSchema>(
   host: ReactiveControllerHost,
-  options: ReadingOptions<Schema>
-): Reading<v.InferOutput<Schema>> {
+  { schema, intervalMs, initialValue = null, timeoutMs, ...options }: PollOptions<Schema>
+): PolledResource<v.InferOutput<Schema>> {
   let path: string | null = null
-  let occasion: unknown
-  let value: v.InferOutput<Schema> | null = options.known ?? null
+  let refreshKey: unknown
+  let value: v.InferOutput<Schema> | null = initialValue
   let readAtMs = value === null ? 0 : Date.now()
-  let trouble: Refusal | null = null
+  let error: ApiError | null = null
   let aborter = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let stopHearing = nothing
-  let hasMore = false
-  /** Its time came while nobody looked. */
+  let needsSecondRead = false
+  /** Whether a poll fell due while the page was hidden. */
   let isDue = false
-
-  const patience = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }
 
   async function read(): Promise<void> {
     stop()
@@ -73,32 +66,34 @@ export function readFor<Schema extends v.GenericSchema>(
     aborter = new AbortController()
     const { signal } = aborter
     try {
-      const answer = await callApi(options.schema, path, { signal, ...patience })
+      const response = await callApi(schema, path, {
+        signal,
+        ...(timeoutMs === undefined ? {} : { timeoutMs })
+      })
       if (signal.aborted) return
-      value = answer
+      value = response
       readAtMs = Date.now()
-      trouble = null
-    } catch (error) {
+      error = null
+    } catch (thrown) {
       if (signal.aborted) return
-      trouble = asRefusal(error)
+      error = toApiError(thrown)
     }
-    // What a key may not see it will not see in a minute.
-    if (trouble?.status !== 403) plan(nextMs())
-    hasMore = false
+    if (error?.status !== 403) schedule(nextDelayMs())
+    needsSecondRead = false
     host.requestUpdate()
   }
 
-  function nextMs(): number {
-    const plannedMs = hasMore ? laterMs : options.everyMs
-    return trouble === null ? plannedMs : Math.min(plannedMs, againMs * (0.75 + Math.random() / 2))
+  function nextDelayMs(): number {
+    const delayMs = needsSecondRead ? secondReadMs : intervalMs
+    return error === null ? delayMs : Math.min(delayMs, retryMs * (0.75 + Math.random() / 2))
   }
 
-  function plan(afterMs: number): void {
+  function schedule(delayMs: number): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
       if (document.hidden) isDue = true
       else void read()
-    }, afterMs)
+    }, delayMs)
   }
 
   function stop(): void {
@@ -106,51 +101,51 @@ export function readFor<Schema extends v.GenericSchema>(
     aborter.abort()
   }
 
-  function look(): void {
-    if (!document.hidden && (isDue || Date.now() - readAtMs > freshMs)) readUnlessRefused()
+  function readUnlessForbidden(): void {
+    if (error?.status !== 403) void read()
   }
 
-  /** Nobody has to wait for an answer that does not come. */
-  function turn(isThere: boolean): void {
-    if (isThere) return readUnlessRefused()
-    if (path === null || trouble?.status === 403) return
-    trouble = asRefusal(null)
+  function onVisibilityChange(): void {
+    if (!document.hidden && (isDue || Date.now() - readAtMs > freshMs)) readUnlessForbidden()
+  }
+
+  /** An unavailable server is shown at once, without waiting for the timeout of a request. */
+  function onAvailability({ detail: isAvailable }: CustomEvent<boolean>): void {
+    if (isAvailable) return readUnlessForbidden()
+    if (path === null || error?.status === 403) return
+    error = toApiError(null)
     host.requestUpdate()
   }
 
-  function readUnlessRefused(): void {
-    if (trouble?.status !== 403) void read()
-  }
-
-  function turnTo(next: string | null): void {
-    // What was known without a path is of the first one.
+  function changePath(next: string | null): void {
+    // An initial value belongs to the first path.
     if (path !== null && next?.split('?')[0] !== path.split('?')[0]) value = null
     path = next
-    trouble = null
-    occasion = options.occasion?.()
+    error = null
+    refreshKey = options.refreshKey?.()
     void read()
   }
 
   host.addController({
     hostConnected: () => {
-      document.addEventListener('visibilitychange', look)
-      stopHearing = onServerChange(turn)
+      document.addEventListener('visibilitychange', onVisibilityChange)
+      document.addEventListener(serverAvailability, onAvailability)
       if (path !== null) void read()
     },
     hostDisconnected: () => {
-      document.removeEventListener('visibilitychange', look)
-      stopHearing()
+      document.removeEventListener('visibilitychange', onVisibilityChange)
+      document.removeEventListener(serverAvailability, onAvailability)
       stop()
     },
     hostUpdate: () => {
       const next = options.path()
-      if (next !== path) return turnTo(next)
-      const now = options.occasion?.()
-      if (now === occasion) return
-      occasion = now
-      if (trouble?.status === 403) return
-      hasMore = true
-      plan(soonMs)
+      if (next !== path) return changePath(next)
+      const nextKey = options.refreshKey?.()
+      if (nextKey === refreshKey) return
+      refreshKey = nextKey
+      if (error?.status === 403) return
+      needsSecondRead = true
+      schedule(debounceMs)
     }
   })
   return {
@@ -160,11 +155,18 @@ export function readFor<Schema extends v.GenericSchema>(
     get readAtMs() {
       return readAtMs
     },
-    get trouble() {
-      return trouble
+    get error() {
+      return error
     },
-    again: read
+    refresh: read
   }
 }
 
-const nothing = () => {}
+/** Dispatched on the document when the server stops or resumes responding; `detail` is whether it responds. */
+export const serverAvailability = 'cuewire-server-availability'
+
+declare global {
+  interface DocumentEventMap {
+    [serverAvailability]: CustomEvent<boolean>
+  }
+}

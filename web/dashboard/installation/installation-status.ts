@@ -1,8 +1,7 @@
+import { html } from 'lit'
 import * as v from 'valibot'
 
-/**
- * Whether the parts of the installation are there, `api/health`; strangers are told of the live state only.
- */
+/** The state of the installation, `api/health`; without a key only that of the live state is known. */
 export const health = v.object({
   live_state: v.string(),
   postgres: v.optional(v.string(), 'up'),
@@ -10,7 +9,7 @@ export const health = v.object({
 })
 export type Health = v.InferOutput<typeof health>
 
-/** What workers have to do, and whether they do it in time, `api/queues`. */
+/** The queues of the workers, `api/queues`. */
 export const queues = v.object({
   queues: v.array(
     v.object({
@@ -25,42 +24,49 @@ export const queues = v.object({
 })
 export type Queue = v.InferOutput<typeof queues>['queues'][number]
 
-/** How the installation is, as far as that is known. */
 export interface InstallationStatus {
+  /** Null until it is known. */
   readonly health: Health | null
   readonly queues: readonly Queue[]
-  /** Why it could not be found out; empty: it could. */
-  readonly silence: string
+  /** Why the health could not be read; '' if it could. */
+  readonly healthError: string
 }
 
-const isOld = 'what is shown may be old'
+/** The banner above every view; empty if there is no problem. */
+export const statusView = (status: InstallationStatus) =>
+  html`<div class="status-banner" role="status">
+    ${describeProblems(status).map(text => html`<p class="status-text">${text}</p>`)}
+  </div>`
 
-/** What is wrong with the installation, in sentences, worst first. */
-export function installationProblems({ health: parts, queues: all, silence }: InstallationStatus): string[] {
-  if (silence !== '') return [`${silence} What is shown may be old.`]
-  const said: string[] = []
-  if (parts?.redis === 'down') said.push(`Redis does not answer: ${isOld}.`)
-  if (parts?.redis === 'read-only') said.push(`Redis takes no writes: ${isOld}.`)
-  if (parts?.postgres === 'down') said.push(`Postgres does not answer: ${isOld}, and nothing can be done.`)
+const outdated = 'The information shown may be out of date'
+
+/** Describes the problems of the installation in sentences, the worst first. */
+export function describeProblems({ health: parts, queues: all, healthError }: InstallationStatus): string[] {
+  if (healthError !== '') return [`${healthError} ${outdated}.`]
+  const problems: string[] = []
+  if (parts?.redis === 'down') problems.push(`Redis is not responding. ${outdated}.`)
+  if (parts?.redis === 'read-only') problems.push(`Redis is read-only. ${outdated}.`)
+  if (parts?.postgres === 'down')
+    problems.push(`Postgres is not responding. ${outdated}, and nothing can be changed.`)
   if (parts?.live_state === 'stale' && parts.redis === 'up')
-    said.push(`The server hears nothing of the stations: ${isOld}.`)
-  return [...said, ...all.flatMap(queueTroubles)]
+    problems.push(`The server receives no updates of the stations. ${outdated}.`)
+  return [...problems, ...all.flatMap(describeQueueProblems)]
 }
 
-function queueTroubles({ name, workers, late_ms: lateMs }: Queue): string[] {
-  const words = queueWords[name]
-  if (words === undefined) return []
-  if (workers === 0) return [`No worker is there: ${words.idle}.`]
-  return lateMs > 0 ? [`Workers are ${lateText(lateMs)}: ${words.late}.`] : []
+function describeQueueProblems({ name, workers, late_ms: lateMs }: Queue): string[] {
+  const effects = queueEffects[name]
+  if (effects === undefined) return []
+  if (workers === 0) return [`No worker is running: ${effects.down}.`]
+  return lateMs > 0 ? [`Workers are ${formatLateness(lateMs)}: ${effects.late}.`] : []
 }
 
-const queueWords: Readonly<Record<string, { readonly idle: string; readonly late: string }>> = {
-  advance: { idle: 'songs do not end', late: 'songs do not end in time' },
-  deliver: { idle: 'web hooks are not told', late: 'web hooks are not told in time' }
+const queueEffects: Readonly<Record<string, { readonly down: string; readonly late: string }>> = {
+  advance: { down: 'songs do not change', late: 'songs change late' },
+  deliver: { down: 'web hooks are not delivered', late: 'web hooks are delivered late' }
 }
 
-/** `late by 12 s` */
-export function lateText(lateMs: number): string {
+/** `12 s behind` */
+export function formatLateness(lateMs: number): string {
   const seconds = Math.ceil(lateMs / 1_000)
-  return seconds < 120 ? `late by ${seconds} s` : `late by ${Math.floor(seconds / 60)} min`
+  return seconds < 120 ? `${seconds} s behind` : `${Math.floor(seconds / 60)} min behind`
 }

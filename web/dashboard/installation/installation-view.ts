@@ -1,14 +1,29 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { installationRightsFor } from '../api/permissions.ts'
-import { readFor } from '../api/poll-resource.ts'
+import { trackPermissions } from '../api/permissions.ts'
+import { pollResource } from '../api/poll-resource.ts'
 import { LightElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
+import { panelView } from '../ui/panel.ts'
 import type { Health, Queue } from './installation-status.ts'
 
-const everyMs = 60_000
-const nearlyFull = 90
+/** Notifications, storage and health of the installation. */
+export class InstallationView extends LightElement {
+  static override properties = { health: { attribute: false }, queues: { attribute: false } }
+  declare health: Health | null
+  declare queues: readonly Queue[] | null
+
+  readonly #permissions = trackPermissions(this, () => '')
+
+  protected override render() {
+    const canManage = this.#permissions.allows('manageNotifications')
+    return html`<div class="installation">
+      <notification-list .canManage=${canManage}></notification-list>
+      ${this.#permissions.allows('viewStorage') ? html`<storage-gauges></storage-gauges>` : nothing}
+      <system-health .health=${this.health} .queues=${this.queues}></system-health>
+    </div>`
+  }
+}
 
 const locations = v.array(
   v.object({
@@ -22,36 +37,38 @@ const locations = v.array(
     stations: v.array(v.string())
   })
 )
-type Location = v.InferOutput<typeof locations>[number]
+type StorageLocation = v.InferOutput<typeof locations>[number]
 
-/** How full the storage locations are. */
+/** The used and available space of the storage locations. */
 export class StorageGauges extends LightElement {
-  readonly #locations = readFor(this, {
+  readonly #locations = pollResource(this, {
     schema: locations,
     path: () => 'api/admin/storage_locations',
-    everyMs
+    intervalMs: 60_000
   })
 
   protected override render() {
     const { value } = this.#locations
-    return html`<section class="panel" aria-labelledby="storage">
-      <h2 class="heading" id="storage">Storage</h2>
-      ${errorView(this.#locations)}
-      ${value?.length === 0 ? html`<p class="quiet">There are no storage locations.</p>` : nothing}
-      <ul class="gauges">
+    const emptyText = value?.length === 0 ? 'There are no storage locations.' : ''
+    return panelView(
+      { id: 'storage', title: 'Storage', resource: this.#locations, emptyText },
+      html`<ul class="gauges">
         ${value?.map(gaugeView)}
-      </ul>
-    </section>`
+      </ul>`
+    )
   }
 }
 
-function gaugeView(location: Location) {
+const warningPercent = 90
+
+function gaugeView(location: StorageLocation) {
   const { id, uri, type, storageUsed: used, storageAvailable: available, stations } = location
   const percent = Math.min(100, Number(location.storageUsedPercent) || 0)
-  const isKnown = available !== ''
-  const mood = location.isFull === 'true' ? 'bad' : percent >= nearlyFull ? 'doubt' : 'good'
-  const text = isKnown ? `${used} of ${available}` : used
-  return html`<li class="gauge" data-mood=${mood}>
+  const hasLimit = available !== ''
+  const isFull = location.isFull === 'true'
+  const tone = isFull ? 'bad' : percent >= warningPercent ? 'warning' : 'good'
+  const text = hasLimit ? `${used} of ${available}` : used
+  return html`<li class="gauge" data-tone=${tone}>
     <p class="gauge-head"><span id="location-${id}">${uri}</span><span class="gauge-text">${text}</span></p>
     <div
       class="gauge-bar"
@@ -60,12 +77,12 @@ function gaugeView(location: Location) {
       aria-valuemin="0"
       aria-valuemax="100"
       aria-valuenow=${percent}
-      aria-valuetext="${text}${mood === 'bad' ? ', full' : ''}"
+      aria-valuetext="${text}${isFull ? ', full' : ''}"
     >
-      <div .style=${`width: ${isKnown ? percent : 0}%`}></div>
+      <div .style=${`width: ${hasLimit ? percent : 0}%`}></div>
     </div>
     <p class="quiet">
-      ${[types[type] ?? type, ...stations].join(' · ')}${mood === 'bad' ? html` · <strong>full</strong>` : nothing}
+      ${[types[type] ?? type, ...stations].join(' · ')}${isFull ? html` · <strong>full</strong>` : nothing}
     </p>
   </li>`
 }
@@ -75,21 +92,4 @@ const types: Readonly<Record<string, string>> = {
   station_media: 'Media',
   station_recordings: 'Recordings',
   station_podcasts: 'Podcasts'
-}
-
-/** Everything beside stations. */
-export class InstallationView extends LightElement {
-  static override properties = { health: { attribute: false }, queues: { attribute: false } }
-  declare health: Health | null
-  declare queues: readonly Queue[] | null
-
-  readonly #rights = installationRightsFor(this)
-
-  protected override render() {
-    return html`<div class="installation">
-      <notification-list .maySettle=${this.#rights.may('settling')}></notification-list>
-      ${this.#rights.may('storage') ? html`<storage-gauges></storage-gauges>` : nothing}
-      <system-health .health=${this.health} .queues=${this.queues}></system-health>
-    </div>`
-  }
 }

@@ -2,20 +2,20 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
-import { callApi } from '../api/call-api.ts'
-import { readFor } from '../api/poll-resource.ts'
-import { actionFor, confirmed } from '../ui/actions.ts'
-import { isolated, LightElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
-import { agoText, number } from '../ui/text.ts'
+import { callApi, type CallOptions } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { type Question, trackActions } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { LightElement } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatAge, formatNumber, isolateBidi } from '../ui/text.ts'
 
-const everyMs = 20_000
-const rowsAtFirst = 20
-/** How many more are shown each time they are asked for. */
-const rowsMore = 50
-const rowsAtMost = 500
-/** Longer ones are cut until they are opened. */
-const shownLength = 200
+const initialRows = 20
+/** The rows that each click on "Show older" adds. */
+const moreRows = 50
+const maxRows = 500
+/** Longer notifications are truncated until they are expanded. */
+const truncatedLength = 200
 const path = 'api/v1/main/notifications'
 
 const notifications = v.object({
@@ -33,161 +33,128 @@ const notifications = v.object({
 })
 type Notification = v.InferOutput<typeof notifications>['notifications'][number]
 
-/** What the system and operators tell the operators. */
+/** The notifications of the system and of operators. */
 export class NotificationList extends LightElement {
   static override properties = {
-    maySettle: { attribute: false },
+    canManage: { attribute: false },
     rows: { state: true },
-    opened: { state: true }
+    expanded: { state: true }
   }
-  declare maySettle: boolean
+  declare canManage: boolean
   declare rows: number
-  /** The ids of those that are shown whole. */
-  declare opened: ReadonlySet<string>
+  /** The ids of the expanded notifications. */
+  declare expanded: ReadonlySet<string>
 
-  readonly #notifications = readFor(this, {
+  readonly #notifications = pollResource(this, {
     schema: notifications,
     path: () => `${path}?per_page=${this.rows}`,
-    everyMs
+    intervalMs: 20_000
   })
-  readonly #acting = actionFor(this)
+  readonly #actions = trackActions(this)
 
   constructor() {
     super()
-    this.rows = rowsAtFirst
-    this.opened = new Set()
+    this.rows = initialRows
+    this.expanded = new Set()
   }
 
   protected override render() {
     const { value } = this.#notifications
-    const hasRead = value?.notifications.some(each => each.is_read) ?? false
-    const hasUnread = value?.notifications.some(each => !each.is_read) ?? false
-    return html`<section class="panel" aria-labelledby="notifications">
-      <header class="panel-head">
-        <h2 class="heading" id="notifications">Notifications</h2>
-        ${hasUnread ? this.#settleView('Mark all as read', () => this.#markAll()) : nothing}
-        ${hasRead ? this.#settleView('Delete those that were read', () => this.#deleteRead()) : nothing}
-      </header>
-      ${errorView(this.#notifications)}
-      ${value?.total === 0 ? html`<p class="quiet">There is nothing to report.</p>` : nothing}
-      <ul class="notifications">
-        ${repeat(
-          value?.notifications ?? [],
-          each => each.notification_id,
-          each => this.#rowView(each)
-        )}
-      </ul>
-      ${
-        value !== null && value.total > value.notifications.length && this.rows < rowsAtMost
-          ? html`<button type="button" class="button" @click=${() => (this.rows += rowsMore)}>
-              Show older of ${number(value.total)}
-            </button>`
-          : nothing
-      }
-    </section>`
-  }
-
-  #settleView(text: string, settle: () => Promise<void>) {
-    if (!this.maySettle) return nothing
-    return html`<button
-      type="button"
-      class="link"
-      ?disabled=${this.#acting.underWay !== null}
-      @click=${() => void settle()}
-    >
-      ${text}
-    </button>`
+    const list = value?.notifications ?? []
+    const actions = html`${list.every(each => each.is_read) ? nothing : this.#actionView('Mark all as read', () => this.#markAll())}
+    ${list.some(each => each.is_read) ? this.#actionView('Delete read notifications', () => this.#deleteRead()) : nothing}`
+    const hasMore = value !== null && value.total > list.length && this.rows < maxRows
+    const emptyText = value?.total === 0 ? 'There are no notifications.' : ''
+    return panelView(
+      { id: 'notifications', title: 'Notifications', resource: this.#notifications, emptyText, actions },
+      html`<ul class="notifications">
+          ${repeat(
+            list,
+            each => each.notification_id,
+            each => this.#rowView(each)
+          )}
+        </ul>
+        ${hasMore ? buttonView(`Show older of ${formatNumber(value.total)}`, () => (this.rows += moreRows)) : nothing}`
+    )
   }
 
   #rowView(notification: Notification) {
-    const { notification_id: id, title, body, type, is_read: isRead, created_at: at } = notification
-    const isCut = title.length + body.length > shownLength && !this.opened.has(id)
-    return html`<li class="notification" data-type=${type} ?data-read=${isRead} ?data-cut=${isCut}>
+    const { notification_id: id, title, body, type, is_read: isRead, created_at: createdAt } = notification
+    const isTruncated = title.length + body.length > truncatedLength && !this.expanded.has(id)
+    const expand = () => (this.expanded = new Set([...this.expanded, id]))
+    return html`<li class="notification" data-type=${type} ?data-read=${isRead} ?data-cut=${isTruncated}>
       <p class="notification-title">
-        <span class="only-heard">${types[type] ?? type}${isRead ? '' : ', not read'}: </span>${title}
+        <span class="only-heard">${types[type] ?? type}${isRead ? '' : ', unread'}: </span>${title}
       </p>
       ${body === '' ? nothing : html`<p class="notification-body">${body}</p>`}
       <p class="notification-foot quiet">
-        ${agoText(at)} ${isCut ? this.#moreView(notification) : nothing}
-        ${this.maySettle ? this.#buttonsView(notification) : nothing}
+        ${formatAge(createdAt)}
+        ${isTruncated ? buttonView(labelView('More', title), expand, { style: 'link' }) : nothing}
+        ${this.#actionView(labelView(isRead ? 'Mark as unread' : 'Mark as read', title), () =>
+          this.#request(`/${id}`, { method: 'PUT', body: { is_read: !isRead } })
+        )}
+        ${this.#actionView(labelView('Delete', title), () =>
+          this.#request(
+            `/${id}`,
+            { method: 'DELETE' },
+            {
+              title: 'Delete this notification?',
+              text: isolateBidi(title),
+              verb: 'Delete'
+            }
+          )
+        )}
       </p>
     </li>`
   }
 
-  #moreView({ notification_id: id, title }: Notification) {
-    return html`<button
-      type="button"
-      class="link"
-      @click=${() => (this.opened = new Set([...this.opened, id]))}
-    >
-      More<span class="only-heard">: ${title.slice(0, shownLength)}</span>
-    </button>`
+  #actionView(content: unknown, onClick: () => Promise<void>) {
+    if (!this.canManage) return nothing
+    return buttonView(content, onClick, { style: 'link', isDisabled: this.#actions.inFlight !== null })
   }
 
-  #buttonsView(notification: Notification) {
-    const { is_read: isRead, title } = notification
-    const isBusy = this.#acting.underWay !== null
-    return html`<button
-        type="button"
-        class="link"
-        ?disabled=${isBusy}
-        @click=${() => void this.#mark(notification)}
-      >
-        ${isRead ? 'Mark as not read' : 'Mark as read'}<span class="only-heard">: ${title}</span>
-      </button>
-      <button type="button" class="link" ?disabled=${isBusy} @click=${() => void this.#delete(notification)}>
-        Delete<span class="only-heard">: ${title}</span>
-      </button>`
-  }
-
-  #mark({ notification_id: id, is_read: isRead }: Notification): Promise<void> {
-    return this.#change(() =>
-      callApi(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: !isRead } })
-    )
-  }
-
-  async #delete({ notification_id: id, title }: Notification): Promise<void> {
-    const isMeant = await confirmed({
-      title: 'Delete this notification?',
-      text: isolated(title),
-      verb: 'Delete'
-    })
-    if (isMeant) await this.#change(() => callApi(v.unknown(), `${path}/${id}`, { method: 'DELETE' }))
-  }
-
-  /** One after the other: there is no word for all of them. */
+  /** The API has no bulk update: marks one after the other. */
   #markAll(): Promise<void> {
     return this.#change(async () => {
-      const unread = await callApi(notifications, `${path}?is_read=false&per_page=${rowsAtMost}`)
+      const unread = await callApi(notifications, `${path}?is_read=false&per_page=${maxRows}`)
       for (const { notification_id: id } of unread.notifications)
         await callApi(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: true } })
     })
   }
 
-  async #deleteRead(): Promise<void> {
-    const isMeant = await confirmed({
-      title: 'Delete all notifications that were read?',
-      text: 'They are gone for all operators.',
-      verb: 'Delete them'
-    })
-    if (!isMeant) return
-    await this.#change(() =>
-      callApi(v.unknown(), `${path}/bulk-delete`, { method: 'POST', body: { is_read: true } })
+  #deleteRead(): Promise<void> {
+    return this.#request(
+      '/bulk-delete',
+      { method: 'POST', body: { is_read: true } },
+      {
+        title: 'Delete all read notifications?',
+        text: 'They are deleted for all operators.',
+        verb: 'Delete'
+      }
     )
   }
 
-  #change(work: () => Promise<unknown>): Promise<void> {
-    return this.#acting.act('change', async () => {
+  #request(subpath: string, options: CallOptions, question?: Question): Promise<void> {
+    return this.#change(() => callApi(v.unknown(), `${path}${subpath}`, options), question)
+  }
+
+  #change(work: () => Promise<unknown>, question?: Question): Promise<void> {
+    const changeAndRefresh = async () => {
       await work()
-      await this.#notifications.again()
+      await this.#notifications.refresh()
       return ''
-    })
+    }
+    return this.#actions.run('change', changeAndRefresh, question)
   }
 }
 
+/** A label that names the notification to screen readers only. */
+const labelView = (text: string, title: string) =>
+  html`${text}<span class="only-heard">: ${title.slice(0, truncatedLength)}</span>`
+
 const types: Readonly<Record<string, string>> = {
-  info: 'News',
-  success: 'Good news',
+  info: 'Information',
+  success: 'Success',
   warning: 'Warning',
-  danger: 'Trouble'
+  danger: 'Error'
 }

@@ -1,14 +1,12 @@
-import { html } from 'lit'
+import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { readFor } from '../api/poll-resource.ts'
-import { chipView } from '../ui/chip-view.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { LightElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
-import { durationText, number } from '../ui/text.ts'
-import { type Health, lateText, type Queue } from './installation-status.ts'
-
-const everyMs = 30_000
+import { panelView } from '../ui/panel.ts'
+import { formatDuration, formatNumber } from '../ui/text.ts'
+import { formatLateness, type Health, type Queue } from './installation-status.ts'
 
 const stats = v.object({
   stations: v.number(),
@@ -22,66 +20,57 @@ const stats = v.object({
   version: v.string()
 })
 
-/** Whether the parts of the installation are there, and how much there is of everything. */
+/** The health of the stores, the queues, and the number of records. */
 export class SystemHealth extends LightElement {
   static override properties = { health: { attribute: false }, queues: { attribute: false } }
   declare health: Health | null
   declare queues: readonly Queue[] | null
 
-  readonly #stats = readFor(this, { schema: stats, path: () => 'api/stats', everyMs })
+  readonly #stats = pollResource(this, { schema: stats, path: () => 'api/stats', intervalMs: 30_000 })
 
   protected override render() {
-    return html`<section class="panel" aria-labelledby="system">
-      <h2 class="heading" id="system">System</h2>
-      ${this.#partsView()} ${this.#queuesView()} ${errorView(this.#stats)} ${this.#countsView()}
-    </section>`
+    return panelView(
+      { id: 'system', title: 'System', resource: this.#stats },
+      html`${this.#healthView()} ${this.#queuesView()} ${this.#countsView()}`
+    )
   }
 
-  #partsView() {
-    if (this.health === null) return ''
+  #healthView() {
+    if (this.health === null) return nothing
     const { postgres, redis, live_state: live } = this.health
     return html`<p class="chips">
       ${partView('Postgres', postgres === 'up', 'is down')}
-      ${partView('Redis', redis === 'up', redis === 'down' ? 'is down' : 'takes no writes')}
-      ${partView('Live state', live === 'current', 'is old')}
+      ${partView('Redis', redis === 'up', redis === 'down' ? 'is down' : 'is read-only')}
+      ${partView('Live state', live === 'current', 'is stale')}
     </p>`
   }
 
   #queuesView() {
-    if (this.queues === null) return ''
-    return html`<table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Queue</th>
-          <th scope="col">Workers</th>
-          <th scope="col" class="count">Due</th>
-          <th scope="col" class="count">Later</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${this.queues.map(
-          queue =>
-            html`<tr>
-              <th scope="row">${queueNames[queue.name] ?? queue.name}</th>
-              <td>${chipView(workersChip(queue))}</td>
-              <td class="count">${number(queue.waiting + queue.overdue)}</td>
-              <td class="count">${number(Math.max(0, queue.delayed - queue.overdue))}</td>
-            </tr>`
-        )}
-      </tbody>
-    </table>`
+    if (this.queues === null) return nothing
+    return tableView(
+      ['Queue', 'Workers', ['Due', 'count'], ['Scheduled', 'count']],
+      this.queues.map(
+        queue =>
+          html`<tr>
+            <th scope="row">${queueNames[queue.name] ?? queue.name}</th>
+            <td>${chipView(workersChip(queue))}</td>
+            <td class="count">${formatNumber(queue.waiting + queue.overdue)}</td>
+            <td class="count">${formatNumber(Math.max(0, queue.delayed - queue.overdue))}</td>
+          </tr>`
+      )
+    )
   }
 
   #countsView() {
     const { value } = this.#stats
-    if (value === null) return ''
+    if (value === null) return nothing
     const counts = [
-      ['Songs', number(value.media)],
-      ['Playlists', number(value.playlists)],
-      ['Queued', number(value.queue)],
-      ['Played in 24 hours', number(value.history_24h)],
-      ['Web hooks', number(value.webhooks)],
-      ['Server up for', durationText(value.uptime)],
+      ['Songs', formatNumber(value.media)],
+      ['Playlists', formatNumber(value.playlists)],
+      ['Queued', formatNumber(value.queue)],
+      ['Plays in 24 hours', formatNumber(value.history_24h)],
+      ['Web hooks', formatNumber(value.webhooks)],
+      ['Server uptime', formatDuration(value.uptime)],
       ['Version', value.version]
     ]
     return html`<dl class="facts">
@@ -96,14 +85,13 @@ export class SystemHealth extends LightElement {
   }
 }
 
-const partView = (name: string, isUp: boolean, bad: string) =>
-  chipView(isUp ? { text: name, mood: 'good' } : { text: `${name} ${bad}`, mood: 'bad' })
+const partView = (name: string, isUp: boolean, problem: string) =>
+  chipView(isUp ? { text: name, tone: 'good' } : { text: `${name} ${problem}`, tone: 'bad' })
 
-const queueNames: Readonly<Record<string, string>> = { advance: 'Ends of songs', deliver: 'Web hooks' }
+const queueNames: Readonly<Record<string, string>> = { advance: 'Song changes', deliver: 'Web hooks' }
 
-/** Without a worker no song ends, and no hook is told. */
-function workersChip({ workers, late_ms: lateMs }: Queue) {
-  if (workers === 0) return { text: 'None', mood: 'bad' } as const
-  if (lateMs > 0) return { text: `${number(workers)}, ${lateText(lateMs)}`, mood: 'bad' } as const
-  return { text: number(workers), mood: 'good' } as const
+function workersChip({ workers, late_ms: lateMs }: Queue): Chip {
+  if (workers === 0) return { text: 'None', tone: 'bad' }
+  if (lateMs > 0) return { text: `${formatNumber(workers)}, ${formatLateness(lateMs)}`, tone: 'bad' }
+  return { text: formatNumber(workers), tone: 'good' }
 }

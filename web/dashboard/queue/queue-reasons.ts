@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-import { isolated } from '../ui/light-element.ts'
+import { formatCount, isolateBidi } from '../ui/text.ts'
 
 /*
- * Why a song is in the queue, as sentences. The log of a row is made for programs as well; what is not known here is
- * left out.
+ * The log of a queue row as sentences that say why the song is in the queue. Unknown entries are omitted: a newer version
+ * may have written them.
  */
 
 const count = v.number()
@@ -30,119 +30,116 @@ const entry = v.variant('step', [
 ])
 type Entry = v.InferOutput<typeof entry>
 
-/** How names and times are shown. */
-export interface Wording {
-  /** The name of a playlist; null where it is not known. */
-  readonly nameOf: (playlistId: number) => string | null
-  /** The time of day of Unix seconds. */
-  readonly timeOf: (seconds: number) => string
+export interface ReasonOptions {
+  /** Finds the name of a playlist; null if it is unknown. */
+  readonly findName: (playlistId: number) => string | null
+  /** Formats Unix seconds. */
+  readonly formatTime: (seconds: number) => string
 }
 
-/** The reasons of a row, in the order in which they arose. */
-export function reasonsOf(log: readonly unknown[], wording: Wording): string[] {
+/** Describes the log of a row, in its order. */
+export function describeReasons(log: readonly unknown[], options: ReasonOptions): string[] {
   return log.flatMap(each => {
     const { success, output } = v.safeParse(entry, each)
-    return success ? [sentence(output, wording)] : []
+    return success ? [describeEntry(output, options)] : []
   })
 }
 
-function sentence(said: Entry, { nameOf, timeOf }: Wording): string {
-  switch (said.step) {
+function describeEntry(logged: Entry, { findName, formatTime }: ReasonOptions): string {
+  const quotePlaylist = (id: number) => {
+    const name = findName(id)
+    return name === null ? `playlist ${id}` : `“${isolateBidi(name)}”`
+  }
+  switch (logged.step) {
     case 'slot':
-      return `Planned for ${timeOf(said.at)}${slotReasons[said.why] ?? ''}.`
+      return `Planned for ${formatTime(logged.at)}${slotReasons[logged.why] ?? ''}.`
     case 'requests':
-      return `No request: ${requestReasons[said.why] ?? 'none fitted'}.`
+      return `No request was chosen: ${requestReasons[logged.why] ?? 'none was eligible'}.`
     case 'playlist':
-      return `“${isolated(said.name)}” was passed over: ${hindrances[said.why] ?? 'it was not due'}.`
+      return `“${isolateBidi(logged.name)}” was skipped: ${obstacles[logged.why] ?? 'it was not due'}.`
     case 'bucket':
-      return `${bucketText(said.bucket)}${orderText(said.order.map(({ id }) => named(nameOf(id), id)))}.`
+      return `${describeBucket(logged.bucket)}${describeOrder(logged.order.map(({ id }) => quotePlaylist(id)))}.`
     case 'tracks':
-      return `${songs(said.looked_at)} looked at${skippedText(said.skipped)}.`
+      return `${formatCount(logged.looked_at, 'song')} considered${describeSkipped(logged.skipped)}.`
     case 'picked':
-      return pickedText(said, nameOf)
+      return describePick(logged, quotePlaylist)
     case 'moved':
-      return `Moved from ${timeOf(said.from)} to ${timeOf(said.to)}${moveReasons[said.why] ?? ''}.`
+      return `Moved from ${formatTime(logged.from)} to ${formatTime(logged.to)}${moveReasons[logged.why] ?? ''}.`
     case 'moved_by_hand':
-      return `Moved by hand from place ${said.from} to place ${said.to}.`
+      return `Moved by an operator from position ${logged.from} to position ${logged.to}.`
     default:
-      return said satisfies never
+      return logged satisfies never
   }
 }
 
-type Words = Readonly<Record<string, string>>
+type Texts = Readonly<Record<string, string>>
 
-const slotReasons: Words = {
-  fill: ', to keep the queue full',
-  window_open: ', because a scheduled playlist begins',
-  request_due: ', because a request was due',
-  replaced: ', in place of a song that was taken out',
-  manual: ': an operator put it in',
-  interrupt: ', cutting in on what plays'
+const slotReasons: Texts = {
+  fill: ' to fill the queue',
+  window_open: ' because a scheduled playlist starts',
+  request_due: ' because a request was due',
+  replaced: ' to replace a removed song',
+  manual: ', added by an operator',
+  interrupt: ', interrupting the current song'
 }
 
-const requestReasons: Words = {
-  none_pending: 'nobody asked for one',
-  not_due: 'those waiting were not due yet',
-  too_recent: 'those due were heard not long ago',
-  run_limit: 'enough of them were played in a row',
+const requestReasons: Texts = {
+  none_pending: 'there were none',
+  not_due: 'the pending requests were not due yet',
+  too_recent: 'the due requests were played recently',
+  run_limit: 'the limit of consecutive requests was reached',
   prioritized: 'a playlist had priority'
 }
 
-const hindrances: Words = {
+const obstacles: Texts = {
   not_scheduled: 'it is not scheduled now',
-  already_played: 'it has had its turn',
-  too_soon: 'its turn comes later',
-  not_enough_songs: 'not enough songs were played since its last turn',
-  not_configured: 'it is not set up completely',
-  disabled: 'it is switched off',
-  empty: 'there is nothing in it',
-  overrun: 'its song would run beyond the end of its time',
-  loop_done: 'it was played through'
+  already_played: 'it was already played in this period',
+  too_soon: 'it was played too recently',
+  not_enough_songs: 'not enough songs were played since its last song',
+  not_configured: 'its configuration is incomplete',
+  disabled: 'it is disabled',
+  empty: 'it is empty',
+  overrun: 'its song would end after its scheduled time',
+  loop_done: 'all its songs were played'
 }
 
-const moveReasons: Words = {
-  request_inserted: ', because a request came before it',
-  window_open: ', because a scheduled playlist came before it'
+const moveReasons: Texts = {
+  request_inserted: ' because a request was inserted before it',
+  window_open: ' because a scheduled playlist was inserted before it'
 }
 
-const bucketNames: Words = {
-  once_per_hour: 'Playlists of once an hour',
-  once_per_x_songs: 'Playlists of every few songs',
-  once_per_x_minutes: 'Playlists of every few minutes',
-  default: 'The rotation'
+const bucketNames: Texts = {
+  once_per_hour: 'Hourly playlists',
+  once_per_x_songs: 'Playlists played every few songs',
+  once_per_x_minutes: 'Playlists played every few minutes',
+  default: 'Rotation'
 }
 
-function bucketText(bucket: string): string {
+function describeBucket(bucket: string): string {
   const [type = '', when] = bucket.split('/')
-  return `${bucketNames[type] ?? 'Playlists'}${when === 'scheduled' ? ' that are scheduled now' : ''}`
+  return `${bucketNames[type] ?? 'Playlists'}${when === 'scheduled' ? ', scheduled now' : ''}`
 }
 
-const orderText = (names: readonly string[]) =>
-  names.length === 1 ? `: only ${names[0]}` : `, drawn by weight in this order: ${names.join(', ')}`
+const describeOrder = (names: readonly string[]) =>
+  names.length === 1 ? `: only ${names[0]}` : `, in weighted random order: ${names.join(', ')}`
 
-const named = (name: string | null, id: number) => (name === null ? `playlist ${id}` : `“${isolated(name)}”`)
-const songs = (amount: number) => (amount === 1 ? '1 song' : `${amount} songs`)
-
-function skippedText({ song, title, artist }: { song: number; title: number; artist: number }): string {
-  const parts = [
-    [song, 'the song itself'],
-    [title, 'the title'],
-    [artist, 'the artist']
-  ] as const
-  const said = parts.flatMap(([amount, what]) => (amount === 0 ? [] : [`${amount} because of ${what}`]))
-  return said.length === 0 ? '' : `, passed over as heard not long ago: ${said.join(', ')}`
+function describeSkipped(skipped: Extract<Entry, { step: 'tracks' }>['skipped']): string {
+  const parts = (['song', 'title', 'artist'] as const)
+    .filter(part => skipped[part] > 0)
+    .map(part => `${skipped[part]} by ${part}`)
+  return parts.length === 0 ? '' : `, skipped as recently played: ${parts.join(', ')}`
 }
 
-const compromises: Words = {
-  2: ', though the artist was heard not long ago',
-  3: ', though it was heard not long ago, for want of anything better'
+const compromises: Texts = {
+  2: ', although the artist was played recently',
+  3: ', although it was played recently, because there was no better choice'
 }
 
-function pickedText(
+function describePick(
   { id, request, tier, overrun }: Extract<Entry, { step: 'picked' }>,
-  nameOf: Wording['nameOf']
+  quotePlaylist: (id: number) => string
 ): string {
-  if (request !== undefined) return 'Picked: a listener asked for it.'
-  const beyond = overrun > 0 ? ` It ends ${overrun} seconds after the time of its playlist.` : ''
-  return `Picked from ${named(nameOf(id), id)}${compromises[tier] ?? ''}.${beyond}`
+  if (request !== undefined) return 'Picked: requested by a listener.'
+  const late = overrun > 0 ? ` It ends ${overrun} seconds after the scheduled time of its playlist.` : ''
+  return `Picked from ${quotePlaylist(id)}${compromises[tier] ?? ''}.${late}`
 }

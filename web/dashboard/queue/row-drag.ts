@@ -1,9 +1,9 @@
 import type { ReactiveControllerHost } from 'lit'
 
-import { dropIndex } from './drop-place.ts'
+import { findDropIndex } from './row-order.ts'
 
-/** A row that is being dragged. */
-export interface Dragged {
+/** A row that is being dragged: its index, the index where it would be dropped, its offset and height in pixels. */
+interface DraggedRow {
   readonly from: number
   readonly to: number
   readonly dy: number
@@ -11,26 +11,35 @@ export interface Dragged {
 }
 
 export interface RowDrag {
-  readonly dragged: Dragged | null
-  /** Begins, at a `pointerdown` on the grip of the row with this index. */
+  readonly dragged: DraggedRow | null
+  /** Starts at a `pointerdown` on the grip of the row with this index. */
   readonly start: (event: PointerEvent, index: number) => void
+  /** The style of a row while another one is dragged. */
+  readonly shiftStyle: (index: number) => string
 }
 
-/** This near to its edges the window moves along. */
-const edgePixels = 56
+/** The window scrolls while the pointer is this close to its top or bottom. */
+const scrollZonePixels = 56
 const scrollPixels = 12
 
 /**
- * Lets rows be dragged, by mouse and by touch, on their grips. `rows` are those that can change places, in
- * order; `drop` is told of a row that was let go at another place. Escape lets it go where it was.
+ * Lets rows be dragged by their grips, by mouse or touch. `rows` are the movable rows in order; `onDrop` is called when a
+ * row is dropped at another index. Escape cancels.
  */
-export function rowDragFor(
+export function trackDrag(
   host: ReactiveControllerHost,
   rows: () => readonly HTMLElement[],
-  drop: (from: number, to: number) => void
+  onDrop: (from: number, to: number) => void
 ): RowDrag {
-  let dragged: Dragged | null = null
-  let stop = nothing
+  let dragged: DraggedRow | null = null
+  let aborter = new AbortController()
+
+  function stop(): void {
+    aborter.abort()
+    if (dragged === null) return
+    dragged = null
+    host.requestUpdate()
+  }
 
   function start(event: PointerEvent, from: number): void {
     const grip = event.currentTarget
@@ -41,54 +50,43 @@ export function rowDragFor(
     const heights = rows().map(row => row.offsetHeight)
     const height = heights[from] ?? 0
     grip.setPointerCapture(event.pointerId)
+    aborter.abort()
+    aborter = new AbortController()
+    const { signal } = aborter
 
     const move = ({ clientY }: PointerEvent) => {
-      if (clientY < edgePixels) scrollBy(0, -scrollPixels)
-      if (clientY > innerHeight - edgePixels) scrollBy(0, scrollPixels)
+      if (clientY < scrollZonePixels) scrollBy(0, -scrollPixels)
+      if (clientY > innerHeight - scrollZonePixels) scrollBy(0, scrollPixels)
       const dy = clientY + scrollY - startY
-      dragged = { from, to: dropIndex(heights, from, dy), dy, height }
+      dragged = { from, to: findDropIndex(heights, from, dy), dy, height }
       host.requestUpdate()
     }
-    const end = (isDropped: boolean) => () => {
-      const last = dragged
+    const drop = () => {
+      const to = dragged?.to ?? from
       stop()
-      if (isDropped && last !== null && last.to !== from) drop(from, last.to)
+      if (to !== from) onDrop(from, to)
     }
-    const letGo = end(true)
-    const giveUp = end(false)
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') giveUp()
+    const cancelByKey = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') stop()
     }
-    grip.addEventListener('pointermove', move)
-    grip.addEventListener('pointerup', letGo)
-    grip.addEventListener('pointercancel', giveUp)
-    grip.addEventListener('lostpointercapture', giveUp)
-    grip.addEventListener('keydown', onKey)
-    stop = () => {
-      grip.removeEventListener('pointermove', move)
-      grip.removeEventListener('pointerup', letGo)
-      grip.removeEventListener('pointercancel', giveUp)
-      grip.removeEventListener('lostpointercapture', giveUp)
-      grip.removeEventListener('keydown', onKey)
-      stop = nothing
-      dragged = null
-      host.requestUpdate()
-    }
+    grip.addEventListener('pointermove', move, { signal })
+    grip.addEventListener('pointerup', drop, { signal })
+    grip.addEventListener('pointercancel', stop, { signal })
+    grip.addEventListener('lostpointercapture', stop, { signal })
+    grip.addEventListener('keydown', cancelByKey, { signal })
   }
 
-  host.addController({ hostDisconnected: () => stop() })
+  host.addController({ hostDisconnected: stop })
   return {
     get dragged() {
       return dragged
     },
-    start
+    start,
+    shiftStyle: index => shiftStyle(index, dragged)
   }
 }
 
-const nothing = () => {}
-
-/** How far a row is out of its place while another is dragged, as a style. */
-export function shiftOf(index: number, dragged: Dragged | null): string {
+function shiftStyle(index: number, dragged: DraggedRow | null): string {
   if (dragged === null) return ''
   const { from, to, dy, height } = dragged
   if (index === from) return `transform: translateY(${dy}px)`

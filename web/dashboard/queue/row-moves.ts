@@ -1,61 +1,58 @@
 import type { ReactiveControllerHost } from 'lit'
+import * as v from 'valibot'
 
-import { callApi, done } from '../api/call-api.ts'
-import { notify, refusalNotice } from '../ui/notice.ts'
-import { moved } from './drop-place.ts'
+import { callApi } from '../api/call-api.ts'
+import { notifyError } from '../ui/actions.ts'
+import { moveElement, type Row } from './row-order.ts'
 
-export interface QueueMoves {
-  /** The rows as they will be once all moves are done. */
-  readonly ordered: <Row extends { readonly id: string }>(rows: readonly Row[]) => readonly Row[]
-  /**
-   * Moves one of the rows, in the order that is shown; there are `places` places for them, more than rows
-   * perhaps.
-   */
-  readonly move: (rows: readonly { readonly id: string }[], from: number, to: number, places: number) => void
+export interface RowMoves {
+  /** Returns the rows in the order that they have once all moves are done. */
+  readonly applyPending: <Each extends Row>(rows: readonly Each[]) => readonly Each[]
+  /** Moves a row to another index. `count` is the length of the queue, of which `rows` may be the beginning. */
+  readonly move: (rows: readonly Row[], from: number, to: number, count: number) => void
 }
 
 /**
- * Moves rows of a queue. They are shown at their new places at once, and told to the server one after the
- * other; then, or when one of them is refused, `readAgain` brings the truth.
+ * Moves rows of a queue. The host shows a move at once; the requests are sent one after the other. After the last one,
+ * `refresh` reads the order from the server. `queuePath` is the path of the queue in the API.
  */
-export function movesFor(
+export function trackMoves(
   host: ReactiveControllerHost & EventTarget,
-  station: () => string,
-  readAgain: () => Promise<void>
-): QueueMoves {
+  queuePath: () => string,
+  refresh: () => Promise<void>
+): RowMoves {
   let order: readonly string[] | null = null
   let last: Promise<void> = Promise.resolve()
-  let left = 0
+  let pending = 0
 
-  async function tell(id: string, position: number): Promise<void> {
-    const path = `api/station/${encodeURIComponent(station())}/queue/${id}/move`
+  async function send(id: string, position: number): Promise<void> {
     try {
-      await callApi(done, path, { method: 'PUT', body: { position } })
+      await callApi(v.unknown(), `${queuePath()}/${id}/move`, { method: 'PUT', body: { position } })
     } catch (error) {
-      notify(host, refusalNotice(error))
+      notifyError(host, error)
     }
-    left--
-    if (left > 0) return
-    await readAgain()
-    // Another move may have begun meanwhile.
-    if (left > 0) return
+    pending--
+    if (pending > 0) return
+    await refresh()
+    // Another move may have started meanwhile.
+    if (pending > 0) return
     order = null
     host.requestUpdate()
   }
 
   return {
-    ordered: rows => {
+    applyPending: rows => {
       if (order === null) return rows
-      const places = new Map(order.map((id, place) => [id, place]))
-      const placeOf = ({ id }: { readonly id: string }) => places.get(id) ?? Infinity
-      return rows.toSorted((one, other) => placeOf(one) - placeOf(other))
+      const indexes = new Map(order.map((id, index) => [id, index]))
+      const indexOf = ({ id }: Row) => indexes.get(id) ?? Infinity
+      return rows.toSorted((one, other) => indexOf(one) - indexOf(other))
     },
-    move: (rows, from, to, places) => {
+    move: (rows, from, to, count) => {
       const row = rows[from]
-      if (row === undefined || from === to || to < 0 || to >= places) return
-      order = moved(rows, from, to).map(({ id }) => id)
-      left++
-      last = last.then(() => tell(row.id, to + 1))
+      if (row === undefined || from === to || to < 0 || to >= count) return
+      order = moveElement(rows, from, to).map(({ id }) => id)
+      pending++
+      last = last.then(() => send(row.id, to + 1))
       host.requestUpdate()
     }
   }

@@ -1,14 +1,11 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { readFor } from '../api/poll-resource.ts'
-import { chipView } from '../ui/chip-view.ts'
-import { LightElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
-import { turnsText } from './playlist-words.ts'
-import { scheduleItem, scheduleText } from './schedule-words.ts'
-
-const everyMs = 10_000
+import { pollResource } from '../api/poll-resource.ts'
+import { type Chip, chipView, tableView } from '../ui/controls.ts'
+import { StationElement } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { describeFrequency, formatSchedule, scheduleItem } from './schedule-text.ts'
 
 const playlists = v.array(
   v.object({
@@ -29,61 +26,42 @@ const playlists = v.array(
 )
 type Playlist = v.InferOutput<typeof playlists>[number]
 
-/** The playlists of a station and when each has its turn. */
-export class StationPlaylists extends LightElement {
-  static override properties = { station: { attribute: false } }
-  declare station: string
-
-  readonly #playlists = readFor(this, {
+/** The playlists of a station, and when each of them plays. */
+export class StationPlaylists extends StationElement {
+  readonly #playlists = pollResource(this, {
     schema: playlists,
-    path: () => `api/station/${encodeURIComponent(this.station)}/playlists`,
-    everyMs
+    path: () => `${this.path}/playlists`,
+    intervalMs: 10_000
   })
 
   protected override render() {
     const { value } = this.#playlists
-    return html`<section class="panel" aria-labelledby="playlists">
-      <h2 class="heading" id="playlists">Playlists</h2>
-      ${errorView(this.#playlists)}
-      ${value?.length === 0 ? html`<p class="quiet">There are none yet.</p>` : nothing}
-      ${value?.length ? tableView(value) : nothing}
-    </section>`
+    const emptyText = value?.length === 0 ? 'There are no playlists yet.' : ''
+    return panelView(
+      { id: 'playlists', title: 'Playlists', resource: this.#playlists, emptyText },
+      value?.length ? tableView(['Name', 'Plays', ['Order', 'wide'], 'State'], value.map(rowView)) : nothing
+    )
   }
 }
 
-const tableView = (rows: readonly Playlist[]) =>
-  html`<table class="table">
-    <thead>
-      <tr>
-        <th scope="col">Name</th>
-        <th scope="col">Plays</th>
-        <th scope="col" class="wide">Order</th>
-        <th scope="col">State</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        playlist =>
-          html`<tr>
-            <td class="row-title">${playlist.name}</td>
-            <td>
-              <p>${turnsText(playlist)}</p>
-              ${playlist.schedule_items.map(item => html`<p class="quiet">${scheduleText(item)}</p>`)}
-            </td>
-            <td class="wide quiet">${orders[playlist.order] ?? playlist.order}</td>
-            <td>${chipView(chipOf(playlist))}</td>
-          </tr>`
-      )}
-    </tbody>
-  </table>`
+const rowView = (playlist: Playlist) =>
+  html`<tr>
+    <td class="row-title">${playlist.name}</td>
+    <td>
+      <p>${describeFrequency(playlist)}</p>
+      ${playlist.schedule_items.map(item => html`<p class="quiet">${formatSchedule(item)}</p>`)}
+    </td>
+    <td class="wide quiet">${orders[playlist.order] ?? playlist.order}</td>
+    <td>${chipView(stateChip(playlist))}</td>
+  </tr>`
 
 const orders: Readonly<Record<string, string>> = {
   shuffle: 'Shuffled',
   random: 'Random',
-  sequential: 'In sequence'
+  sequential: 'Sequential'
 }
 
-function chipOf({ is_enabled: isEnabled, is_jingle: isJingle }: Playlist) {
-  if (!isEnabled) return { text: 'Switched off', mood: 'quiet' } as const
-  return { text: isJingle ? 'On, jingles' : 'On', mood: 'good' } as const
+function stateChip({ is_enabled: isEnabled, is_jingle: isJingle }: Playlist): Chip {
+  if (!isEnabled) return { text: 'Disabled', tone: 'neutral' }
+  return { text: isJingle ? 'Enabled, jingles' : 'Enabled', tone: 'good' }
 }

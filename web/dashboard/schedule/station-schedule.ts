@@ -1,77 +1,72 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { readFor } from '../api/poll-resource.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { buttonView } from '../ui/controls.ts'
+import { StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
-import { placeName, zoneTime } from '../ui/time.ts'
-import { weekView } from './week-view.ts'
-import { dateAfter, mondayOf, weekOf } from './week.ts'
+import { formatMinutes, formatZoneName } from '../ui/time.ts'
+import { addDays, type Day, layOutWeek, minutesPerDay, mondayBefore, type Showing } from './week.ts'
 
-const everyMs = 10_000
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-const hues = 8
+const dayMs = 86_400_000
+const hueCount = 8
+const labeledHours = [0, 6, 12, 18]
 
-const openings = v.array(v.object({ id: v.number(), name: v.string(), start: v.string(), end: v.string() }))
+const occurrences = v.array(
+  v.object({ id: v.number(), name: v.string(), start: v.string(), end: v.string() })
+)
 
-/** The week of a station: which scheduled playlists are on when, by the clock of the station. */
-export class StationSchedule extends LightElement {
-  static override properties = {
-    station: { attribute: false },
-    zone: { attribute: false },
-    weeks: { state: true }
-  }
-  declare station: string
-  declare zone: string
-  /** Which week is shown, counted from this one. */
-  declare weeks: number
+/** The scheduled playlists of a station in a week, in the time zone of the station. */
+export class StationSchedule extends StationElement {
+  static override properties = { weekOffset: { state: true } }
+  /** Weeks from the current one. */
+  declare weekOffset: number
 
-  readonly #openings = readFor(this, {
-    schema: openings,
+  readonly #occurrences = pollResource(this, {
+    schema: occurrences,
     path: () => {
-      // Clocks may go forth or back within the week: what is too much is left out by its date.
-      const from = Math.floor((Date.parse(`${this.#monday}T00:00:00Z`) - dayMs) / 1_000)
-      return `api/station/${encodeURIComponent(this.station)}/schedule?days=9&rows=500&now=${from}`
+      // Two more days than a week cover every UTC offset; the layout ignores those outside the week.
+      const fromSeconds = (Date.parse(`${this.#monday}T00:00:00Z`) - dayMs) / 1_000
+      return `${this.path}/schedule?days=9&rows=500&now=${fromSeconds}`
     },
-    everyMs
+    intervalMs: 10_000
   })
 
   constructor() {
     super()
-    this.weeks = 0
+    this.weekOffset = 0
   }
 
   get #monday(): string {
-    return dateAfter(mondayOf(zoneTime(this.zone).date(Date.now())), 7 * this.weeks)
+    return addDays(mondayBefore(this.clock.formatDate(Date.now())), 7 * this.weekOffset)
   }
 
   protected override render() {
-    const { value } = this.#openings
-    const { date, minutes, zone } = zoneTime(this.zone)
-    const days = weekOf(value ?? [], this.#monday)
+    const { value } = this.#occurrences
     const names = [...new Set(value?.map(({ name }) => name))].toSorted()
-    const nowMs = Date.now()
     return html`<section class="panel" aria-labelledby="week">
       <header class="panel-head">
         <div>
           <h2 class="heading" id="week">Week</h2>
-          <p class="quiet">Times of ${placeName(zone)}</p>
+          <p class="quiet">Time zone: ${formatZoneName(this.clock.zone)}</p>
         </div>
         <div class="button-row">
-          <button type="button" class="button" aria-label="The week before" @click=${() => this.weeks--}>
+          <button type="button" class="button" aria-label="Previous week" @click=${() => this.weekOffset--}>
             ‹
           </button>
-          <button type="button" class="button" ?disabled=${this.weeks === 0} @click=${() => (this.weeks = 0)}>
-            This week
-          </button>
-          <button type="button" class="button" aria-label="The week after" @click=${() => this.weeks++}>
+          ${buttonView('This week', () => (this.weekOffset = 0), { isDisabled: this.weekOffset === 0 })}
+          <button type="button" class="button" aria-label="Next week" @click=${() => this.weekOffset++}>
             ›
           </button>
         </div>
       </header>
-      ${errorView(this.#openings)}
-      ${weekView(days, { date: date(nowMs), minute: minutes(nowMs) }, name => names.indexOf(name) % hues)}
+      ${errorView(this.#occurrences)}
+      <div class="week">
+        <div class="week-hours" aria-hidden="true">
+          ${labeledHours.map(hour => html`<span .style=${topStyle(hour * 60)}>${formatMinutes(hour * 60)}</span>`)}
+        </div>
+        ${layOutWeek(value ?? [], this.#monday).map(day => this.#dayView(day, names))}
+      </div>
       ${
         value !== null && names.length === 0
           ? html`<p class="quiet">No playlist has a schedule: the rotation plays all week.</p>`
@@ -79,4 +74,44 @@ export class StationSchedule extends LightElement {
       }
     </section>`
   }
+
+  /** A day is a column of hours; in narrow windows and for screen readers, a list. */
+  #dayView({ date, showings }: Day, names: readonly string[]) {
+    const nowMs = Date.now()
+    const isToday = date === this.clock.formatDate(nowMs)
+    const nowStyle = topStyle(this.clock.minuteOfDay(nowMs))
+    return html`<section class="week-day" ?data-today=${isToday} aria-label=${formatDay(date, 'long')}>
+      <h4 class="week-date" aria-hidden="true">${formatDay(date, 'short')}</h4>
+      <ol class="week-lane">
+        ${showings.map(showing => showingView(showing, names.indexOf(showing.name) % hueCount))}
+        ${isToday ? html`<li class="week-now" aria-hidden="true" .style=${nowStyle}></li>` : nothing}
+      </ol>
+      ${showings.length === 0 ? html`<p class="week-empty quiet">Nothing scheduled</p>` : nothing}
+    </section>`
+  }
+}
+
+function showingView({ name, text, fromMinute, toMinute, lane, width, lanes }: Showing, hue: number) {
+  const style = [
+    topStyle(fromMinute),
+    `--height: ${formatPercent((toMinute - fromMinute) / minutesPerDay)}`,
+    `--left: ${formatPercent(lane / lanes)}`,
+    `--width: ${formatPercent(width / lanes)}`
+  ].join('; ')
+  return html`<li class="showing" data-hue=${hue} title="${name}, ${text}" .style=${style}>
+    <span class="showing-time">${text}</span> <bdi class="showing-name">${name}</bdi>
+  </li>`
+}
+
+const topStyle = (minute: number) => `--top: ${formatPercent(minute / minutesPerDay)}`
+const formatPercent = (part: number) => `${(part * 100).toFixed(3)}%`
+
+function formatDay(date: string, width: 'long' | 'short'): string {
+  const midnight = new Date(`${date}T00:00:00Z`)
+  return midnight.toLocaleDateString(undefined, {
+    timeZone: 'UTC',
+    weekday: width,
+    day: 'numeric',
+    month: width
+  })
 }

@@ -2,80 +2,72 @@ import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
-import { keyRefused } from '../api/call-api.ts'
-import { forgetKey, keyOfTab } from '../api/key.ts'
-import { readFor } from '../api/poll-resource.ts'
-import { announceServerChange } from '../api/server-change.ts'
-import { installationStatusView } from '../installation/installation-status-view.ts'
-import { health, queues } from '../installation/installation-status.ts'
-import { LightElement } from '../ui/light-element.ts'
-import { type Notice, onNotice } from '../ui/notice.ts'
-import { titlePage } from '../ui/page-title.ts'
-import { routeFor } from '../ui/route-for.ts'
-import { NoticeList } from './notice-list.ts'
+import { currentKey, keyRejected, storeKey } from '../api/call-api.ts'
+import { pollResource, serverAvailability } from '../api/poll-resource.ts'
+import { health, queues, statusView } from '../installation/installation-status.ts'
+import { notify } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { LightElement, setPageTitle } from '../ui/light-element.ts'
+import { parseRoute } from '../ui/route.ts'
 import { signedIn } from './sign-in.ts'
 
-const everyMs = 5_000
-/** The server itself waits for its parts for 2 seconds. */
+const intervalMs = 5_000
+/** The health check of the server takes up to 2 seconds. */
 const timeoutMs = 4_000
 
-/** The page: who looks, what at, and what there is to say. */
+/** The page: header, installation status, the view of the route, notices. */
 export class CuewireDashboard extends LightElement {
-  readonly #route = routeFor(this, () => this.#turnTo())
-  readonly #health = readFor(this, {
+  #route = parseRoute(location.hash)
+  readonly #health = pollResource(this, {
     schema: health,
-    path: () => (keyOfTab() === '' ? 'api/health/ready' : 'api/health'),
-    everyMs,
+    path: () => (currentKey() === '' ? 'api/health/ready' : 'api/health'),
+    intervalMs,
     timeoutMs
   })
-  readonly #queues = readFor(this, {
+  readonly #queues = pollResource(this, {
     schema: queues,
-    path: () => (keyOfTab() === '' ? null : 'api/queues'),
-    everyMs,
+    path: () => (currentKey() === '' ? null : 'api/queues'),
+    intervalMs,
     timeoutMs
   })
-  /** Whether the server answered when it was asked last. */
-  #isThere = true
+  #isServerAvailable = true
 
   constructor() {
     super()
-    onNotice(this, notice => this.#say(notice))
     this.addEventListener(signedIn, () => this.requestUpdate())
   }
 
   protected override createRenderRoot(): this {
-    // What the server wrote for the first sight is replaced.
+    // Replaces the stations that the server rendered into the page.
     this.replaceChildren()
     return this
   }
 
   override connectedCallback(): void {
     super.connectedCallback()
-    document.addEventListener(keyRefused, this.#lose)
+    addEventListener('hashchange', this.#onNavigation)
+    document.addEventListener(keyRejected, this.#onKeyRejected)
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    document.removeEventListener(keyRefused, this.#lose)
+    removeEventListener('hashchange', this.#onNavigation)
+    document.removeEventListener(keyRejected, this.#onKeyRejected)
   }
 
   protected override render() {
-    const key = keyOfTab()
+    const key = currentKey()
     return html`
       <header class="topbar">
         <a class="brand" href="#/">Cuewire</a>
-        ${
-          key === ''
-            ? html`<sign-in></sign-in>`
-            : html`<button type="button" class="link" @click=${this.#signOut}>Sign out</button>`
-        }
+        ${key === '' ? html`<sign-in></sign-in>` : buttonView('Sign out', this.#signOut, { style: 'link' })}
       </header>
-      ${installationStatusView({
+      ${statusView({
         health: this.#health.value,
         queues: this.#queues.value?.queues ?? [],
-        silence: this.#health.trouble?.message ?? ''
+        healthError: this.#health.error?.message ?? ''
       })}
-      ${keyed(key, html`<main class="view" ?data-old=${!this.#isThere}>${this.#viewFor(key)}</main>`)}
+      ${keyed(key, html`<main class="view" ?data-old=${!this.#isServerAvailable}>${this.#mainView(key)}</main>`)}
       <footer class="links">
         <a href="api/docs">API</a>
       </footer>
@@ -83,43 +75,42 @@ export class CuewireDashboard extends LightElement {
     `
   }
 
-  #viewFor(key: string) {
-    const { route } = this.#route
-    if (route.view === 'none') return noPageView
+  #mainView(key: string) {
+    const route = this.#route
+    if (route.view === 'not-found') return notFoundView
     if (route.view === 'station' && key !== '')
       return keyed(
         route.station,
         html`<station-view
           .station=${route.station}
           .section=${route.section}
-          .isOld=${!this.#isThere}
+          .isOutdated=${!this.#isServerAvailable}
         ></station-view>`
       )
-    return html`<stations-view .isOperated=${key !== ''}></stations-view>
-      ${key === '' ? nothing : this.#installationView()}`
-  }
-
-  #installationView() {
-    return html`<installation-view
+    const installationView = html`<installation-view
       .health=${this.#health.value}
       .queues=${this.#queues.value?.queues ?? null}
     ></installation-view>`
+    return html`<stations-view .isOperator=${key !== ''}></stations-view>
+      ${key === '' ? nothing : installationView}`
   }
 
   protected override willUpdate(): void {
-    const isThere = this.#health.trouble?.status !== 0
-    if (isThere === this.#isThere) return
-    this.#isThere = isThere
-    announceServerChange(isThere)
-    if (isThere) wakeFollowers()
+    const isAvailable = this.#health.error?.status !== 0
+    if (isAvailable === this.#isServerAvailable) return
+    this.#isServerAvailable = isAvailable
+    document.dispatchEvent(new CustomEvent(serverAvailability, { detail: isAvailable }))
+    if (isAvailable) wakeFollowers()
   }
 
   protected override updated(): void {
-    if (this.#route.route.view === 'none') titlePage('There is no such page')
+    if (this.#route.view === 'not-found') setPageTitle('Page not found')
   }
 
-  /** As a browser does with pages: from the top, and with what is new to those who hear it. */
-  #turnTo(): void {
+  /** Scrolls to the top, and focuses the heading for screen readers. */
+  readonly #onNavigation = () => {
+    this.#route = parseRoute(location.hash)
+    this.requestUpdate()
     requestAnimationFrame(() => {
       scrollTo(0, 0)
       this.querySelector('h1')?.focus({ preventScroll: true })
@@ -127,22 +118,17 @@ export class CuewireDashboard extends LightElement {
   }
 
   readonly #signOut = () => {
-    forgetKey()
+    storeKey('')
     location.hash = '#/'
     this.requestUpdate()
   }
 
-  readonly #lose = () => {
-    if (keyOfTab() === '') return
+  readonly #onKeyRejected = () => {
+    if (currentKey() === '') return
     this.#signOut()
-    this.#say({ text: 'The key is not valid any more: sign in again.', isBad: true })
-  }
-
-  #say(notice: Notice): void {
-    const list = this.querySelector('notice-list')
-    if (list instanceof NoticeList) list.say(notice)
+    notify(this, { text: 'The API key is no longer valid. Sign in again.', isError: true })
   }
 }
 
-const noPageView = html`<h1 class="headline" tabindex="-1">There is no such page</h1>
+const notFoundView = html`<h1 class="headline" tabindex="-1">Page not found</h1>
   <p><a href="#/">All stations</a></p>`

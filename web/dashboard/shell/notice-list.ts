@@ -1,56 +1,46 @@
 import { html } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { onServerChange } from '../api/server-change.ts'
+import { serverAvailability } from '../api/poll-resource.ts'
+import { type Notice, noticeEvent } from '../ui/actions.ts'
 import { LightElement } from '../ui/light-element.ts'
-import type { Notice } from '../ui/notice.ts'
 
-/** Good news may be missed. */
-const shownMs = 6_000
+/** How long a notice that is not an error is displayed. */
+const displayMs = 6_000
+const maxNotices = 4
 
-interface Shown extends Notice {
-  readonly id: number
-}
-
-/** What is said to the operator in passing; what is bad stays until it was read. */
+/** Displays the notices of all elements. */
 export class NoticeList extends LightElement {
-  static override properties = { shown: { state: true } }
-  declare shown: readonly Shown[]
+  static override properties = { notices: { state: true } }
+  declare notices: readonly (Notice & { readonly id: number })[]
   #lastId = 0
-  #stopHearing = () => {}
 
   constructor() {
     super()
-    this.shown = []
+    this.notices = []
   }
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.#stopHearing = onServerChange(isThere => {
-      if (isThere) this.shown = this.shown.filter(({ isOfSilence }) => isOfSilence !== true)
-    })
+    document.addEventListener(noticeEvent, this.#add)
+    document.addEventListener(serverAvailability, this.#removeConnectionErrors)
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.#stopHearing()
-  }
-
-  say(notice: Notice): void {
-    const id = (this.#lastId += 1)
-    this.shown = [...this.shown.slice(-3), { ...notice, id }]
-    if (!notice.isBad) setTimeout(() => this.#forget(id), shownMs)
+    document.removeEventListener(noticeEvent, this.#add)
+    document.removeEventListener(serverAvailability, this.#removeConnectionErrors)
   }
 
   protected override render() {
     return html`<div class="notices" role="status">
       ${repeat(
-        this.shown,
+        this.notices,
         ({ id }) => id,
-        ({ id, text, isBad }) =>
-          html`<p class="notice" data-mood=${isBad ? 'bad' : 'good'}>
+        ({ id, text, isError }) =>
+          html`<p class="notice" data-tone=${isError ? 'bad' : 'good'}>
             <span>${text}</span>
-            <button type="button" class="icon-button" aria-label="Close" @click=${() => this.#forget(id)}>
+            <button type="button" class="icon-button" aria-label="Close" @click=${() => this.#remove(id)}>
               ×
             </button>
           </p>`
@@ -58,7 +48,17 @@ export class NoticeList extends LightElement {
     </div>`
   }
 
-  #forget(id: number): void {
-    this.shown = this.shown.filter(each => each.id !== id)
+  readonly #add = ({ detail: notice }: CustomEvent<Notice>) => {
+    const id = (this.#lastId += 1)
+    this.notices = [...this.notices, { ...notice, id }].slice(-maxNotices)
+    if (!notice.isError) setTimeout(() => this.#remove(id), displayMs)
+  }
+
+  readonly #removeConnectionErrors = ({ detail: isAvailable }: CustomEvent<boolean>) => {
+    if (isAvailable) this.notices = this.notices.filter(({ isConnectionError }) => isConnectionError !== true)
+  }
+
+  #remove(id: number): void {
+    this.notices = this.notices.filter(each => each.id !== id)
   }
 }

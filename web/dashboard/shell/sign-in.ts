@@ -1,15 +1,18 @@
-import { html, nothing } from 'lit'
+import { html } from 'lit'
 import * as v from 'valibot'
 
-import { asRefusal } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
-import { isSendable, keepKey } from '../api/key.ts'
+import { toApiError } from '../api/api-error.ts'
+import { callApi, storeKey } from '../api/call-api.ts'
+import { buttonView } from '../ui/controls.ts'
 import { LightElement } from '../ui/light-element.ts'
 
-/** The event that somebody signed in. */
+/** Dispatched after an operator has signed in. */
 export const signedIn = 'cuewire-signed-in'
 
-/** The button for operators, and the dialog that asks for their key. */
+/** What may be sent as a header; the server checks the rest. */
+const keyFormat = /^[\x21-\x7e]{1,200}$/
+
+/** The button for operators, and the dialog in which they enter their API key. */
 export class SignIn extends LightElement {
   static override properties = { problem: { state: true }, isBusy: { state: true } }
   declare problem: string
@@ -22,11 +25,11 @@ export class SignIn extends LightElement {
   }
 
   protected override render() {
-    return html`<button type="button" class="link" @click=${() => this.#dialog?.showModal()}>Operator</button>
-      <dialog class="dialog" aria-labelledby="sign-in" @close=${this.#forget}>
-        <form @submit=${this.#submit}>
+    return html`${buttonView('Operator', () => this.#dialog?.showModal(), { style: 'link' })}
+      <dialog class="dialog" aria-labelledby="sign-in" @close=${() => this.#reset()}>
+        <form @submit=${(event: Event) => this.#signIn(event)}>
           <h2 id="sign-in">Operator sign-in</h2>
-          <p class="quiet">Your API key stays in this tab, and only until you close it.</p>
+          <p class="quiet">The API key is kept in this browser tab until you close it.</p>
           <label for="key">API key</label>
           <input
             id="key"
@@ -38,11 +41,11 @@ export class SignIn extends LightElement {
             aria-invalid=${this.problem !== ''}
             aria-describedby="key-problem"
           />
-          <p class="trouble" id="key-problem" role="alert">${this.problem || nothing}</p>
+          <p class="trouble" id="key-problem" role="alert">${this.problem}</p>
           <div class="dialog-buttons">
-            <button type="button" class="button" @click=${() => this.#dialog?.close()}>Cancel</button>
+            ${buttonView('Cancel', () => this.#dialog?.close())}
             <button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
-              ${this.isBusy ? 'Looking…' : 'Sign in'}
+              ${this.isBusy ? 'Signing in…' : 'Sign in'}
             </button>
           </div>
         </form>
@@ -53,15 +56,11 @@ export class SignIn extends LightElement {
     return this.querySelector('dialog')
   }
 
-  readonly #submit = (event: Event) => {
+  async #signIn(event: Event): Promise<void> {
     event.preventDefault()
-    void this.#signIn()
-  }
-
-  async #signIn(): Promise<void> {
     const key = this.querySelector('input')?.value.trim() ?? ''
     if (this.isBusy || key === '') return
-    if (!isSendable(key)) {
+    if (!keyFormat.test(key)) {
       this.problem = 'This is not an API key.'
       return
     }
@@ -69,19 +68,19 @@ export class SignIn extends LightElement {
     this.problem = ''
     try {
       await callApi(v.unknown(), 'api/health', { key })
-      keepKey(key)
+      storeKey(key)
       this.#dialog?.close()
       this.dispatchEvent(new Event(signedIn, { bubbles: true }))
-    } catch (error) {
-      const refusal = asRefusal(error)
-      this.problem = refusal.isStranger ? 'This key is not valid, or not any more.' : refusal.message
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      this.problem = error.isUnauthenticated ? 'This API key is not valid.' : error.message
     } finally {
       this.isBusy = false
     }
   }
 
-  /** The key is not left in the page. */
-  readonly #forget = () => {
+  /** Removes the key from the page. */
+  #reset(): void {
     const input = this.querySelector('input')
     if (input !== null) input.value = ''
     this.problem = ''

@@ -2,13 +2,12 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { readFor } from '../api/poll-resource.ts'
-import { scheduleItem, scheduleText } from '../schedule/schedule-words.ts'
-import { chipView } from '../ui/chip-view.ts'
-import { LightElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
-
-const everyMs = 60_000
+import { pollResource } from '../api/poll-resource.ts'
+import { formatSchedule, scheduleItem } from '../schedule/schedule-text.ts'
+import { type Chip, chipView, tableView } from '../ui/controls.ts'
+import { StationElement } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatAge, formatDuration } from '../ui/text.ts'
 
 const streamers = v.array(
   v.object({
@@ -22,70 +21,135 @@ const streamers = v.array(
 )
 type Streamer = v.InferOutput<typeof streamers>[number]
 
-/** Who may go live on a station, when they are expected, and who is live. */
-export class StationStreamers extends LightElement {
-  static override properties = {
-    station: { attribute: false },
-    live: { attribute: false },
-    occasion: { attribute: false }
-  }
-  declare station: string
-  declare live: NowPlaying['live'] | null
-  declare occasion: string
+/** The accounts of DJs, their schedules, and who is live. */
+export class StationStreamers extends StationElement {
+  static override properties = { live: { attribute: false } }
+  declare live: NowPlaying['live']
 
-  readonly #streamers = readFor(this, {
+  readonly #streamers = pollResource(this, {
     schema: streamers,
-    path: () => `api/station/${encodeURIComponent(this.station)}/streamers`,
-    everyMs,
-    occasion: () => this.occasion
+    path: () => `${this.path}/streamers`,
+    intervalMs: 60_000,
+    refreshKey: () => this.refreshKey
   })
 
   protected override render() {
     const { value } = this.#streamers
-    return html`<section class="panel" aria-labelledby="streamers">
-      <h2 class="heading" id="streamers">Streamers</h2>
-      ${errorView(this.#streamers)}
-      ${value?.length === 0 ? html`<p class="quiet">Nobody may go live on this station.</p>` : nothing}
-      ${value?.length ? this.#tableView(value) : nothing}
-    </section>`
-  }
-
-  #tableView(rows: readonly Streamer[]) {
-    return html`<table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Expected</th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          streamer =>
-            html`<tr>
-              <td>
-                <p class="row-title">${streamer.display_name || streamer.streamer_username}</p>
-                <p class="row-artist">${streamer.streamer_username}</p>
-              </td>
-              <td>${expectedText(streamer)}</td>
-              <td>${chipView(this.#chipOf(streamer))}</td>
-            </tr>`
-        )}
-      </tbody>
-    </table>`
-  }
-
-  #chipOf({ display_name: name, streamer_username: username, is_active: isActive }: Streamer) {
-    const isLive = this.live?.is_live === true && this.live.streamer_name === (name || username)
-    if (isLive) return { text: 'Live', mood: 'good' } as const
-    return isActive
-      ? ({ text: 'May go live', mood: 'quiet' } as const)
-      : ({ text: 'Barred', mood: 'doubt' } as const)
+    const emptyText = value?.length === 0 ? 'This station has no streamers.' : ''
+    const rows = value?.map(
+      streamer =>
+        html`<tr>
+          <td>
+            <p class="row-title">${streamer.display_name || streamer.streamer_username}</p>
+            <p class="row-artist">${streamer.streamer_username}</p>
+          </td>
+          <td>${formatSchedules(streamer)}</td>
+          <td>${chipView(streamerChip(streamer, this.live))}</td>
+        </tr>`
+    )
+    return panelView(
+      { id: 'streamers', title: 'Streamers', resource: this.#streamers, emptyText },
+      rows?.length ? tableView(['Name', 'Schedule', 'State'], rows) : nothing
+    )
   }
 }
 
-function expectedText({ schedule_items: items, enforce_schedule: isEnforced }: Streamer): string {
-  const times = items.map(scheduleText).join('; ')
-  if (times === '') return isEnforced ? 'Never: no time is planned' : 'At any time'
-  return isEnforced ? `${times}, and only then` : times
+function streamerChip(streamer: Streamer, live: NowPlaying['live']): Chip {
+  const { display_name: name, streamer_username: username, is_active: isActive } = streamer
+  if (live.is_live && live.streamer_name === (name || username)) return { text: 'Live', tone: 'good' }
+  return isActive ? { text: 'Enabled', tone: 'neutral' } : { text: 'Disabled', tone: 'warning' }
+}
+
+function formatSchedules({ schedule_items: items, enforce_schedule: isEnforced }: Streamer): string {
+  const times = items.map(formatSchedule).join('; ')
+  if (times === '') return isEnforced ? 'Never: the schedule is empty' : 'At any time'
+  return isEnforced ? `${times}, at no other time` : times
+}
+
+const maxBroadcasts = 10
+
+const broadcasts = v.object({
+  rows: v.array(
+    v.object({
+      id: v.number(),
+      username: v.string(),
+      streamer_name: v.string(),
+      timestamp_start: v.number(),
+      timestamp_end: v.nullable(v.number())
+    })
+  )
+})
+
+/** The latest broadcasts of DJs, newest first. */
+export class BroadcastList extends StationElement {
+  readonly #broadcasts = pollResource(this, {
+    schema: broadcasts,
+    path: () => `${this.path}/streamers/broadcasts?per_page=${maxBroadcasts}`,
+    intervalMs: 60_000,
+    refreshKey: () => this.refreshKey
+  })
+
+  protected override render() {
+    const rows = this.#broadcasts.value?.rows
+    const emptyText = rows?.length === 0 ? 'There were no live shows yet.' : ''
+    return panelView(
+      { id: 'broadcasts', title: 'Live shows', resource: this.#broadcasts, emptyText },
+      html`<ol>
+        ${rows?.map(
+          ({ username, streamer_name: name, timestamp_start: start, timestamp_end: end }) =>
+            html`<li class="line">
+              <span class="row-time">${this.clock.formatTime(start)}</span>
+              <span class="row-title">${name || username}</span>
+              <span class="quiet">${end === null ? 'in progress' : formatDuration(end - start)}</span>
+            </li>`
+        )}
+      </ol>`
+    )
+  }
+}
+
+const polls = v.array(
+  v.object({
+    remote_id: v.nullable(v.number()),
+    type: v.string(),
+    url: v.string(),
+    answered_at: v.nullable(v.number()),
+    failing_since: v.nullable(v.number()),
+    problem: v.string()
+  })
+)
+type Poll = v.InferOutput<typeof polls>[number]
+
+/** The streaming servers that are polled for a station, and whether they respond; empty if none is polled. */
+export class PollList extends StationElement {
+  readonly #polls = pollResource(this, {
+    schema: polls,
+    path: () => `${this.path}/polls`,
+    intervalMs: 30_000
+  })
+
+  protected override render() {
+    const { value } = this.#polls
+    if (value === null || value.length === 0) return nothing
+    return html`<section class="panel" aria-labelledby="polls">
+      <h2 class="heading" id="polls">Streaming servers</h2>
+      <ul>
+        ${value.map(
+          poll =>
+            html`<li class="line">
+              ${chipView(pollChip(poll))}
+              <span class="row-title">${poll.url}</span>
+              <span class="quiet">${poll.type}${poll.problem === '' ? '' : `: ${poll.problem}`}</span>
+            </li>`
+        )}
+      </ul>
+    </section>`
+  }
+}
+
+function pollChip({ answered_at: respondedAt, failing_since: failingSince }: Poll): Chip {
+  if (failingSince !== null)
+    return { text: `Failing for ${formatDuration(Date.now() / 1_000 - failingSince)}`, tone: 'bad' }
+  if (respondedAt === null) return { text: 'Not polled yet', tone: 'neutral' }
+  return { text: `Responded ${formatAge(respondedAt)}`, tone: 'good' }
 }

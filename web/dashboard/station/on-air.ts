@@ -5,47 +5,41 @@ import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { statusLineOf } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
-import { callApi, done, server } from '../api/call-api.ts'
-import { keyOfTab } from '../api/key.ts'
-import { titleOf } from '../stations/station-card.ts'
-import { actionFor, confirmed } from '../ui/actions.ts'
-import { isolated, LightElement } from '../ui/light-element.ts'
-import { notify } from '../ui/notice.ts'
-import { counted, number } from '../ui/text.ts'
-import { zoneTime } from '../ui/time.ts'
+import { callAction, currentKey, server } from '../api/call-api.ts'
+import { confirmAction, notify, trackActions } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { StationElement } from '../ui/light-element.ts'
+import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
+import { getZoneClock } from '../ui/time.ts'
 
-/** What a station plays now, and the button that ends it. */
-export class OnAir extends LightElement {
-  static override properties = {
-    station: { attribute: false },
-    maySkip: { attribute: false },
-    isOld: { attribute: false }
-  }
-  declare station: string
-  declare maySkip: boolean
-  /** Whether the server does not answer. */
-  declare isOld: boolean
+/** The current song of a station, and the button that skips it. */
+export class OnAir extends StationElement {
+  static override properties = { canSkip: { attribute: false }, isOutdated: { attribute: false } }
+  declare canSkip: boolean
+  /** Whether the server does not respond. */
+  declare isOutdated: boolean
 
   readonly #followed = followFor(
     this,
-    () => ({ server, station: this.station, apiKey: keyOfTab() }),
-    ({ np }) => this.#watch(np)
+    () => ({ server, station: this.station, apiKey: currentKey() }),
+    ({ np }) => this.#cancelOutdatedSkip(np)
   )
-  readonly #acting = actionFor(this)
-  /** While it is asked whether a play is to be skipped: which, and what ends the question. */
+  readonly #actions = trackActions(this)
+  /** The play that the operator is asked to skip, and what closes the dialog. */
   #question: { readonly shId: number; readonly aborter: AbortController } | null = null
 
   protected override render() {
     const { snapshot } = this.#followed
     const { np, status } = snapshot
-    const { kind, text } = statusLineOf(snapshot, zoneTime(np?.station.timezone ?? 'UTC').time)
-    const state = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
-    if (np === null) return html`<section class="panel on-air" aria-label="On the air">${state}</section>`
+    const { kind, text } = statusLineOf(snapshot, getZoneClock(np?.station.timezone ?? 'UTC').formatTime)
+    const statusLine = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
+    if (np === null)
+      return html`<section class="panel on-air" aria-label="On the air">${statusLine}</section>`
     const { song, sh_id: shId, playlist, is_request: isRequest } = np.now_playing
     return html`<section class="panel on-air" aria-label="On the air" data-status=${status}>
       <song-cover .address=${song.art} .isPrivate=${!np.station.is_public}></song-cover>
       <div class="on-air-song">
-        ${state}
+        ${statusLine}
         ${keyed(
           shId,
           html`<p class="on-air-title" title=${song.title}>${titleOf(np)}</p>
@@ -59,58 +53,51 @@ export class OnAir extends LightElement {
         ${np.is_online ? progressView(this.#followed.progress) : nothing}
         <div class="on-air-foot">
           <p>
-            <strong>${counted(np.listeners.total, 'listener')}</strong>, ${number(np.listeners.unique)}
-            different
+            <strong>${formatCount(np.listeners.total, 'listener')}</strong>,
+            ${formatNumber(np.listeners.unique)} unique
           </p>
-          ${this.maySkip && np.is_online ? this.#skipView(np, status === 'live' && !this.isOld) : nothing}
+          ${this.canSkip && np.is_online ? this.#skipView(np, status === 'live' && !this.isOutdated) : nothing}
         </div>
         ${nextView(np)}
       </div>
     </section>`
   }
 
-  #skipView(np: NowPlaying, isTrue: boolean) {
-    const isUnderWay = this.#acting.underWay !== null
-    return html`<button
-      type="button"
-      class="button"
-      aria-busy=${isUnderWay}
-      ?disabled=${isUnderWay || !isTrue}
-      @click=${() => void this.#skip(np)}
-    >
-      ${isUnderWay ? 'Skipping…' : 'Skip'}
-    </button>`
-  }
-
-  async #skip(np: NowPlaying): Promise<void> {
-    const next = np.playing_next
-    const shId = np.now_playing.sh_id
-    const aborter = new AbortController()
-    this.#question = { shId, aborter }
-    const choice = {
-      title: `Skip “${isolated(titleOf(np))}”?`,
-      text:
-        next === null
-          ? 'The next song follows at once.'
-          : `“${isolated(next.song.title || next.song.text)}” follows at once.`,
-      verb: 'Skip'
-    }
-    const isMeant = await confirmed(choice, aborter.signal)
-    this.#question = null
-    if (!isMeant) return
-    await this.#acting.act('skip', async () => {
-      const path = `api/station/${encodeURIComponent(this.station)}/backend/skip`
-      // Another song may begin while this is on its way. What is silent has no number.
-      const body = shId === 0 ? {} : { sh_id: shId }
-      return (await callApi(done, path, { method: 'POST', body })).message
+  #skipView(np: NowPlaying, isCurrent: boolean) {
+    const isBusy = this.#actions.inFlight !== null
+    return buttonView(isBusy ? 'Skipping…' : 'Skip', () => this.#skip(np), {
+      isBusy,
+      isDisabled: isBusy || !isCurrent
     })
   }
 
-  /** What has ended needs no skipping, and nobody meant the song after it. */
-  #watch(np: NowPlaying | null): void {
+  async #skip(np: NowPlaying): Promise<void> {
+    const { now_playing: playing, playing_next: next } = np
+    const shId = playing.sh_id
+    const aborter = new AbortController()
+    this.#question = { shId, aborter }
+    const nextTitle = next === null ? 'The next song' : `“${isolateBidi(next.song.title || next.song.text)}”`
+    const isConfirmed = await confirmAction(
+      {
+        title: `Skip “${isolateBidi(titleOf(np))}”?`,
+        text: `${nextTitle} starts immediately.`,
+        verb: 'Skip'
+      },
+      aborter.signal
+    )
+    this.#question = null
+    if (!isConfirmed) return
+    await this.#actions.run('skip', () =>
+      // The id prevents that a song that starts meanwhile is skipped. It is 0 while nothing plays.
+      callAction(`${this.path}/backend/skip`, { method: 'POST', body: shId === 0 ? {} : { sh_id: shId } })
+    )
+  }
+
+  /** Closes the dialog if its song has ended: the operator did not mean the next one. */
+  #cancelOutdatedSkip(np: NowPlaying | null): void {
     if (this.#question === null || np === null || np.now_playing.sh_id === this.#question.shId) return
     this.#question.aborter.abort()
-    notify(this, { text: 'Another song has begun.', isBad: false })
+    notify(this, { text: 'Another song has started.', isError: false })
   }
 }
 
@@ -118,7 +105,13 @@ function nextView({ playing_next: next, station }: NowPlaying) {
   if (next === null) return nothing
   const { title, artist, text } = next.song
   return html`<p class="on-air-next">
-    <span class="quiet">${zoneTime(station.timezone).time(next.played_at)}</span>
+    <span class="quiet">${getZoneClock(station.timezone).formatTime(next.played_at)}</span>
     ${title || text}${artist === '' ? '' : html` <span class="quiet">${artist}</span>`}
   </p>`
+}
+
+/** The title of the current song. A jingle before the first song is not shown to listeners and has no title. */
+export function titleOf({ now_playing: { sh_id: shId, song }, is_online: isOnline }: NowPlaying): string {
+  if (shId === 0 && isOnline) return 'Jingle'
+  return song.title || song.text
 }

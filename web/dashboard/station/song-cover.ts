@@ -1,62 +1,59 @@
 import { coverView } from '../../elements/cover-view.ts'
-import { server } from '../api/call-api.ts'
-import { keyOfTab } from '../api/key.ts'
+import { currentKey, server } from '../api/call-api.ts'
 import { LightElement } from '../ui/light-element.ts'
 
-/**
- * A cover. That of a private station is asked for with the key, which an address of a picture could not carry
- * unseen.
- */
+/** A cover. Covers of private stations are fetched with the key in a header, which an `img` element cannot send. */
 export class SongCover extends LightElement {
   static override properties = {
     address: { attribute: false },
     isPrivate: { attribute: false },
-    made: { state: true }
+    blobUrl: { state: true }
   }
   declare address: string
   declare isPrivate: boolean
-  /** The address of a picture that was asked for. */
-  declare made: string
-  #asked = ''
+  /** The URL of the fetched cover; '' if there is none. */
+  declare blobUrl: string
+  #fetchedAddress = ''
 
   constructor() {
     super()
     this.address = ''
     this.isPrivate = false
-    this.made = ''
+    this.blobUrl = ''
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.#forget()
+    this.#release()
   }
 
   protected override willUpdate(): void {
-    const wanted = this.isPrivate ? this.address : ''
-    if (wanted === this.#asked) return
-    this.#forget()
-    this.#asked = wanted
-    if (wanted !== '') void this.#fetch(wanted)
+    const address = this.isPrivate ? this.address : ''
+    if (address === this.#fetchedAddress) return
+    this.#release()
+    this.#fetchedAddress = address
+    if (address !== '') void this.#fetch(address)
   }
 
   protected override render() {
-    return coverView(this.isPrivate ? this.made : this.address)
+    return coverView(this.isPrivate ? this.blobUrl : this.address)
   }
 
   async #fetch(address: string): Promise<void> {
     try {
       const { pathname } = new URL(address)
-      const answer = await fetch(new URL(pathname, server), { headers: { 'X-API-Key': keyOfTab() } })
-      const picture = await answer.blob()
-      if (answer.ok && this.isConnected && this.#asked === address) this.made = URL.createObjectURL(picture)
+      const response = await fetch(new URL(pathname, server), { headers: { 'X-API-Key': currentKey() } })
+      const blob = await response.blob()
+      const isCurrent = this.isConnected && this.#fetchedAddress === address
+      if (response.ok && isCurrent) this.blobUrl = URL.createObjectURL(blob)
     } catch {
-      // The frame stays empty, as with any picture that cannot be had.
+      // The frame stays empty.
     }
   }
 
-  #forget(): void {
-    if (this.made !== '') URL.revokeObjectURL(this.made)
-    this.made = ''
-    this.#asked = ''
+  #release(): void {
+    if (this.blobUrl !== '') URL.revokeObjectURL(this.blobUrl)
+    this.blobUrl = ''
+    this.#fetchedAddress = ''
   }
 }

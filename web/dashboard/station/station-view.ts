@@ -1,42 +1,45 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import type { NowPlaying, Snapshot } from '../../client/interface.ts'
+import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { statusLineOf } from '../../elements/status-line.ts'
-import { server } from '../api/call-api.ts'
-import { keyOfTab } from '../api/key.ts'
-import { stationRightsFor } from '../api/permissions.ts'
-import { LightElement } from '../ui/light-element.ts'
-import { titlePage } from '../ui/page-title.ts'
-import { refusedView } from '../ui/panel.ts'
-import { type Section, stationAddress } from '../ui/route.ts'
-import { placeName, zoneTime } from '../ui/time.ts'
+import { currentKey, server } from '../api/call-api.ts'
+import { trackPermissions } from '../api/permissions.ts'
+import { LightElement, setPageTitle } from '../ui/light-element.ts'
+import { forbiddenView } from '../ui/panel.ts'
+import { type Section, stationLink } from '../ui/route.ts'
+import { formatZoneName, getZoneClock } from '../ui/time.ts'
 
-/** A station for those who operate it: what plays, and everything about it that the key may see. */
+/** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
   static override properties = {
     station: { attribute: false },
     section: { attribute: false },
-    isOld: { attribute: false }
+    isOutdated: { attribute: false }
   }
   declare station: string
   declare section: Section
-  /** Whether the server does not answer. */
-  declare isOld: boolean
+  /** Whether the server does not respond. */
+  declare isOutdated: boolean
 
-  readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: keyOfTab() }))
-  /** Whether the tab of the section was brought in sight, once the tabs are there. */
-  #isTabSeen = false
-  readonly #rights = stationRightsFor(this, () => this.station)
+  readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: currentKey() }))
+  readonly #permissions = trackPermissions(this, () => this.station)
+  /** Whether the current tab was scrolled into view after the tabs were rendered. */
+  #isTabVisible = false
 
   protected override render() {
     const { snapshot } = this.#followed
     const { np } = snapshot
+    const { kind, text } = statusLineOf(snapshot)
     return html`
       <header class="station-head">
         <a class="back" href="#/">All stations</a>
         <h1 class="headline" tabindex="-1">${np?.station.name ?? this.station}</h1>
-        ${np === null ? missingView(snapshot) : aboutView(np, this.#followed.serverTimeMs())}
+        ${
+          np === null
+            ? html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
+            : aboutView(np, this.#followed.serverTimeMs())
+        }
         ${np === null ? nothing : this.#tabsView()}
       </header>
       ${np === null ? nothing : this.#sectionView(np)}
@@ -45,146 +48,113 @@ export class StationView extends LightElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     const tab = this.querySelector('.tabs [aria-current=page]')
-    if (tab !== null && (changed.has('section') || !this.#isTabSeen)) {
+    if (tab !== null && (changed.has('section') || !this.#isTabVisible)) {
       tab.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-      this.#isTabSeen = true
+      this.#isTabVisible = true
     }
-    titlePage(this.#followed.snapshot.np?.station.name ?? this.station)
+    setPageTitle(this.#followed.snapshot.np?.station.name ?? this.station)
   }
 
   #tabsView() {
+    const { allows, isKnown } = this.#permissions
     return html`<nav class="tabs" aria-label="Station">
-      ${this.#tabView('now', 'Now')}
-      ${this.#rights.may('queue') ? this.#tabView('schedule', 'Schedule') : nothing}
-      ${this.#rights.may('hooks') ? this.#tabView('hooks', 'Web hooks') : nothing}
-      ${this.#rights.isKnown && this.#hasStreamers ? this.#tabView('streamers', 'Live shows') : nothing}
+      ${this.#tabView('now', 'Now')} ${allows('viewQueue') ? this.#tabView('schedule', 'Schedule') : nothing}
+      ${allows('viewHooks') ? this.#tabView('hooks', 'Web hooks') : nothing}
+      ${isKnown && this.#canViewLiveShows ? this.#tabView('streamers', 'Live shows') : nothing}
     </nav>`
   }
 
-  get #hasStreamers(): boolean {
-    return this.#rights.may('streamers') || this.#rights.may('reports')
+  get #canViewLiveShows(): boolean {
+    return this.#permissions.allows('viewStreamers') || this.#permissions.allows('viewReports')
   }
 
   #tabView(section: Section, text: string) {
     const isCurrent = section === this.section
-    return html`<a href=${stationAddress(this.station, section)} aria-current=${isCurrent ? 'page' : 'false'}
+    return html`<a href=${stationLink(this.station, section)} aria-current=${isCurrent ? 'page' : 'false'}
       >${text}</a
     >`
   }
 
   #sectionView(np: NowPlaying) {
+    const { allows, isKnown } = this.#permissions
+    const forbidden = isKnown ? forbiddenView : nothing
+    const { station } = this
+    const { timezone: zone, is_public: isPublic } = np.station
+    const refreshKey = refreshKeyOf(np)
     switch (this.section) {
-      case 'now':
-        return this.#nowView(np)
-      case 'schedule':
-        return html`<div class="stack">
-          <station-schedule .station=${this.station} .zone=${np.station.timezone}></station-schedule>
-          ${
-            this.#rights.may('queue')
-              ? html`<station-playlists .station=${this.station}></station-playlists>`
-              : this.#refusedView()
-          }
+      case 'now': {
+        const canManage = allows('controlPlayback')
+        const chart = html`<day-chart .station=${station} .zone=${zone}></day-chart>`
+        const queue = html`<station-queue
+          .station=${station}
+          .zone=${zone}
+          .isPrivate=${!isPublic}
+          .canManage=${canManage}
+          .refreshKey=${refreshKey}
+        ></station-queue>`
+        const history = html`<station-history
+          .station=${station}
+          .zone=${zone}
+          .refreshKey=${refreshKey}
+        ></station-history>`
+        return html`<div class="columns">
+          <on-air .station=${station} .canSkip=${canManage} .isOutdated=${this.isOutdated}></on-air>
+          ${allows('viewReports') ? chart : nothing} ${allows('viewQueue') ? queue : nothing}
+          ${allows('viewReports') ? history : nothing}
         </div>`
+      }
+      case 'schedule': {
+        const playlists = html`<station-playlists .station=${station}></station-playlists>`
+        return html`<div class="stack">
+          <station-schedule .station=${station} .zone=${zone}></station-schedule>
+          ${allows('viewQueue') ? playlists : forbidden}
+        </div>`
+      }
       case 'hooks':
-        if (!this.#rights.may('hooks')) return this.#refusedView()
+        if (!allows('viewHooks')) return forbidden
         return html`<station-hooks
-          .station=${this.station}
-          .zone=${np.station.timezone}
-          .mayTell=${this.#rights.may('telling')}
-          .occasion=${occasionOf(np)}
+          .station=${station}
+          .zone=${zone}
+          .canManage=${allows('manageHooks')}
+          .refreshKey=${refreshKey}
         ></station-hooks>`
-      case 'streamers':
-        return this.#streamersView(np)
+      case 'streamers': {
+        if (!this.#canViewLiveShows) return forbidden
+        const streamers = html`<station-streamers
+          .station=${station}
+          .live=${np.live}
+          .refreshKey=${refreshKey}
+        ></station-streamers>`
+        const broadcasts = html`<broadcast-list
+          .station=${station}
+          .zone=${zone}
+          .refreshKey=${refreshKey}
+        ></broadcast-list>`
+        return html`<div class="stack">
+          ${allows('viewStreamers') ? streamers : nothing} ${allows('viewReports') ? broadcasts : nothing}
+          ${allows('viewQueue') ? html`<poll-list .station=${station}></poll-list>` : nothing}
+        </div>`
+      }
       default:
         return this.section satisfies never
     }
   }
-
-  #nowView(np: NowPlaying) {
-    const { timezone, is_public: isPublic } = np.station
-    const occasion = occasionOf(np)
-    return html`<div class="columns">
-      <on-air .station=${this.station} .maySkip=${this.#rights.may('steering')} .isOld=${this.isOld}></on-air>
-      ${
-        this.#rights.may('reports')
-          ? html`<day-chart .station=${this.station} .zone=${timezone}></day-chart>`
-          : nothing
-      }
-      ${
-        this.#rights.may('queue')
-          ? html`<station-queue
-              .station=${this.station}
-              .zone=${timezone}
-              .isPrivate=${!isPublic}
-              .maySteer=${this.#rights.may('steering')}
-              .occasion=${occasion}
-            ></station-queue>`
-          : nothing
-      }
-      ${
-        this.#rights.may('reports')
-          ? html`<station-history
-              .station=${this.station}
-              .zone=${timezone}
-              .occasion=${occasion}
-            ></station-history>`
-          : nothing
-      }
-    </div>`
-  }
-
-  /** Until the rights are known there is nothing to say. */
-  #refusedView() {
-    return this.#rights.isKnown ? refusedView : nothing
-  }
-
-  #streamersView(np: NowPlaying) {
-    if (!this.#hasStreamers) return this.#refusedView()
-    const { timezone } = np.station
-    const occasion = occasionOf(np)
-    return html`<div class="stack">
-      ${
-        this.#rights.may('streamers')
-          ? html`<station-streamers
-              .station=${this.station}
-              .live=${np.live}
-              .occasion=${occasion}
-            ></station-streamers>`
-          : nothing
-      }
-      ${
-        this.#rights.may('reports')
-          ? html`<broadcast-list
-              .station=${this.station}
-              .zone=${timezone}
-              .occasion=${occasion}
-            ></broadcast-list>`
-          : nothing
-      }
-      ${this.#rights.may('queue') ? html`<poll-list .station=${this.station}></poll-list>` : nothing}
-    </div>`
-  }
 }
 
-/** Another one whenever what is read besides may have changed: not when only listeners came or went. */
-function occasionOf({
-  now_playing: { sh_id: shId },
+/** Changes with the play, the next song and the live state, but not with listener counts. */
+function refreshKeyOf({
+  now_playing: playing,
   playing_next: next,
   live,
   is_online: isOnline
 }: NowPlaying): string {
-  return `${shId} ${next?.cued_at} ${next?.song.id} ${live.is_live} ${live.streamer_name} ${isOnline}`
-}
-
-function missingView(snapshot: Snapshot) {
-  const { kind, text } = statusLineOf(snapshot)
-  return html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
+  return [playing.sh_id, next?.cued_at, next?.song.id, live.is_live, live.streamer_name, isOnline].join(' ')
 }
 
 function aboutView({ station: { timezone, shortcode, is_public: isPublic } }: NowPlaying, nowMs: number) {
-  const { time, zone } = zoneTime(timezone)
+  const { formatTime, zone } = getZoneClock(timezone)
   return html`<p class="quiet station-about">
-    <span>${time(nowMs / 1_000)}, times of ${placeName(zone)}</span>
+    <span>${formatTime(nowMs / 1_000)}, time zone ${formatZoneName(zone)}</span>
     ${
       isPublic
         ? html`<a href="public/${encodeURIComponent(shortcode)}">Player page</a>`

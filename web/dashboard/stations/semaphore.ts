@@ -1,35 +1,34 @@
-/** A place among few; given up, it is the next one's. */
 export interface Semaphore {
   /**
-   * `take` is called once there is a place, which may be at once. Gives the function that gives it up, or the
-   * wish.
+   * Calls `onAcquired` once a slot is free, which may be immediately. Returns a function that releases the slot or
+   * cancels the request; repeated calls do nothing.
    */
-  readonly ask: (take: () => void) => () => void
+  readonly acquire: (onAcquired: () => void) => () => void
 }
 
-/** So many may do something at the same time; others wait their turn. */
-export function openSemaphore(count: number): Semaphore {
-  const seated = new Set<() => void>()
+/** Opens a semaphore of `limit` slots; waiting callers are served in order. */
+export function openSemaphore(limit: number): Semaphore {
+  const acquired = new Set<() => void>()
   const waiting = new Set<() => void>()
 
-  function fill(): void {
-    for (const take of waiting) {
-      if (seated.size >= count) return
-      waiting.delete(take)
-      seated.add(take)
-      take()
+  function serve(): void {
+    for (const caller of waiting) {
+      if (acquired.size >= limit) return
+      waiting.delete(caller)
+      acquired.add(caller)
+      caller()
     }
   }
 
   return {
-    ask: taken => {
-      const take = () => taken()
-      waiting.add(take)
-      fill()
+    acquire: onAcquired => {
+      const caller = () => onAcquired()
+      waiting.add(caller)
+      serve()
       return () => {
-        waiting.delete(take)
-        seated.delete(take)
-        fill()
+        waiting.delete(caller)
+        acquired.delete(caller)
+        serve()
       }
     }
   }

@@ -1,59 +1,54 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
-import * as v from 'valibot'
 
 import type { NowPlaying, Progress, Snapshot } from '../../client/interface.ts'
-import { isData } from '../../client/message.ts'
 import { progressAt } from '../../client/progress.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { statusLineOf } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
-import { server } from '../api/call-api.ts'
-import { keyOfTab } from '../api/key.ts'
+import { currentKey, server } from '../api/call-api.ts'
+import { titleOf } from '../station/on-air.ts'
 import { LightElement } from '../ui/light-element.ts'
-import { stationAddress } from '../ui/route.ts'
-import { counted } from '../ui/text.ts'
-import { zoneTime } from '../ui/time.ts'
-import { followSlotFor } from './follow-slots.ts'
+import { stationLink } from '../ui/route.ts'
+import { formatCount } from '../ui/text.ts'
+import { getZoneClock } from '../ui/time.ts'
+import { trackFollowSlot } from './visibility.ts'
+
+/** Dispatched when a station goes on or off the air, a DJ connects or disconnects, or its state becomes stale. */
+export const stationStatusChanged = 'cuewire-station-status-changed'
 
 /**
- * Tells that a station went on the air or off, that somebody goes live, or that there is no more news of it.
- */
-export const stationTurned = 'cuewire-station-turned'
-
-/**
- * A station in a few lines. While it is in sight it is followed over a WebSocket; where there can be none,
- * what the list says has to do: the other ways would take more connections than a browser has for one server.
+ * A station in the list. While it is visible it is followed over WebSocket. Without WebSocket it shows the list: other
+ * transports would exceed the connections that browsers allow per server.
  */
 export class StationCard extends LightElement {
   static override properties = {
     listed: { attribute: false },
     listedAtMs: { attribute: false },
-    isDoubted: { attribute: false },
-    isOperated: { attribute: false }
+    isListStale: { attribute: false },
+    isOperator: { attribute: false }
   }
   declare listed: NowPlaying
   declare listedAtMs: number
-  /** Whether the list could not be read anew. */
-  declare isDoubted: boolean
-  /** Whether somebody looks who may do more than listen. */
-  declare isOperated: boolean
+  /** Whether the last read of the list failed. */
+  declare isListStale: boolean
+  declare isOperator: boolean
 
-  readonly #following = followSlotFor(this)
-  #turn = ''
+  readonly #slot = trackFollowSlot(this)
+  #status = ''
   #timer: ReturnType<typeof setTimeout> | undefined
-  readonly #station = followFor(
+  readonly #followed = followFor(
     this,
     () =>
-      this.#following.isOn
+      this.#slot.hasSlot
         ? {
             server,
             station: this.listed.station.id,
-            apiKey: this.listed.station.is_public ? '' : keyOfTab(),
+            apiKey: this.listed.station.is_public ? '' : currentKey(),
             transports: ['websocket']
           }
         : null,
-    snapshot => this.#watch(snapshot)
+    snapshot => this.#dispatchStatusChange(snapshot)
   )
 
   override disconnectedCallback(): void {
@@ -61,18 +56,18 @@ export class StationCard extends LightElement {
     clearTimeout(this.#timer)
   }
 
-  /** Where it cannot be followed, nobody else draws its seconds. */
+  /** Updates the progress of a listed song every second; for a followed one, the follower does. */
   protected override updated(): void {
     clearTimeout(this.#timer)
-    const isAlone = this.#following.isOn && this.#station.progress === null && !this.isDoubted
-    if (isAlone && !document.hidden) this.#timer = setTimeout(() => this.requestUpdate(), 1_000)
+    const isUnfollowed = this.#slot.hasSlot && this.#followed.progress === null && !this.isListStale
+    if (isUnfollowed && !document.hidden) this.#timer = setTimeout(() => this.requestUpdate(), 1_000)
   }
 
   protected override render() {
     const snapshot = this.#snapshot()
     const np = snapshot.np ?? this.listed
     const { station, now_playing: playing, listeners } = np
-    const { kind, text } = statusLineOf(snapshot, zoneTime(station.timezone).time)
+    const { kind, text } = statusLineOf(snapshot, getZoneClock(station.timezone).formatTime)
     const { song } = playing
     return html`<article class="card" data-kind=${kind}>
       <song-cover .address=${song.art} .isPrivate=${!station.is_public}></song-cover>
@@ -80,7 +75,7 @@ export class StationCard extends LightElement {
         <h2 class="card-station">${this.#linkView(station)}</h2>
         <p class="state-line">
           <span class="eyebrow" data-kind=${kind}>${kind === 'plain' ? 'On the air' : text}</span>
-          <span class="card-listeners">${counted(listeners.total, 'listener')}</span>
+          <span class="card-listeners">${formatCount(listeners.total, 'listener')}</span>
         </p>
         ${keyed(
           playing.sh_id,
@@ -88,69 +83,45 @@ export class StationCard extends LightElement {
             <p class="card-artist">${song.artist}</p>`
         )}
         ${np.is_online ? progressView(this.#progress(np)) : nothing}
-        ${this.isOperated ? html`<spark-line .station=${station.id} .zone=${station.timezone}></spark-line>` : nothing}
+        ${this.isOperator ? html`<spark-line .station=${station.id} .zone=${station.timezone}></spark-line>` : nothing}
       </div>
     </article>`
   }
 
   #linkView({ name, shortcode, is_public: isPublic }: NowPlaying['station']) {
-    if (this.isOperated) return html`<a href=${stationAddress(shortcode)}>${name}</a>`
+    if (this.isOperator) return html`<a href=${stationLink(shortcode)}>${name}</a>`
     return isPublic ? html`<a href=${`public/${encodeURIComponent(shortcode)}`}>${name}</a>` : name
   }
 
-  /**
-   * What the station's own connection says, also that it is in doubt; without one the list, or what is newer.
-   */
+  /** The followed state, even if it is stale, if there is a connection or it is newer than the list; else the list. */
   #snapshot(): Snapshot {
-    const { snapshot } = this.#station
+    const { snapshot } = this.#followed
     if (snapshot.np !== null && (snapshot.via !== null || (snapshot.trueAtMs ?? 0) > this.listedAtMs))
       return snapshot
-    const status = this.isDoubted ? 'stale' : 'live'
+    const status = this.isListStale ? 'stale' : 'live'
     return { status, reason: null, via: null, np: this.listed, trueAtMs: this.listedAtMs }
   }
 
-  #progress(np: NowPlaying) {
-    const isListed = this.#station.snapshot.via === null && !this.isDoubted
-    return this.#station.progress ?? (isListed ? listedProgress(np, this.listedAtMs) : null)
+  #progress(np: NowPlaying): Progress | null {
+    const usesList = this.#followed.snapshot.via === null && !this.isListStale
+    return this.#followed.progress ?? (usesList ? listedProgress(np, this.listedAtMs) : null)
   }
 
-  #watch({ np, status }: Snapshot): void {
+  #dispatchStatusChange({ np, status }: Snapshot): void {
     if (np === null) return
-    const turn = `${status === 'live'} ${np.is_online} ${np.live.is_live}`
-    if (this.#turn !== '' && this.#turn !== turn)
-      this.dispatchEvent(new Event(stationTurned, { bubbles: true }))
-    this.#turn = turn
+    const next = `${status === 'live'} ${np.is_online} ${np.live.is_live}`
+    if (this.#status !== '' && this.#status !== next)
+      this.dispatchEvent(new Event(stationStatusChanged, { bubbles: true }))
+    this.#status = next
   }
 }
 
-/** The list of all stations that may be seen, `api/nowplaying`. */
-export const nowPlayingList = v.array(v.custom<NowPlaying>(np => isData({ np })))
-
 /**
- * Where the song of a listed station is, by the time that has passed since the list was read; null where its
- * length is not known, since nothing is said to have elapsed of it.
+ * The progress of a listed song, extrapolated from the time when the list was read. Null if the duration is unknown: the
+ * elapsed time is not reported then.
  */
 function listedProgress(np: NowPlaying, listedAtMs: number): Progress | null {
   const { played_at: playedAt, elapsed, duration } = np.now_playing
   if (duration === 0) return null
   return progressAt(np, (playedAt + elapsed) * 1_000 + Date.now() - listedAtMs)
-}
-
-/**
- * The public stations that the server wrote into the page; null where it did not, or they were taken before.
- */
-export function takeShown(): NowPlaying[] | null {
-  const element = document.querySelector('#shown')
-  element?.remove()
-  const { success, output } = v.safeParse(nowPlayingList, JSON.parse(element?.textContent ?? 'null'))
-  return success ? output : null
-}
-
-/**
- * What stands for the song that plays. Before the first song there may be a jingle, which listeners are not
- * shown.
- */
-export function titleOf({ now_playing: { sh_id: shId, song }, is_online: isOnline }: NowPlaying): string {
-  if (shId === 0 && isOnline) return 'A jingle'
-  return song.title || song.text
 }

@@ -1,115 +1,123 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
+import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { readFor } from '../api/poll-resource.ts'
-import { LightElement } from '../ui/light-element.ts'
-import { titlePage } from '../ui/page-title.ts'
+import { isData } from '../../client/message.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { buttonView } from '../ui/controls.ts'
+import { LightElement, setPageTitle } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
-import { stationAddress } from '../ui/route.ts'
-import { counted, number } from '../ui/text.ts'
-import { nowPlayingList, stationTurned, takeShown } from './station-card.ts'
+import { stationLink } from '../ui/route.ts'
+import { formatCount, formatNumber } from '../ui/text.ts'
+import { stationStatusChanged } from './station-card.ts'
 
-const everyMs = 15_000
-/** More are shown when they are asked for. */
-const shownAtFirst = 60
-/** Fewer are found by looking. */
-const searchedFrom = 13
+/** The cards shown at first, and added by each click on "Show more". */
+const pageSize = 60
+/** The search field appears from this number of stations on. */
+const minSearchable = 13
+/** More stations off the air are counted instead of named. */
+const maxNamedOffline = 5
 
-/** All stations that may be seen, and in one sentence how they are. */
+/** All visible stations, `api/nowplaying`. */
+const nowPlayingList = v.array(v.custom<NowPlaying>(np => isData({ np })))
+
+/** The cards of all visible stations, with a headline about their state. */
 export class StationsView extends LightElement {
   static override properties = {
-    isOperated: { attribute: false },
-    sought: { state: true },
-    isOnlySilent: { state: true },
-    shown: { state: true },
-    turns: { state: true }
+    isOperator: { attribute: false },
+    search: { state: true },
+    showsOnlyOffline: { state: true },
+    maxCards: { state: true },
+    statusChanges: { state: true }
   }
-  declare isOperated: boolean
-  declare sought: string
-  declare isOnlySilent: boolean
-  declare shown: number
-  declare turns: number
+  declare isOperator: boolean
+  declare search: string
+  declare showsOnlyOffline: boolean
+  declare maxCards: number
+  declare statusChanges: number
 
-  readonly #stations = readFor(this, {
+  readonly #stations = pollResource(this, {
     schema: nowPlayingList,
     path: () => 'api/nowplaying',
-    everyMs,
-    occasion: () => this.turns,
-    known: takeShown()
+    intervalMs: 15_000,
+    refreshKey: () => this.statusChanges,
+    initialValue: takeEmbeddedList()
   })
 
   constructor() {
     super()
-    this.isOperated = false
-    this.sought = ''
-    this.isOnlySilent = false
-    this.shown = shownAtFirst
-    this.turns = 0
-    this.addEventListener(stationTurned, () => this.turns++)
+    this.isOperator = false
+    this.search = ''
+    this.showsOnlyOffline = false
+    this.maxCards = pageSize
+    this.statusChanges = 0
+    this.addEventListener(stationStatusChanged, () => this.statusChanges++)
   }
 
   protected override render() {
-    const { value, trouble } = this.#stations
+    const { value, error } = this.#stations
     if (value === null)
       return html`<h1 class="headline" tabindex="-1">Stations</h1>
         ${errorView(this.#stations)}`
-    const found = value.filter(np => isFound(np, this.sought) && !(this.isOnlySilent && np.is_online))
+    const found = value.filter(np => matches(np, this.search) && !(this.showsOnlyOffline && np.is_online))
+    const emptyText = this.showsOnlyOffline ? 'No matching station is off the air.' : 'No station matches.'
     return html`
       <header class="overview">
-        <h1 class="headline" tabindex="-1">${headline(value)}</h1>
-        <p class="overview-text">${this.#silentView(value)}${audience(value)}</p>
-        ${value.length < searchedFrom ? nothing : this.#searchView()}
+        <h1 class="headline" tabindex="-1">${describeStations(value)}</h1>
+        <p class="overview-text">${this.#offlineView(value)}${describeAudience(value)}</p>
+        ${value.length < minSearchable ? nothing : this.#searchView()}
       </header>
-      ${trouble === null ? nothing : errorView(this.#stations)}
+      ${error === null ? nothing : errorView(this.#stations)}
       <ul class="cards" aria-label="Stations">
         ${repeat(
-          found.slice(0, this.shown),
+          found.slice(0, this.maxCards),
           ({ station }) => station.id,
           np =>
             html`<li>
               <station-card
                 .listed=${np}
                 .listedAtMs=${this.#stations.readAtMs}
-                .isDoubted=${trouble !== null}
-                .isOperated=${this.isOperated}
+                .isListStale=${error !== null}
+                .isOperator=${this.isOperator}
               ></station-card>
             </li>`
         )}
       </ul>
-      ${found.length === 0 && value.length > 0 ? html`<p class="quiet">${this.isOnlySilent ? 'No such station is silent.' : 'No station is called so.'}</p>` : nothing}
+      ${found.length === 0 && value.length > 0 ? html`<p class="quiet">${emptyText}</p>` : nothing}
       ${
-        found.length > this.shown
-          ? html`<button type="button" class="button" @click=${() => (this.shown += shownAtFirst)}>
-              Show more of ${counted(found.length, 'station')}
-            </button>`
+        found.length > this.maxCards
+          ? buttonView(
+              `Show more of ${formatCount(found.length, 'station')}`,
+              () => (this.maxCards += pageSize)
+            )
           : nothing
       }
     `
   }
 
   protected override updated(): void {
-    titlePage(this.#stations.value === null ? 'Stations' : headline(this.#stations.value))
+    setPageTitle(this.#stations.value === null ? 'Stations' : describeStations(this.#stations.value))
   }
 
-  #silentView(stations: readonly NowPlaying[]) {
-    const silent = stations.filter(np => !np.is_online)
-    if (silent.length === 0 && !this.isOnlySilent) return nothing
-    if (silent.length > 5 || this.isOnlySilent)
+  #offlineView(stations: readonly NowPlaying[]) {
+    const offline = stations.filter(np => !np.is_online)
+    if (offline.length === 0 && !this.showsOnlyOffline) return nothing
+    if (offline.length > maxNamedOffline || this.showsOnlyOffline)
       return html`<button
           type="button"
           class="link"
-          aria-pressed=${this.isOnlySilent}
-          @click=${() => (this.isOnlySilent = !this.isOnlySilent)}
+          aria-pressed=${this.showsOnlyOffline}
+          @click=${() => (this.showsOnlyOffline = !this.showsOnlyOffline)}
         >
-          Silent: ${number(silent.length)}</button
-        >${this.isOnlySilent ? ', only those are shown' : ''}. `
-    const names = silent.map(({ station: { name, shortcode } }) =>
-      this.isOperated
-        ? html`<a href=${stationAddress(shortcode)}><bdi>${name}</bdi></a>`
-        : html`<bdi>${name}</bdi>`
-    )
-    return html`Silent: ${names.map((name, index) => html`${index === 0 ? '' : ', '}${name}`)}. `
+          Off the air: ${formatNumber(offline.length)}</button
+        >${this.showsOnlyOffline ? ' (only these are shown)' : ''}. `
+    const names = offline.map(({ station: { name, shortcode } }, index) => {
+      const nameView = html`<bdi>${name}</bdi>`
+      const link = this.isOperator ? html`<a href=${stationLink(shortcode)}>${nameView}</a>` : nameView
+      return html`${index === 0 ? '' : ', '}${link}`
+    })
+    return html`Off the air: ${names}. `
   }
 
   #searchView() {
@@ -119,28 +127,36 @@ export class StationsView extends LightElement {
       aria-label="Find a station"
       placeholder="Find a station"
       @input=${({ target }: Event) => {
-        if (target instanceof HTMLInputElement) this.sought = target.value
+        if (target instanceof HTMLInputElement) this.search = target.value
       }}
     />`
   }
 }
 
-function headline(stations: readonly NowPlaying[]): string {
-  const silent = stations.filter(np => !np.is_online).length
-  if (stations.length === 0) return 'No stations yet'
-  if (stations.length === 1) return silent === 0 ? 'On the air' : 'Off the air'
-  if (silent === 0) return `All ${stations.length} stations are on the air`
-  if (silent === stations.length) return 'All stations are off the air'
-  return `${stations.length - silent} of ${stations.length} stations are on the air`
+/** Takes the list of public stations out of the page; null if the server did not embed it or it was taken before. */
+function takeEmbeddedList(): NowPlaying[] | null {
+  const element = document.querySelector('#shown')
+  element?.remove()
+  const { success, output } = v.safeParse(nowPlayingList, JSON.parse(element?.textContent ?? 'null'))
+  return success ? output : null
 }
 
-function audience(stations: readonly NowPlaying[]): string {
+function describeStations(stations: readonly NowPlaying[]): string {
+  const online = stations.filter(np => np.is_online).length
+  if (stations.length === 0) return 'No stations yet'
+  if (stations.length === 1) return online === 1 ? 'On the air' : 'Off the air'
+  if (online === stations.length) return `All ${stations.length} stations are on the air`
+  if (online === 0) return 'All stations are off the air'
+  return `${online} of ${stations.length} stations are on the air`
+}
+
+function describeAudience(stations: readonly NowPlaying[]): string {
   const listeners = stations.reduce((sum, np) => sum + np.listeners.total, 0)
   const live = stations.filter(np => np.live.is_live).length
-  return `${counted(listeners, 'listener')}${live === 0 ? '' : `, ${counted(live, 'live show')}`}.`
+  return `${formatCount(listeners, 'listener')}${live === 0 ? '' : `, ${formatCount(live, 'live show')}`}.`
 }
 
-function isFound({ station: { name, shortcode } }: NowPlaying, sought: string): boolean {
-  const words = sought.trim().toLowerCase()
-  return name.toLowerCase().includes(words) || shortcode.toLowerCase().includes(words)
+function matches({ station: { name, shortcode } }: NowPlaying, search: string): boolean {
+  const text = search.trim().toLowerCase()
+  return name.toLowerCase().includes(text) || shortcode.toLowerCase().includes(text)
 }

@@ -1,11 +1,13 @@
 import type { ReactiveControllerHost } from 'lit'
 
-/** Whether an element is, or is about to be, in sight. Draws it again when that changes. */
-export function seenFor(host: ReactiveControllerHost & Element): { readonly isSeen: boolean } {
-  let isSeen = false
+import { openSemaphore } from './semaphore.ts'
+
+/** Tracks whether an element is in the viewport or within 200 pixels of it. The host is updated after a change. */
+export function trackVisibility(host: ReactiveControllerHost & Element): { readonly isVisible: boolean } {
+  let isVisible = false
   const observer = new IntersectionObserver(
     entries => {
-      isSeen = entries.at(-1)?.isIntersecting ?? false
+      isVisible = entries.at(-1)?.isIntersecting ?? false
       host.requestUpdate()
     },
     { rootMargin: '200px' }
@@ -15,8 +17,56 @@ export function seenFor(host: ReactiveControllerHost & Element): { readonly isSe
     hostDisconnected: () => observer.disconnect()
   })
   return {
-    get isSeen() {
-      return isSeen
+    get isVisible() {
+      return isVisible
+    }
+  }
+}
+
+/** An element must be visible for this long before it gets a slot, and keeps the slot for a while after. */
+const acquireDelayMs = 300
+const releaseDelayMs = 5_000
+/** Each followed station takes a connection. */
+const followSlots = openSemaphore(24)
+
+/** Limits how many visible elements follow a station. The host is updated when it gets or loses a slot. */
+export function trackFollowSlot(host: ReactiveControllerHost & Element): { readonly hasSlot: boolean } {
+  const visibility = trackVisibility(host)
+  let hasSlot = false
+  let wasVisible = false
+  let release: (() => void) | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  function acquireSlot(): void {
+    release ??= followSlots.acquire(() => {
+      hasSlot = true
+      host.requestUpdate()
+    })
+  }
+
+  function releaseSlot(): void {
+    hasSlot = false
+    release?.()
+    release = null
+    host.requestUpdate()
+  }
+
+  host.addController({
+    hostUpdate: () => {
+      if (visibility.isVisible === wasVisible) return
+      wasVisible = visibility.isVisible
+      clearTimeout(timer)
+      timer = wasVisible ? setTimeout(acquireSlot, acquireDelayMs) : setTimeout(releaseSlot, releaseDelayMs)
+    },
+    hostDisconnected: () => {
+      clearTimeout(timer)
+      wasVisible = false
+      releaseSlot()
+    }
+  })
+  return {
+    get hasSlot() {
+      return hasSlot
     }
   }
 }

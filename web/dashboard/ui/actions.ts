@@ -1,53 +1,78 @@
 import { html, type ReactiveControllerHost, render } from 'lit'
 
-import { notify, refusalNotice } from './notice.ts'
+import { toApiError } from '../api/api-error.ts'
 
-/** What an element does for an operator. */
-export interface PendingAction {
-  /** The name of what is under way; null: nothing is. */
-  readonly underWay: string | null
-  /**
-   * Does it, unless something is under way; says how it went. What `work` gives is said, if it is not empty.
-   */
-  readonly act: (name: string, work: () => Promise<string>) => Promise<void>
+/** A message to the operator that appears for a few seconds; errors stay until they are closed. */
+export interface Notice {
+  readonly text: string
+  readonly isError: boolean
+  /** Removed when the server responds again. */
+  readonly isConnectionError?: boolean
 }
 
-/** Lets an element do one thing at a time, and draws it again when one begins and ends. */
-export function actionFor(host: ReactiveControllerHost & EventTarget): PendingAction {
-  let underWay: string | null = null
+/** Dispatched by an element that has a notice; `detail` is the notice. */
+export const noticeEvent = 'cuewire-notice'
+
+declare global {
+  interface DocumentEventMap {
+    [noticeEvent]: CustomEvent<Notice>
+  }
+}
+
+export function notify(element: EventTarget, notice: Notice): void {
+  element.dispatchEvent(new CustomEvent(noticeEvent, { detail: notice, bubbles: true }))
+}
+
+export function notifyError(element: EventTarget, error: unknown): void {
+  const { message, status } = toApiError(error)
+  notify(element, { text: message, isError: true, isConnectionError: status === 0 })
+}
+
+/** Runs the actions of an element, one at a time. */
+export interface ActionRunner {
+  /** The name of the action in flight; null if there is none. */
+  readonly inFlight: string | null
+  /**
+   * Runs `work`, unless an action is in flight or the operator answers `question` with no. Notifies the operator of the
+   * message that it returns, unless that is empty, and of errors.
+   */
+  readonly run: (name: string, work: () => Promise<string>, question?: Question | null) => Promise<void>
+}
+
+/** Creates the action runner of a host, which is updated when an action starts and ends. */
+export function trackActions(host: ReactiveControllerHost & EventTarget): ActionRunner {
+  let inFlight: string | null = null
   return {
-    get underWay() {
-      return underWay
+    get inFlight() {
+      return inFlight
     },
-    act: async (name, work) => {
-      if (underWay !== null) return
-      underWay = name
+    run: async (name, work, question = null) => {
+      if (question !== null && !(await confirmAction(question))) return
+      if (inFlight !== null) return
+      inFlight = name
       host.requestUpdate()
       try {
-        const said = await work()
-        if (said !== '') notify(host, { text: said, isBad: false })
+        const message = await work()
+        if (message !== '') notify(host, { text: message, isError: false })
       } catch (error) {
-        notify(host, refusalNotice(error))
+        notifyError(host, error)
       } finally {
-        underWay = null
+        inFlight = null
         host.requestUpdate()
       }
     }
   }
 }
 
-interface Choice {
+export interface Question {
   readonly title: string
   readonly text: string
-  /** What the button says that does it. */
+  /** The label of the button that confirms. */
   readonly verb: string
 }
 
-/**
- * Asks before something is done that cannot be undone; once `signal` is aborted there is nothing to ask any
- * more.
- */
-export function confirmed({ title, text, verb }: Choice, signal?: AbortSignal): Promise<boolean> {
+/** Asks in a dialog. Returns false if the operator cancels or `signal` is aborted. */
+export function confirmAction({ title, text, verb }: Question, signal?: AbortSignal): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'confirm-title')

@@ -1,81 +1,89 @@
 import type { ReactiveControllerHost } from 'lit'
 import uPlot from 'uplot'
 
-import { columnsOf, dayOf } from './chart-columns.ts'
-import type { Series } from './listener-series.ts'
+import { dayRange, type ListenerSeries, toChartColumns } from './listener-series.ts'
 
-/** A chart of listeners: what it shows, asked for at every drawing of its element, and how. */
-export interface ChartWish {
-  readonly series: () => Series | null
-  /** The range of a day is added. */
-  readonly options: () => Omit<uPlot.Options, 'width'>
+export interface ChartOptions {
+  /** The data, evaluated at every update of the host. */
+  readonly series: () => ListenerSeries | null
+  /** The rest of the options; the size, the line and the range of the time axis are added. */
+  readonly options: () => Omit<uPlot.Options, 'width' | 'series' | 'legend'>
 }
 
 /**
- * Keeps a chart in the element `.chart` below a host. It has the width of that, and is drawn again when that,
- * the points or the colour scheme change.
+ * Keeps a chart of listeners in the element `.chart` below a host. It is as wide as that element, and is drawn again
+ * when the width, the data or the color scheme changes.
  */
-export function chartFor(host: ReactiveControllerHost & Element, { series, options }: ChartWish): void {
+export function attachChart(host: ReactiveControllerHost & Element, { series, options }: ChartOptions): void {
   let plot: uPlot | null = null
-  let drawn: Series | null = null
+  let drawn: ListenerSeries | null = null
   let frame: HTMLElement | null = null
-  const sizes = new ResizeObserver(fit)
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  const resizes = new ResizeObserver(fit)
+  const colorScheme = matchMedia('(prefers-color-scheme: dark)')
   const redraw = () => plot?.redraw(false, true)
 
   function fit(): void {
     const width = frame?.clientWidth ?? 0
     if (frame === null || drawn === null || width === 0) return
-    if (plot === null) plot = new uPlot(optionsFor(width), columnsOf(drawn.points, drawn.step), frame)
+    if (plot === null) plot = new uPlot(plotOptions(width), toChartColumns(drawn), frame)
     else if (width !== plot.width) plot.setSize({ width, height: plot.height })
   }
 
-  function optionsFor(width: number): uPlot.Options {
-    const wished = options()
-    return { ...wished, width, scales: { ...wished.scales, x: { time: true, range: day } } }
-  }
+  const timeRange = () => dayRange(drawn ?? { points: [], step: 0 }, Date.now() / 1_000)
 
-  function day(): [number, number] {
-    return dayOf(drawn?.points ?? [], drawn?.step ?? 0, Date.now() / 1_000)
+  function plotOptions(width: number): uPlot.Options {
+    const given = options()
+    return {
+      ...given,
+      width,
+      legend: { show: false },
+      scales: { ...given.scales, x: { time: true, range: timeRange } },
+      series: [
+        {},
+        {
+          stroke: readColor(host, 'line'),
+          fill: readColor(host, 'area'),
+          width: 1.5,
+          ...(steps === undefined ? {} : { paths: steps }),
+          points: { show: false }
+        }
+      ]
+    }
   }
 
   function draw(): void {
     const found = host.querySelector('.chart')
     if (frame === null && found instanceof HTMLElement) {
       frame = found
-      sizes.observe(frame)
+      resizes.observe(frame)
     }
     const next = series()
     if (next === null || next === drawn) return
     drawn = next
-    plot?.setData(columnsOf(next.points, next.step))
+    plot?.setData(toChartColumns(next))
     fit()
   }
 
   host.addController({
     hostConnected: () => {
-      scheme.addEventListener('change', redraw)
-      if (frame !== null) sizes.observe(frame)
+      colorScheme.addEventListener('change', redraw)
+      if (frame !== null) resizes.observe(frame)
     },
     hostUpdated: draw,
     hostDisconnected: () => {
-      scheme.removeEventListener('change', redraw)
-      sizes.disconnect()
+      colorScheme.removeEventListener('change', redraw)
+      resizes.disconnect()
       plot?.destroy()
       plot = null
     }
   })
 }
 
+/** Draws each value over the step that it ends. */
 const steps = uPlot.paths.stepped?.({ align: -1 })
 
-/** Each value is drawn over the step that it ends. */
-export const stepped = steps === undefined ? {} : { paths: steps }
-
-/** A colour of the page, as a chart needs it: that of the element `.ink-{name}` below the host. */
-export function inkOf(host: Element, name: string): () => string {
-  return () => {
-    const element = host.querySelector(`.ink-${name}`)
-    return element === null ? 'gray' : getComputedStyle(element).color
-  }
+/** Reads a color of the page from the element `.ink-{name}` below the host. */
+export const readColor = (host: Element, name: string) => (): string => {
+  const element = host.querySelector(`.ink-${name}`)
+  return element === null ? 'gray' : getComputedStyle(element).color
 }

@@ -1,21 +1,41 @@
-import { LitElement } from 'lit'
+import { LitElement, type PropertyDeclarations } from 'lit'
 
-/**
- * An element that draws into the document itself: one style sheet is for all, and labels find what they name.
- */
+import { isolateBidi } from './text.ts'
+import { getZoneClock, type ZoneClock } from './time.ts'
+
+/** An element without a shadow root: all elements share one style sheet, and labels can refer to other elements. */
 export class LightElement extends LitElement {
   protected override createRenderRoot(): this {
     return this
   }
 }
 
-/**
- * Letters that are written from right to left, and the marks that turn the direction of what follows them.
- */
-const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/
-const isolating = /[\u2066-\u2069]/g
+/** A part of the page of one station. */
+export class StationElement extends LightElement {
+  static override properties: PropertyDeclarations = {
+    station: { attribute: false },
+    zone: { attribute: false },
+    refreshKey: { attribute: false }
+  }
+  /** The id or short name. */
+  declare station: string | number
+  /** The time zone; set on elements that show times. */
+  declare zone: string
+  /** A new value means that the data of the station may have changed. */
+  declare refreshKey: string
 
-/** A name as part of a sentence, which it must not turn round. */
-export function isolated(name: string): string {
-  return turning.test(name) ? `\u2068${name.replace(isolating, '')}\u2069` : name
+  /** The path of the station in the API. */
+  protected get path(): string {
+    return `api/station/${encodeURIComponent(this.station)}`
+  }
+
+  protected get clock(): ZoneClock {
+    return getZoneClock(this.zone)
+  }
+}
+
+/** Sets the title of the page, which tabs and bookmarks show. */
+export function setPageTitle(text: string): void {
+  const title = `${isolateBidi(text)} · Cuewire`
+  if (document.title !== title) document.title = title
 }

@@ -1,21 +1,50 @@
 import * as v from 'valibot'
 
-const whole = v.number()
+const count = v.number()
 
-/** How many listened when, `api/station/{id}/listeners/series`. */
+/** Listener counts by time, `api/station/{id}/listeners/series`. */
 export const listenerSeries = v.object({
-  step: whole,
-  points: v.array(v.object({ at: whole, total: whole, most: whole, fewest: whole }))
+  step: count,
+  points: v.array(v.object({ at: count, total: count, most: count, fewest: count }))
 })
-export type Series = v.InferOutput<typeof listenerSeries>
-export type Points = Series['points']
+export type ListenerSeries = v.InferOutput<typeof listenerSeries>
+type Points = ListenerSeries['points']
 
-/** What a chart shows, in a sentence, for those who do not see it. */
-export function summaryOf(points: Points, timeOf: (seconds: number) => string): string {
+/** Describes a chart in a sentence, for screen readers. */
+export function summarizeSeries(points: Points, formatTime: (seconds: number) => string): string {
   const [first] = points
   const last = points.at(-1)
-  if (first === undefined || last === undefined) return 'Nobody counted listeners yet'
+  if (first === undefined || last === undefined) return 'No listener data yet'
   const peak = points.reduce((most, point) => (point.most > most.most ? point : most), first)
   const low = points.reduce((least, point) => (point.fewest < least.fewest ? point : least), first)
-  return `Listeners since ${timeOf(first.at)}: ${last.total} now, at most ${peak.most} at ${timeOf(peak.at)}, at least ${low.fewest} at ${timeOf(low.at)}`
+  return `Listeners since ${formatTime(first.at)}: ${last.total} now, peak ${peak.most} at ${formatTime(peak.at)}, minimum ${low.fewest} at ${formatTime(low.at)}`
+}
+
+/** Times, and the listeners at each. */
+type ChartColumns = [number[], (number | null)[]]
+
+/** Converts points to chart columns. Each count is drawn over the step that it ends; steps without data are gaps. */
+export function toChartColumns({ points, step }: ListenerSeries): ChartColumns {
+  const columns: ChartColumns = [[], []]
+  const add = (at: number, total: number | null) => {
+    columns[0].push(at)
+    columns[1].push(total)
+  }
+  let end: number | null = null
+  for (const { at, total } of points) {
+    if (end !== null && at > end) add((end + at) / 2, null)
+    if (end === null || at > end) add(at, total)
+    end = at + step
+    add(end, total)
+  }
+  return columns
+}
+
+const daySeconds = 86_400
+
+/** The range of the time axis: 24 hours to the end of the last step, or to now if there are no points. */
+export function dayRange({ points, step }: ListenerSeries, nowSeconds: number): [number, number] {
+  const last = points.at(-1)
+  const end = last === undefined ? nowSeconds : last.at + step
+  return [end - daySeconds, end]
 }

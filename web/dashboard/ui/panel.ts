@@ -1,23 +1,39 @@
 import { html, nothing } from 'lit'
 
-import type { Reading } from '../api/poll-resource.ts'
-import { agoText } from './text.ts'
+import type { PolledResource } from '../api/poll-resource.ts'
+import { buttonView } from './controls.ts'
+import { formatAge } from './text.ts'
 
-/** Stands where something is read: that it is not there yet, or why it is not, or that it is old. */
-export function errorView({
-  value,
-  trouble,
-  readAtMs,
-  again
-}: Pick<Reading<unknown>, 'value' | 'trouble' | 'readAtMs' | 'again'>) {
-  if (trouble === null) return value === null ? html`<p class="quiet" aria-busy="true">…</p>` : nothing
-  if (trouble.status === 403) return refusedView
-  const age = value === null ? '' : ` This was read ${agoText(readAtMs / 1_000)}.`
+type ResourceState = Pick<PolledResource<unknown>, 'value' | 'error' | 'readAtMs' | 'refresh'>
+
+interface PanelOptions {
+  readonly id: string
+  readonly title: string
+  readonly resource: ResourceState
+  /** Shown instead of an empty list; '' if the list is not empty. */
+  readonly emptyText?: string
+  /** Shown beside the title. */
+  readonly actions?: unknown
+}
+
+/** A titled section that shows a resource. */
+export function panelView({ id, title, resource, emptyText = '', actions }: PanelOptions, content: unknown) {
+  const heading = html`<h2 class="heading" id=${id}>${title}</h2>`
+  return html`<section class="panel" aria-labelledby=${id}>
+    ${actions === undefined ? heading : html`<header class="panel-head">${heading} ${actions}</header>`}
+    ${errorView(resource)} ${emptyText === '' ? nothing : html`<p class="quiet">${emptyText}</p>`} ${content}
+  </section>`
+}
+
+/** Says that a resource is loading, failed to load or is out of date; otherwise nothing. */
+export function errorView({ value, error, readAtMs, refresh }: ResourceState) {
+  if (error === null) return value === null ? html`<p class="quiet" aria-busy="true">…</p>` : nothing
+  if (error.status === 403) return forbiddenView
+  const age = value === null ? '' : ` Last updated ${formatAge(readAtMs / 1_000)}.`
   return html`<p class="trouble">
-    ${trouble.message}${age}
-    <button type="button" class="link" @click=${() => void again()}>Try again</button>
+    ${error.message}${age} ${buttonView('Try again', refresh, { style: 'link' })}
   </p>`
 }
 
-/** Stands where a key has no right to look. */
-export const refusedView = html`<p class="trouble">This key may not see this.</p>`
+/** Shown in place of what the key has no permission to view. */
+export const forbiddenView = html`<p class="trouble">This API key does not have permission to view this.</p>`

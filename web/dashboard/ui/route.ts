@@ -1,24 +1,26 @@
-export const sections = ['now', 'schedule', 'hooks', 'streamers'] as const
+const sections = ['now', 'schedule', 'hooks', 'streamers'] as const
 export type Section = (typeof sections)[number]
 
-/** What is looked at; it stands behind the `#` of the address, so that the browser's buttons work. */
+/** The view that the fragment of the URL names. */
 export type Route =
   | { readonly view: 'stations' }
-  | { readonly view: 'none' }
+  | { readonly view: 'not-found' }
   | { readonly view: 'station'; readonly station: string; readonly section: Section }
 
 export function parseRoute(hash: string): Route {
   const path = hash.replace(/^#/, '')
   if (path === '' || path === '/') return { view: 'stations' }
-  const [, view, name = '', section = '', ...rest] = path.split('/')
-  const known = sections.find(each => each === (section || 'now'))
-  if (view !== 'station' || name === '' || known === undefined || rest.length > 0) return { view: 'none' }
+  const [, view, name = '', sectionName = '', ...rest] = path.split('/')
+  const section = sections.find(each => each === (sectionName || 'now'))
+  if (view !== 'station' || name === '' || section === undefined || rest.length > 0)
+    return { view: 'not-found' }
   try {
-    return { view, station: decodeURIComponent(name), section: known }
+    return { view, station: decodeURIComponent(name), section }
   } catch {
-    return { view: 'none' }
+    return { view: 'not-found' }
   }
 }
 
-export const stationAddress = (station: string, section: Section = 'now'): string =>
+/** The link to a station. */
+export const stationLink = (station: string, section: Section = 'now'): string =>
   `#/station/${encodeURIComponent(station)}${section === 'now' ? '' : `/${section}`}`

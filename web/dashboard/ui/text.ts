@@ -1,26 +1,34 @@
-const whole = new Intl.NumberFormat()
+const numberFormat = new Intl.NumberFormat()
+
+/** `1,204` */
+export const formatNumber = (count: number): string => numberFormat.format(count)
 
 /** `1 listener`, `1,204 listeners` */
-export function counted(count: number, unit: string, units = `${unit}s`): string {
-  return `${whole.format(count)} ${count === 1 ? unit : units}`
-}
+export const formatCount = (count: number, singular: string, plural = `${singular}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? singular : plural}`
 
-export const number = (count: number): string => whole.format(count)
-
-const spans = [
+const units = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60]
 ] as const
 
-/** How long something lasts, in its largest unit: `3 hours`. */
-export function durationText(seconds: number): string {
-  const [unit, size] = spans.find(([, each]) => seconds >= each) ?? (['second', 1] as const)
-  return counted(Math.max(0, Math.floor(seconds / size)), unit)
+/** A duration in its largest unit, rounded down: `3 hours`. */
+export function formatDuration(seconds: number): string {
+  const [unit, size] = units.find(([, each]) => seconds >= each) ?? (['second', 1] as const)
+  return formatCount(Math.max(0, Math.floor(seconds / size)), unit)
 }
 
-/** `2 minutes ago`, by the clock of this machine. */
-export function agoText(seconds: number): string {
-  const passed = Date.now() / 1_000 - seconds
-  return passed < 10 ? 'just now' : `${durationText(passed)} ago`
+/** `2 minutes ago`, from Unix seconds and the clock of this machine. */
+export function formatAge(seconds: number): string {
+  const ageSeconds = Date.now() / 1_000 - seconds
+  return ageSeconds < 10 ? 'just now' : `${formatDuration(ageSeconds)} ago`
 }
+
+/** Right-to-left letters, and the characters that change the direction of the text after them. */
+const bidi = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/
+const isolates = /[\u2066-\u2069]/g
+
+/** Wraps a name in Unicode isolates, so that it cannot change the direction of the sentence around it. */
+export const isolateBidi = (name: string): string =>
+  bidi.test(name) ? `\u2068${name.replace(isolates, '')}\u2069` : name

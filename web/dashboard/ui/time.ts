@@ -1,50 +1,46 @@
-/*
- * Times as the clocks of a station show them: operators plan by these, wherever they are.
- */
-
-/** How times of one zone are written. */
-export interface ZoneTime {
+/** Formats times in the time zone of a station. */
+export interface ZoneClock {
   readonly zone: string
-  /** `14:05`, in the visitor's way; with the day where that is not today. */
-  readonly time: (seconds: number) => string
+  /** `14:05` in the visitor's locale, from Unix seconds; with the weekday unless it is today. */
+  readonly formatTime: (seconds: number) => string
   /** `2026-11-22` */
-  readonly date: (ms: number) => string
+  readonly formatDate: (ms: number) => string
   /** Minutes since midnight. */
-  readonly minutes: (ms: number) => number
+  readonly minuteOfDay: (ms: number) => number
 }
 
-const known = new Map<string, ZoneTime>()
+const clocks = new Map<string, ZoneClock>()
 
-/** The clock of a zone, which is made once. One that browsers do not know is shown as UTC. */
-export function zoneTime(zone: string): ZoneTime {
-  const found = known.get(zone) ?? make(zone)
-  known.set(zone, found)
-  return found
+/** Returns the clock of a zone; a zone unknown to the browser is shown as UTC. */
+export function getZoneClock(zone: string): ZoneClock {
+  const clock = clocks.get(zone) ?? createZoneClock(zone)
+  clocks.set(zone, clock)
+  return clock
 }
 
-function make(zone: string): ZoneTime {
-  const timeZone = isZone(zone) ? zone : 'UTC'
-  const shape = { timeZone, ...clockShape() }
-  const time = new Intl.DateTimeFormat(undefined, shape)
-  const dayAndTime = new Intl.DateTimeFormat(undefined, { ...shape, weekday: 'short' })
-  // Swedish is written as dates are sorted.
+function createZoneClock(zone: string): ZoneClock {
+  const timeZone = isKnownZone(zone) ? zone : 'UTC'
+  const options = { timeZone, ...hourOptions() }
+  const time = new Intl.DateTimeFormat(undefined, options)
+  const dayAndTime = new Intl.DateTimeFormat(undefined, { ...options, weekday: 'short' })
+  // The Swedish locale formats dates as ISO 8601.
   const date = new Intl.DateTimeFormat('sv-SE', { timeZone })
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' })
   return {
     zone: timeZone,
-    time: seconds => {
+    formatTime: seconds => {
       const isToday = date.format(seconds * 1_000) === date.format(Date.now())
       return (isToday ? time : dayAndTime).format(seconds * 1_000)
     },
-    date: ms => date.format(ms),
-    minutes: ms => {
+    formatDate: ms => date.format(ms),
+    minuteOfDay: ms => {
       const [hours = 0, minutes = 0] = clock.format(ms).split(':').map(Number)
       return hours * 60 + minutes
     }
   }
 }
 
-function isZone(zone: string): boolean {
+function isKnownZone(zone: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== ''
   } catch {
@@ -52,17 +48,25 @@ function isZone(zone: string): boolean {
   }
 }
 
-/**
- * How a time of day is written where people count twelve hours (`2:05 PM`), and where they count all
- * (`02:05`).
- */
-export function clockShape(locale?: string): Intl.DateTimeFormatOptions {
+/** One-digit hours in locales with a 12-hour clock (`2:05 PM`), two digits in others (`02:05`). */
+function hourOptions(locale?: string): Intl.DateTimeFormatOptions {
   const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
   return { hour: hour12 === true ? 'numeric' : '2-digit', minute: '2-digit' }
 }
 
-/** What people call a time zone: `Comod Rivadavia` of `America/Argentina/ComodRivadavia`. */
-export function placeName(zone: string): string {
-  const last = zone.split('/').at(-1) ?? zone
-  return last.replaceAll('_', ' ').replace(/(?<!\bMc)(?<=[a-z])(?=[A-Z])/g, ' ')
+const minuteFormats = new Map<string, Intl.DateTimeFormat>()
+
+/** Formats minutes since midnight: `14:05`, `2:05 PM`. */
+export function formatMinutes(minutes: number, locale?: string): string {
+  const format =
+    minuteFormats.get(locale ?? '') ??
+    new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...hourOptions(locale) })
+  minuteFormats.set(locale ?? '', format)
+  return format.format(minutes * 60_000)
+}
+
+/** The city of a time zone: `Comod Rivadavia` for `America/Argentina/ComodRivadavia`. */
+export function formatZoneName(zone: string): string {
+  const city = zone.split('/').at(-1) ?? zone
+  return city.replaceAll('_', ' ').replace(/(?<!\bMc)(?<=[a-z])(?=[A-Z])/g, ' ')
 }

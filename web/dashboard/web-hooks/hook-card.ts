@@ -1,237 +1,177 @@
 import { html, nothing } from 'lit'
 
-import { callApi, done } from '../api/call-api.ts'
-import { readFor } from '../api/poll-resource.ts'
-import { actionFor, confirmed } from '../ui/actions.ts'
-import { chipView } from '../ui/chip-view.ts'
-import { isolated, LightElement } from '../ui/light-element.ts'
+import { callAction, callApi } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { trackActions } from '../ui/actions.ts'
+import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { errorView } from '../ui/panel.ts'
-import { counted } from '../ui/text.ts'
-import { zoneTime } from '../ui/time.ts'
-import { againView } from './hook-trouble.ts'
+import { formatCount, isolateBidi } from '../ui/text.ts'
+import { HookElement } from './hook-element.ts'
 import {
-  answerText,
-  attemptText,
   deliveries,
   type Delivery,
   deliveryChip,
-  type Hook,
+  describeFailure,
+  findLastAttempted,
+  formatResponse,
+  formatTriggers,
   hookChip,
-  lastAttempted,
   testResult,
-  type TestResult,
-  triggersText
+  type TestResult
 } from './hook.ts'
 
-const everyMs = 5_000
-const rowsAtFirst = 5
-/** How many more are shown each time they are asked for. */
-const rowsMore = 25
-const rowsAtMost = 500
-/** The event that a hook is another one than it was. */
+const initialRows = 5
+/** The rows that each click on "More" adds. */
+const moreRows = 25
+const maxRows = 500
+/** A test may try the receiver several times. */
+const testTimeoutMs = 45_000
+
+/** Dispatched when a hook was enabled or disabled. */
 export const hookChanged = 'cuewire-hook-changed'
 
-/** A receiver may take its time, and may be asked more than once. */
-const testMs = 45_000
+const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
 
-const sentAgain = new Set(['failed', 'expired', 'cancelled'])
-
-/** A web hook: how it is, what it was told last, and a button that tries it. */
-export class HookCard extends LightElement {
-  static override properties = {
-    station: { attribute: false },
-    zone: { attribute: false },
-    hook: { attribute: false },
-    mayTell: { attribute: false },
-    rows: { state: true },
-    tested: { state: true }
-  }
-  declare station: string
-  declare zone: string
-  declare hook: Hook
-  declare mayTell: boolean
+/** A web hook with its deliveries, a test, and a switch. */
+export class HookCard extends HookElement {
+  static override properties = { rows: { state: true }, testResult: { state: true } }
   declare rows: number
-  declare tested: TestResult | null
+  declare testResult: TestResult | null
 
-  readonly #acting = actionFor(this)
-  readonly #deliveries = readFor(this, {
+  readonly #actions = trackActions(this)
+  readonly #deliveries = pollResource(this, {
     schema: deliveries,
-    path: () => `${this.#path}/deliveries?per_page=${this.rows}`,
-    everyMs,
-    occasion: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
+    path: () => `${this.hookPath}/deliveries?per_page=${this.rows}`,
+    intervalMs: 5_000,
+    refreshKey: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
   })
 
   constructor() {
     super()
-    this.rows = rowsAtFirst
-    this.tested = null
+    this.rows = initialRows
+    this.testResult = null
   }
 
-  get #path(): string {
-    return `api/station/${encodeURIComponent(this.station)}/webhook/${this.hook.id}`
+  get #title(): string {
+    return this.hook.name || this.hook.type
   }
 
   protected override render() {
-    const { id, name, type, triggers, state } = this.hook
-    const last = lastAttempted(this.#deliveries.value?.rows ?? [])
-    const isTestable = this.mayTell && state !== 'draft' && state !== 'retired'
+    const { id, type, triggers, state } = this.hook
+    const last = findLastAttempted(this.#deliveries.value?.rows ?? [])
+    const hasButtons = this.canManage && state !== 'draft' && state !== 'retired'
     return html`<section class="panel hook" aria-labelledby="hook-${id}">
       <header class="panel-head">
         <div>
-          <h3 class="hook-name" id="hook-${id}">${name || type}</h3>
-          <p class="quiet">${type.replaceAll('_', ' ')} · ${triggersText(triggers)}</p>
+          <h3 class="hook-name" id="hook-${id}">${this.#title}</h3>
+          <p class="quiet">${type.replaceAll('_', ' ')} · ${formatTriggers(triggers)}</p>
         </div>
-        ${chipView(hookChip(this.hook, last?.state ?? null))} ${isTestable ? this.#buttonsView() : nothing}
+        ${chipView(hookChip(this.hook, last?.state ?? null))} ${hasButtons ? this.#buttonsView() : nothing}
       </header>
-      <hook-trouble
+      <hook-failure
         .station=${this.station}
         .zone=${this.zone}
         .hook=${this.hook}
-        .mayTell=${this.mayTell}
-      ></hook-trouble>
-      <div role="status">${this.tested === null ? nothing : testedView(this.tested)}</div>
+        .canManage=${this.canManage}
+      ></hook-failure>
+      <div role="status">${this.testResult === null ? nothing : testResultView(this.testResult)}</div>
       ${this.#deliveriesView()}
     </section>`
   }
 
   #buttonsView() {
-    const { underWay } = this.#acting
-    const isOn = this.hook.is_enabled
+    const { inFlight } = this.#actions
+    const options = (name: string) => ({ isBusy: inFlight === name, isDisabled: inFlight !== null })
     return html`<div class="button-row">
-      <button
-        type="button"
-        class="button"
-        aria-busy=${underWay === 'toggle'}
-        ?disabled=${underWay !== null}
-        @click=${() => void this.#toggle()}
-      >
-        Switch ${isOn ? 'off' : 'on'}
-      </button>
-      <button
-        type="button"
-        class="button"
-        aria-busy=${underWay === 'test'}
-        ?disabled=${underWay !== null}
-        @click=${() => void this.#test()}
-      >
-        ${underWay === 'test' ? 'Sending…' : 'Send a test'}
-      </button>
+      ${buttonView(this.hook.is_enabled ? 'Disable' : 'Enable', () => this.#toggle(), options('toggle'))}
+      ${buttonView(inFlight === 'test' ? 'Sending…' : 'Send a test', () => this.#test(), options('test'))}
     </div>`
   }
 
   #deliveriesView() {
     const { value } = this.#deliveries
-    if (value?.rows.length === 0) return html`<p class="quiet">Nothing was sent yet.</p>`
+    if (value?.rows.length === 0) return html`<p class="quiet">There are no deliveries yet.</p>`
+    const rows = value?.rows.map(delivery => this.#rowView(delivery))
+    const hasMore = value !== null && value.total > value.rows.length && this.rows < maxRows
     return html`${errorView(this.#deliveries)}
-      <div
-        class="scroll"
-        role="region"
-        aria-label="Deliveries of ${this.hook.name || this.hook.type}"
-        tabindex="0"
-      >
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col" class="wide">News</th>
-              <th scope="col">State</th>
-              <th scope="col" class="answer">Answer</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${value?.rows.map(delivery => this.#rowView(delivery))}
-          </tbody>
-        </table>
+      <div class="scroll" role="region" aria-label="Deliveries of ${this.#title}" tabindex="0">
+        ${tableView(['Time', ['Event', 'wide'], 'State', ['Response', 'answer']], rows)}
       </div>
       ${
-        value !== null && value.total > value.rows.length && this.rows < rowsAtMost
-          ? html`<button type="button" class="button" @click=${() => (this.rows += rowsMore)}>
-              More of ${counted(value.total, 'delivery', 'deliveries')}
-            </button>`
+        hasMore
+          ? buttonView(
+              `More of ${formatCount(value.total, 'delivery', 'deliveries')}`,
+              () => (this.rows += moreRows)
+            )
           : nothing
       }`
   }
 
   #rowView(delivery: Delivery) {
-    const {
-      id,
-      happened_at: at,
-      triggers,
-      state,
-      attempts,
-      status,
-      error,
-      duration_ms: ms,
-      response
-    } = delivery
+    const { id, happened_at: happenedAt, triggers, state, response } = delivery
+    const canRedeliver = redeliverableStates.has(state)
     return html`<tr>
-      <td class="row-time">${zoneTime(this.zone).time(at)}</td>
-      <td class="wide">${triggersText(triggers)}</td>
-      <td>${chipView(deliveryChip(state, attempts))}</td>
+      <td class="row-time">${this.clock.formatTime(happenedAt)}</td>
+      <td class="wide">${formatTriggers(triggers)}</td>
+      <td>${chipView(deliveryChip(delivery))}</td>
       <td class="answer">
-        ${answerText(status, error, ms)}
+        ${formatResponse(delivery)}
         ${
           response === ''
             ? nothing
             : html`<details>
-                <summary class="quiet">What it said</summary>
-                <pre class="said">${response}</pre>
+                <summary class="quiet">Response body</summary>
+                <pre class="response">${response}</pre>
               </details>`
         }
-        ${
-          this.mayTell && this.hook.is_enabled && sentAgain.has(state)
-            ? againView(this.#acting, `${this.#path}/delivery/${id}`, () => this.#deliveries.again())
-            : nothing
-        }
+        ${canRedeliver ? this.redeliverView(this.#actions, id, this.#deliveries.refresh) : nothing}
       </td>
     </tr>`
   }
 
   async #test(): Promise<void> {
-    this.tested = null
-    await this.#acting.act('test', async () => {
-      this.tested = await callApi(testResult, `${this.#path}/test`, { method: 'PUT', timeoutMs: testMs })
+    this.testResult = null
+    const options = { method: 'PUT', timeoutMs: testTimeoutMs } as const
+    await this.#actions.run('test', async () => {
+      this.testResult = await callApi(testResult, `${this.hookPath}/test`, options)
       return ''
     })
   }
 
   async #toggle(): Promise<void> {
-    const { is_enabled: isOn, name, type, pending } = this.hook
-    const isMeant =
-      !isOn ||
-      (await confirmed({
-        title: `Switch off “${isolated(name || type)}”?`,
-        text:
-          pending === 0 ? 'It is told nothing more.' : 'It is told nothing more, nor what waits to be sent.',
-        verb: 'Switch off'
-      }))
-    if (!isMeant) return
-    await this.#acting.act('toggle', async () => {
-      const { message } = await callApi(done, `${this.#path}/toggle`, { method: 'PUT' })
+    const { is_enabled: isEnabled, pending } = this.hook
+    const question = {
+      title: `Disable “${isolateBidi(this.#title)}”?`,
+      text: `It receives no more events${pending === 0 ? '' : ', and its pending deliveries are not sent'}.`,
+      verb: 'Disable'
+    }
+    const toggle = async () => {
+      const message = await callAction(`${this.hookPath}/toggle`, { method: 'PUT' })
       this.dispatchEvent(new Event(hookChanged, { bubbles: true }))
-      await this.#deliveries.again()
+      await this.#deliveries.refresh()
       return message
-    })
+    }
+    await this.#actions.run('toggle', toggle, isEnabled ? question : null)
   }
 }
 
-function testedView({ success, message, sent, received }: TestResult) {
-  const { status, duration_ms: ms, response } = received
-  return html`<div class="tested" data-mood=${success ? 'good' : 'bad'}>
+function testResultView({ success, message, sent, received }: TestResult) {
+  const { response } = received
+  return html`<div class="test-result" data-tone=${success ? 'good' : 'bad'}>
     <p>
-      <strong>${success ? message : attemptText(received)}</strong>
-      ${success ? answerText(status, '', ms) : ''}
+      <strong>${success ? message : describeFailure(received)}</strong>
+      ${success ? formatResponse(received) : ''}
     </p>
-    ${response === '' ? nothing : html`<pre class="said">${response}</pre>`}
+    ${response === '' ? nothing : html`<pre class="response">${response}</pre>`}
     ${
       sent.length === 0
         ? nothing
         : html`<details>
-            <summary>What was sent</summary>
+            <summary>Request</summary>
             ${sent.map(
               ({ method, url, body }) =>
                 html`<p class="quiet">${method} ${url}</p>
-                  <pre class="said">${body}</pre>`
+                  <pre class="response">${body}</pre>`
             )}
           </details>`
     }

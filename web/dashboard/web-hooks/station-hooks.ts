@@ -1,38 +1,27 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { readFor } from '../api/poll-resource.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { hookChanged } from './hook-card.ts'
 import { hooks } from './hook.ts'
 
-const everyMs = 5_000
-
 /** The web hooks of a station. */
-export class StationHooks extends LightElement {
-  static override properties = {
-    station: { attribute: false },
-    zone: { attribute: false },
-    mayTell: { attribute: false },
-    occasion: { attribute: false }
-  }
-  declare station: string
-  declare zone: string
-  declare mayTell: boolean
-  /** Another one: hooks may have been told something. */
-  declare occasion: string
+export class StationHooks extends StationElement {
+  static override properties = { canManage: { attribute: false } }
+  declare canManage: boolean
 
-  readonly #hooks = readFor(this, {
+  readonly #hooks = pollResource(this, {
     schema: hooks,
-    path: () => `api/station/${encodeURIComponent(this.station)}/webhooks`,
-    everyMs,
-    occasion: () => this.occasion
+    path: () => `${this.path}/webhooks`,
+    intervalMs: 5_000,
+    refreshKey: () => this.refreshKey
   })
 
   constructor() {
     super()
-    this.addEventListener(hookChanged, () => void this.#hooks.again())
+    this.addEventListener(hookChanged, () => void this.#hooks.refresh())
   }
 
   protected override render() {
@@ -50,7 +39,7 @@ export class StationHooks extends LightElement {
                 .station=${this.station}
                 .zone=${this.zone}
                 .hook=${hook}
-                .mayTell=${this.mayTell}
+                .canManage=${this.canManage}
               ></hook-card>
             </li>`
         )}

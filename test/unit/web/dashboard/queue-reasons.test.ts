@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 
 import type { LogEntry } from '../../../../src/autodj/log-entry.ts'
-import { reasonsOf } from '../../../../web/dashboard/queue/queue-reasons.ts'
+import { describeReasons } from '../../../../web/dashboard/queue/queue-reasons.ts'
 
-const wording = {
-  nameOf: (id: number) => (id === 2 ? 'Rotation' : null),
-  timeOf: (seconds: number) => `t${seconds}`
+const options = {
+  findName: (id: number) => (id === 2 ? 'Rotation' : null),
+  formatTime: (seconds: number) => `t${seconds}`
 }
 
-const told = (...log: readonly LogEntry[]) => reasonsOf(log, wording)
+const describe = (...log: readonly LogEntry[]) => describeReasons(log, options)
 
-test('a choice of the AutoDJ reads as sentences, in its order', () => {
-  const reasons = told(
+test('the choice of the AutoDJ is described in sentences, in order', () => {
+  const reasons = describe(
     { step: 'slot', at: 60, why: 'fill' },
     { step: 'requests', result: 'none', pending: 2, why: 'not_due' },
     { step: 'playlist', id: 4, name: 'Legal ID', due: false, why: 'already_played' },
@@ -27,17 +27,17 @@ test('a choice of the AutoDJ reads as sentences, in its order', () => {
     { step: 'picked', id: 2, media: 812, tier: 2, pass: 17, overrun: 30 }
   )
   expect(reasons).toEqual([
-    'Planned for t60, to keep the queue full.',
-    'No request: those waiting were not due yet.',
-    '“Legal ID” was passed over: it has had its turn.',
-    'The rotation, drawn by weight in this order: “Rotation”, playlist 1.',
-    '14 songs looked at, passed over as heard not long ago: 2 because of the song itself, 11 because of the artist.',
-    'Picked from “Rotation”, though the artist was heard not long ago. It ends 30 seconds after the time of its playlist.'
+    'Planned for t60 to fill the queue.',
+    'No request was chosen: the pending requests were not due yet.',
+    '“Legal ID” was skipped: it was already played in this period.',
+    'Rotation, in weighted random order: “Rotation”, playlist 1.',
+    '14 songs considered, skipped as recently played: 2 by song, 11 by artist.',
+    'Picked from “Rotation”, although the artist was played recently. It ends 30 seconds after the scheduled time of its playlist.'
   ])
 })
 
-test('what was moved, asked for or put in by hand says so', () => {
-  const reasons = told(
+test('moved, requested and manually added songs are described', () => {
+  const reasons = describe(
     { step: 'slot', at: 60, why: 'manual' },
     { step: 'picked', request: 55 },
     { step: 'bucket', bucket: 'once_per_hour/scheduled', order: [{ id: 2, weight: 1 }] },
@@ -45,15 +45,15 @@ test('what was moved, asked for or put in by hand says so', () => {
     { step: 'moved_by_hand', from: 3, to: 1 }
   )
   expect(reasons).toEqual([
-    'Planned for t60: an operator put it in.',
-    'Picked: a listener asked for it.',
-    'Playlists of once an hour that are scheduled now: only “Rotation”.',
-    'Moved from t60 to t120, because a request came before it.',
-    'Moved by hand from place 3 to place 1.'
+    'Planned for t60, added by an operator.',
+    'Picked: requested by a listener.',
+    'Hourly playlists, scheduled now: only “Rotation”.',
+    'Moved from t60 to t120 because a request was inserted before it.',
+    'Moved by an operator from position 3 to position 1.'
   ])
 })
 
-test('what a later version writes down is left out, or told in part', () => {
-  const log = [{ step: 'weather' }, 7, null, { step: 'slot', at: 60, why: 'whim' }, { step: 'moved' }]
-  expect(reasonsOf(log, wording)).toEqual(['Planned for t60.'])
+test('unknown entries are omitted, and unknown reasons are left out', () => {
+  const log = [{ step: 'unknown' }, 7, null, { step: 'slot', at: 60, why: 'unknown' }, { step: 'moved' }]
+  expect(describeReasons(log, options)).toEqual(['Planned for t60.'])
 })

@@ -1,25 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { noteAnswer, isWorthAsking } from '../../../../web/dashboard/stations/report-refusals.ts'
 import { openSemaphore } from '../../../../web/dashboard/stations/semaphore.ts'
 
-test('so many have a seat, and whoever gives one up lets the next one in', () => {
-  const seats = openSemaphore(2)
-  const seated: string[] = []
-  const leave = ['a', 'b', 'c', 'd'].map(name => seats.ask(() => seated.push(name)))
-  expect(seated).toEqual(['a', 'b'])
-  leave[2]?.()
-  leave[0]?.()
-  leave[0]?.()
-  expect(seated).toEqual(['a', 'b', 'd'])
-})
-
-test('a key that is refused again and again is not tried for more, unless it was once welcome', () => {
-  for (const _ of [1, 2, 3]) {
-    expect([isWorthAsking('weak'), isWorthAsking('mixed')]).toEqual([true, true])
-    noteAnswer('weak', true)
-    noteAnswer('mixed', _ !== 2)
-  }
-  noteAnswer('mixed', true)
-  expect([isWorthAsking('weak'), isWorthAsking('mixed'), isWorthAsking('other')]).toEqual([false, true, true])
+test('a semaphore serves callers in order, up to its limit', () => {
+  const semaphore = openSemaphore(2)
+  const acquired: string[] = []
+  const releases = ['a', 'b', 'c', 'd'].map(name => semaphore.acquire(() => acquired.push(name)))
+  expect(acquired).toEqual(['a', 'b'])
+  releases[2]?.()
+  releases[0]?.()
+  releases[0]?.()
+  expect(acquired).toEqual(['a', 'b', 'd'])
 })

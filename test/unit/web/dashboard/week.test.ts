@@ -4,13 +4,18 @@ import { expect, test } from 'vitest'
 import { localTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
-import { dateAfter, mondayOf, type Opening, weekOf } from '../../../../web/dashboard/schedule/week.ts'
-import { clockText } from '../../../../web/dashboard/ui/clock-text.ts'
+import {
+  addDays,
+  layOutWeek,
+  mondayBefore,
+  type Occurrence
+} from '../../../../web/dashboard/schedule/week.ts'
+import { formatMinutes } from '../../../../web/dashboard/ui/time.ts'
 import { sized } from '../../../support/tier.ts'
 
-const opening = (name: string, start: string, end: string): Opening => ({ id: 1, name, start, end })
-const partsOf = (openings: readonly Opening[], date: string) =>
-  weekOf(openings, date).map(day =>
+const occurrence = (name: string, start: string, end: string): Occurrence => ({ id: 1, name, start, end })
+const partsOf = (occurrences: readonly Occurrence[], date: string) =>
+  layOutWeek(occurrences, date).map(day =>
     day.showings.map(({ name, fromMinute, toMinute, lane, lanes }) => [
       name,
       fromMinute,
@@ -20,14 +25,14 @@ const partsOf = (openings: readonly Opening[], date: string) =>
     ])
   )
 
-test('a night is on two days, and what meets stands beside each other', () => {
+test('an occurrence over midnight is on two days, and simultaneous ones are side by side', () => {
   const [monday, tuesday, ...rest] = partsOf(
     [
-      opening('Night', '2026-11-16T22:00:00+01:00', '2026-11-17T02:00:00+01:00'),
-      opening('Jazz', '2026-11-16T20:00:00+01:00', '2026-11-16T23:00:00+01:00'),
-      opening('Late', '2026-11-16T23:00:00+01:00', '2026-11-17T00:00:00+01:00'),
-      opening('Noon', '2026-11-17T12:00:00+01:00', '2026-11-17T12:00:00+01:00'),
-      opening('Before', '2026-11-15T12:00:00+01:00', '2026-11-16T00:00:00+01:00')
+      occurrence('Night', '2026-11-16T22:00:00+01:00', '2026-11-17T02:00:00+01:00'),
+      occurrence('Jazz', '2026-11-16T20:00:00+01:00', '2026-11-16T23:00:00+01:00'),
+      occurrence('Late', '2026-11-16T23:00:00+01:00', '2026-11-17T00:00:00+01:00'),
+      occurrence('Noon', '2026-11-17T12:00:00+01:00', '2026-11-17T12:00:00+01:00'),
+      occurrence('Before', '2026-11-15T12:00:00+01:00', '2026-11-16T00:00:00+01:00')
     ],
     '2026-11-16'
   )
@@ -43,14 +48,14 @@ test('a night is on two days, and what meets stands beside each other', () => {
   expect(rest.flat()).toEqual([])
 })
 
-test('what has room beside it is as wide as that, and a night says on its second day until when', () => {
-  const [monday, tuesday] = weekOf(
+test('a showing is as wide as possible, and its second day shows only the end', () => {
+  const [monday, tuesday] = layOutWeek(
     [
-      opening('Long', '2026-11-16T10:00:00+01:00', '2026-11-16T20:00:00+01:00'),
-      opening('Early', '2026-11-16T10:00:00+01:00', '2026-11-16T12:00:00+01:00'),
-      opening('Too', '2026-11-16T11:00:00+01:00', '2026-11-16T12:00:00+01:00'),
-      opening('Late', '2026-11-16T18:00:00+01:00', '2026-11-16T19:00:00+01:00'),
-      opening('Night', '2026-11-16T22:00:00+01:00', '2026-11-17T06:00:00+01:00')
+      occurrence('Long', '2026-11-16T10:00:00+01:00', '2026-11-16T20:00:00+01:00'),
+      occurrence('Early', '2026-11-16T10:00:00+01:00', '2026-11-16T12:00:00+01:00'),
+      occurrence('Too', '2026-11-16T11:00:00+01:00', '2026-11-16T12:00:00+01:00'),
+      occurrence('Late', '2026-11-16T18:00:00+01:00', '2026-11-16T19:00:00+01:00'),
+      occurrence('Night', '2026-11-16T22:00:00+01:00', '2026-11-17T06:00:00+01:00')
     ],
     '2026-11-16'
   )
@@ -63,26 +68,26 @@ test('what has room beside it is as wide as that, and a night says on its second
     ['Night', 0, 1]
   ])
   expect([monday?.showings.at(-1)?.text, tuesday?.showings[0]?.text]).toEqual([
-    `${clockText(1_320)}–${clockText(360)}`,
-    `until ${clockText(360)}`
+    `${formatMinutes(1_320)}–${formatMinutes(360)}`,
+    `until ${formatMinutes(360)}`
   ])
 })
 
-test('what is on when clocks go forth or back is still seen, at the times that clocks show', () => {
+test('an occurrence during a clock change is visible, with local times', () => {
   const [back] = partsOf(
-    [opening('Twice', '2026-10-25T02:50:00+02:00', '2026-10-25T02:10:00+01:00')],
+    [occurrence('Twice', '2026-10-25T02:50:00+02:00', '2026-10-25T02:10:00+01:00')],
     '2026-10-25'
   )
   expect(back).toEqual([['Twice', 170, 185, 0, 1]])
 })
 
-test('weeks begin on Mondays, also at the ends of years and months', () => {
-  expect(['2026-11-16', '2026-11-22', '2027-01-03'].map(mondayOf)).toEqual([
+test('weeks start on Monday, also across months and years', () => {
+  expect(['2026-11-16', '2026-11-22', '2027-01-03'].map(mondayBefore)).toEqual([
     '2026-11-16',
     '2026-11-16',
     '2026-12-28'
   ])
-  expect(dateAfter('2026-12-28', 7)).toBe('2027-01-04')
+  expect(addDays('2026-12-28', 7)).toBe('2027-01-04')
 })
 
 const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'].map(
@@ -99,17 +104,17 @@ const item = fc.record({
   loop_once: fc.constant(false)
 })
 
-test('whatever is scheduled lies within its days, and nothing lies on anything else', () => {
-  const week = fc.integer({ min: 0, max: 60 }).map(index => dateAfter('2026-01-05', 7 * index))
+test('showings stay within their days and do not overlap', () => {
+  const week = fc.integer({ min: 0, max: 60 }).map(index => addDays('2026-01-05', 7 * index))
   fc.assert(
     fc.property(fc.constantFrom(...zones), fc.array(item, { maxLength: 8 }), week, (zone, items, monday) => {
       const fromMs = Date.parse(`${monday}T00:00:00Z`) - 86_400_000
-      const openings = windowsBetween(zone, items, fromMs, fromMs + 9 * 86_400_000).map(
+      const occurrences = windowsBetween(zone, items, fromMs, fromMs + 9 * 86_400_000).map(
         ({ startMs, endMs }, index) =>
-          opening(String(index), localTime(zone, startMs), localTime(zone, endMs))
+          occurrence(String(index), localTime(zone, startMs), localTime(zone, endMs))
       )
-      const days = weekOf(openings, monday)
-      expect(days.map(({ date }) => date)).toEqual([0, 1, 2, 3, 4, 5, 6].map(at => dateAfter(monday, at)))
+      const days = layOutWeek(occurrences, monday)
+      expect(days.map(({ date }) => date)).toEqual([0, 1, 2, 3, 4, 5, 6].map(at => addDays(monday, at)))
       for (const { showings } of days)
         for (const [index, one] of showings.entries()) {
           expect(one.fromMinute).toBeGreaterThanOrEqual(0)

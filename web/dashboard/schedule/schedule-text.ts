@@ -1,0 +1,79 @@
+import * as v from 'valibot'
+
+import { formatMinutes } from '../ui/time.ts'
+
+/** A schedule item of the API: times as HHMM numbers, ISO days (empty: every day), dates or ''. */
+export const scheduleItem = v.object({
+  start_time: v.number(),
+  end_time: v.number(),
+  start_date: v.string(),
+  end_date: v.string(),
+  days: v.array(v.number())
+})
+
+/** Formats a schedule item: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
+export function formatSchedule(item: v.InferOutput<typeof scheduleItem>): string {
+  const { start_time: start, end_time: end, start_date: startDate, end_date: endDate, days } = item
+  const times = start === end ? `at ${formatTime(start)}` : `${formatTime(start)}–${formatTime(end)}`
+  return `${formatDays(days)} ${times}${formatDates(startDate, endDate)}`
+}
+
+const formatTime = (hhmm: number) => formatMinutes(Math.floor(hhmm / 100) * 60 + (hhmm % 100))
+
+const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const nameOf = (day = 1) => dayNames[day - 1] ?? ''
+
+/** Joins three or more consecutive days: `Mon–Wed, Fri`. */
+function formatDays(days: readonly number[]): string {
+  if (days.length === 0 || days.length === 7) return 'Every day'
+  const runs: number[][] = []
+  for (const day of days.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1)
+    if (run?.at(-1) === day - 1) run.push(day)
+    else runs.push([day])
+  }
+  return runs
+    .flatMap(run => (run.length < 3 ? run.map(nameOf) : [`${nameOf(run[0])}–${nameOf(run.at(-1))}`]))
+    .join(', ')
+}
+
+function formatDates(start: string, end: string): string {
+  if (start === '' && end === '') return ''
+  if (start === end) return ` on ${start}`
+  if (start === '') return `, until ${end}`
+  return end === '' ? `, from ${start}` : `, ${start} to ${end}`
+}
+
+/** When a playlist plays, apart from its schedule. */
+export interface Frequency {
+  readonly type: string
+  readonly source: string
+  readonly remote_type: string
+  readonly weight: number
+  readonly play_per_songs: number
+  readonly play_per_minutes: number
+  readonly play_per_hour_minute: number
+}
+
+/** Describes how often a playlist plays. */
+export function describeFrequency(playlist: Frequency): string {
+  if (playlist.source === 'remote_url' && playlist.remote_type !== 'playlist')
+    return 'Stream, if nothing else can play'
+  switch (playlist.type) {
+    case 'once_per_x_songs':
+      return formatInterval(playlist.play_per_songs, 'song')
+    case 'once_per_x_minutes':
+      return formatInterval(playlist.play_per_minutes, 'minute')
+    case 'once_per_hour':
+      return `Once an hour, at :${String(playlist.play_per_hour_minute).padStart(2, '0')}`
+    case 'custom':
+      return 'Manual only'
+    default:
+      return `Rotation, weight ${playlist.weight}`
+  }
+}
+
+function formatInterval(count: number, unit: string): string {
+  if (count === 0) return 'Never'
+  return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`
+}

@@ -1,0 +1,38 @@
+import { nothing, type PropertyDeclarations } from 'lit'
+
+import { callAction } from '../api/call-api.ts'
+import type { ActionRunner } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { StationElement } from '../ui/light-element.ts'
+import type { Hook } from './hook.ts'
+
+/** The part of the page that shows one web hook. */
+export class HookElement extends StationElement {
+  static override properties: PropertyDeclarations = {
+    hook: { attribute: false },
+    canManage: { attribute: false }
+  }
+  declare hook: Hook
+  declare canManage: boolean
+
+  /** The path of the hook in the API. */
+  protected get hookPath(): string {
+    return `${this.path}/webhook/${this.hook.id}`
+  }
+
+  /** The button that sends a delivery again; `refresh` reads its new state. */
+  protected redeliverView(actions: ActionRunner, deliveryId: number, refresh: () => Promise<unknown>) {
+    if (!this.canManage || !this.hook.is_enabled) return nothing
+    const redeliver = async () => {
+      const message = await callAction(`${this.hookPath}/delivery/${deliveryId}/redeliver`, {
+        method: 'POST'
+      })
+      await refresh()
+      return message
+    }
+    return buttonView('Send again', () => actions.run('redeliver', redeliver), {
+      style: 'link',
+      isDisabled: actions.inFlight !== null
+    })
+  }
+}
