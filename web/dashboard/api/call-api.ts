@@ -26,7 +26,7 @@ export interface CallOptions {
   /** Used instead of the stored key. */
   readonly key?: string
   readonly signal?: AbortSignal
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 const defaultTimeoutMs = 20_000

@@ -17,7 +17,7 @@ export interface PollOptions<Schema extends v.GenericSchema> {
   readonly refreshKey?: () => unknown
   /** The value before the first response. */
   readonly initialValue?: v.InferOutput<Schema> | null
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /** A resource of the API that an element polls. */
@@ -48,11 +48,14 @@ export function pollResource<Schema extends v.GenericSchema>(
   host: ReactiveControllerHost,
   { schema, intervalMs, initialValue = null, timeoutMs, ...options }: PollOptions<Schema>
 ): PolledResource<v.InferOutput<Schema>> {
+  const resource: {
+    value: v.InferOutput<Schema> | null
+    readAtMs: number
+    error: ApiError | null
+    readonly refresh: () => Promise<void>
+  } = { value: initialValue, readAtMs: initialValue === null ? 0 : Date.now(), error: null, refresh: read }
   let path: string | null = null
   let refreshKey: unknown
-  let value: v.InferOutput<Schema> | null = initialValue
-  let readAtMs = value === null ? 0 : Date.now()
-  let error: ApiError | null = null
   let aborter = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let needsSecondRead = false
@@ -66,26 +69,23 @@ export function pollResource<Schema extends v.GenericSchema>(
     aborter = new AbortController()
     const { signal } = aborter
     try {
-      const response = await callApi(schema, path, {
-        signal,
-        ...(timeoutMs === undefined ? {} : { timeoutMs })
-      })
+      const value = await callApi(schema, path, { signal, timeoutMs })
       if (signal.aborted) return
-      value = response
-      readAtMs = Date.now()
-      error = null
+      resource.value = value
+      resource.readAtMs = Date.now()
+      resource.error = null
     } catch (thrown) {
       if (signal.aborted) return
-      error = toApiError(thrown)
+      resource.error = toApiError(thrown)
     }
-    if (error?.status !== 403) schedule(nextDelayMs())
+    if (resource.error?.status !== 403) schedule(nextDelayMs())
     needsSecondRead = false
     host.requestUpdate()
   }
 
   function nextDelayMs(): number {
     const delayMs = needsSecondRead ? secondReadMs : intervalMs
-    return error === null ? delayMs : Math.min(delayMs, retryMs * (0.75 + Math.random() / 2))
+    return resource.error === null ? delayMs : Math.min(delayMs, retryMs * (0.75 + Math.random() / 2))
   }
 
   function schedule(delayMs: number): void {
@@ -102,26 +102,26 @@ export function pollResource<Schema extends v.GenericSchema>(
   }
 
   function readUnlessForbidden(): void {
-    if (error?.status !== 403) void read()
+    if (resource.error?.status !== 403) void read()
   }
 
   function onVisibilityChange(): void {
-    if (!document.hidden && (isDue || Date.now() - readAtMs > freshMs)) readUnlessForbidden()
+    if (!document.hidden && (isDue || Date.now() - resource.readAtMs > freshMs)) readUnlessForbidden()
   }
 
   /** An unavailable server is shown at once, without waiting for the timeout of a request. */
   function onAvailability({ detail: isAvailable }: CustomEvent<boolean>): void {
     if (isAvailable) return readUnlessForbidden()
-    if (path === null || error?.status === 403) return
-    error = toApiError(null)
+    if (path === null || resource.error?.status === 403) return
+    resource.error = toApiError(null)
     host.requestUpdate()
   }
 
   function changePath(next: string | null): void {
     // An initial value belongs to the first path.
-    if (path !== null && next?.split('?')[0] !== path.split('?')[0]) value = null
+    if (path !== null && next?.split('?')[0] !== path.split('?')[0]) resource.value = null
     path = next
-    error = null
+    resource.error = null
     refreshKey = options.refreshKey?.()
     void read()
   }
@@ -143,23 +143,12 @@ export function pollResource<Schema extends v.GenericSchema>(
       const nextKey = options.refreshKey?.()
       if (nextKey === refreshKey) return
       refreshKey = nextKey
-      if (error?.status === 403) return
+      if (resource.error?.status === 403) return
       needsSecondRead = true
       schedule(debounceMs)
     }
   })
-  return {
-    get value() {
-      return value
-    },
-    get readAtMs() {
-      return readAtMs
-    },
-    get error() {
-      return error
-    },
-    refresh: read
-  }
+  return resource
 }
 
 /** Dispatched on the document when the server stops or resumes responding; `detail` is whether it responds. */

@@ -61,8 +61,12 @@ export class NotificationList extends LightElement {
   protected override render() {
     const { value } = this.#notifications
     const list = value?.notifications ?? []
-    const actions = html`${list.every(each => each.is_read) ? nothing : this.#actionView('Mark all as read', () => this.#markAll())}
-    ${list.some(each => each.is_read) ? this.#actionView('Delete read notifications', () => this.#deleteRead()) : nothing}`
+    const hasUnread = list.some(each => !each.is_read)
+    const hasRead = list.some(each => each.is_read)
+    const actions = html`
+      ${hasUnread ? this.#actionView('Mark all as read', () => this.#markAll()) : nothing}
+      ${hasRead ? this.#actionView('Delete read notifications', () => this.#deleteRead()) : nothing}
+    `
     const hasMore = value !== null && value.total > list.length && this.rows < maxRows
     const emptyText = value?.total === 0 ? 'There are no notifications.' : ''
     return panelView(
@@ -82,6 +86,8 @@ export class NotificationList extends LightElement {
     const { notification_id: id, title, body, type, is_read: isRead, created_at: createdAt } = notification
     const isTruncated = title.length + body.length > truncatedLength && !this.expanded.has(id)
     const expand = () => (this.expanded = new Set([...this.expanded, id]))
+    const toggleRead = () => this.#request(`/${id}`, { method: 'PUT', body: { is_read: !isRead } })
+    const question = { title: 'Delete this notification?', text: isolateBidi(title), verb: 'Delete' }
     return html`<li class="notification" data-type=${type} ?data-read=${isRead} ?data-cut=${isTruncated}>
       <p class="notification-title">
         <span class="only-heard">${types[type] ?? type}${isRead ? '' : ', unread'}: </span>${title}
@@ -90,20 +96,8 @@ export class NotificationList extends LightElement {
       <p class="notification-foot quiet">
         ${formatAge(createdAt)}
         ${isTruncated ? buttonView(labelView('More', title), expand, { style: 'link' }) : nothing}
-        ${this.#actionView(labelView(isRead ? 'Mark as unread' : 'Mark as read', title), () =>
-          this.#request(`/${id}`, { method: 'PUT', body: { is_read: !isRead } })
-        )}
-        ${this.#actionView(labelView('Delete', title), () =>
-          this.#request(
-            `/${id}`,
-            { method: 'DELETE' },
-            {
-              title: 'Delete this notification?',
-              text: isolateBidi(title),
-              verb: 'Delete'
-            }
-          )
-        )}
+        ${this.#actionView(labelView(isRead ? 'Mark as unread' : 'Mark as read', title), toggleRead)}
+        ${this.#actionView(labelView('Delete', title), () => this.#request(`/${id}`, { method: 'DELETE' }, question))}
       </p>
     </li>`
   }
@@ -123,15 +117,9 @@ export class NotificationList extends LightElement {
   }
 
   #deleteRead(): Promise<void> {
-    return this.#request(
-      '/bulk-delete',
-      { method: 'POST', body: { is_read: true } },
-      {
-        title: 'Delete all read notifications?',
-        text: 'They are deleted for all operators.',
-        verb: 'Delete'
-      }
-    )
+    const title = 'Delete all read notifications?'
+    const question = { title, text: 'They are deleted for all operators.', verb: 'Delete' }
+    return this.#request('/bulk-delete', { method: 'POST', body: { is_read: true } }, question)
   }
 
   #request(subpath: string, options: CallOptions, question?: Question): Promise<void> {

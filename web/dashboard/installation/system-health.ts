@@ -9,8 +9,6 @@ import { formatDuration, formatNumber } from '../ui/text.ts'
 import { formatLateness, type Health, type Queue } from './installation-status.ts'
 
 const stats = v.object({
-  stations: v.number(),
-  online: v.number(),
   media: v.number(),
   playlists: v.number(),
   queue: v.number(),

@@ -14,8 +14,6 @@ export interface RowDrag {
   readonly dragged: DraggedRow | null
   /** Starts at a `pointerdown` on the grip of the row with this index. */
   readonly start: (event: PointerEvent, index: number) => void
-  /** The style of a row while another one is dragged. */
-  readonly shiftStyle: (index: number) => string
 }
 
 /** The window scrolls while the pointer is this close to its top or bottom. */
@@ -31,13 +29,13 @@ export function trackDrag(
   rows: () => readonly HTMLElement[],
   onDrop: (from: number, to: number) => void
 ): RowDrag {
-  let dragged: DraggedRow | null = null
+  const drag: { dragged: DraggedRow | null; readonly start: RowDrag['start'] } = { dragged: null, start }
   let aborter = new AbortController()
 
   function stop(): void {
     aborter.abort()
-    if (dragged === null) return
-    dragged = null
+    if (drag.dragged === null) return
+    drag.dragged = null
     host.requestUpdate()
   }
 
@@ -58,11 +56,11 @@ export function trackDrag(
       if (clientY < scrollZonePixels) scrollBy(0, -scrollPixels)
       if (clientY > innerHeight - scrollZonePixels) scrollBy(0, scrollPixels)
       const dy = clientY + scrollY - startY
-      dragged = { from, to: findDropIndex(heights, from, dy), dy, height }
+      drag.dragged = { from, to: findDropIndex(heights, from, dy), dy, height }
       host.requestUpdate()
     }
     const drop = () => {
-      const to = dragged?.to ?? from
+      const to = drag.dragged?.to ?? from
       stop()
       if (to !== from) onDrop(from, to)
     }
@@ -77,16 +75,11 @@ export function trackDrag(
   }
 
   host.addController({ hostDisconnected: stop })
-  return {
-    get dragged() {
-      return dragged
-    },
-    start,
-    shiftStyle: index => shiftStyle(index, dragged)
-  }
+  return drag
 }
 
-function shiftStyle(index: number, dragged: DraggedRow | null): string {
+/** The style of a row while one is dragged. */
+export function shiftStyle(index: number, dragged: DraggedRow | null): string {
   if (dragged === null) return ''
   const { from, to, dy, height } = dragged
   if (index === from) return `transform: translateY(${dy}px)`

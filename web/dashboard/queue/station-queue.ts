@@ -11,7 +11,7 @@ import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { describeReasons } from './queue-reasons.ts'
-import { trackDrag } from './row-drag.ts'
+import { shiftStyle, trackDrag } from './row-drag.ts'
 import { trackMoves } from './row-moves.ts'
 import { rebaseMove } from './row-order.ts'
 
@@ -59,12 +59,7 @@ export class StationQueue extends StationElement {
   /** The rows at the start of a drag: their order does not change while one is dragged. */
   #rowsAtDragStart: readonly QueueItem[] = []
 
-  readonly #queue = pollResource(this, {
-    schema: queueItems,
-    path: () => `${this.#queuePath}?per_page=${maxRows}`,
-    intervalMs: 5_000,
-    refreshKey: () => this.refreshKey
-  })
+  readonly #queue = this.poll(`queue?per_page=${maxRows}`, queueItems, 5_000)
   readonly #playlists = pollResource(this, {
     schema: v.array(v.object({ id: v.number(), name: v.string() })),
     path: () => `${this.path}/playlists`,
@@ -145,7 +140,7 @@ export class StationQueue extends StationElement {
       ?data-dragged=${isDragged}
       ?data-shifting=${dragged !== null}
       data-place=${isDragged ? dragged.to + 1 : nothing}
-      .style=${index === null ? '' : this.#drag.shiftStyle(index)}
+      .style=${index === null ? '' : shiftStyle(index, dragged)}
     >
       <time class="row-time">${this.clock.formatTime(playedAt)}</time>
       <song-cover .address=${song.art} .isPrivate=${this.isPrivate}></song-cover>
@@ -168,15 +163,11 @@ export class StationQueue extends StationElement {
   #handlesView(row: QueueItem, index: number) {
     const title = isolateBidi(titleOf(row))
     return html`<div class="row-handles">
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Remove “${title}” from the queue"
-        ?disabled=${this.#actions.inFlight !== null}
-        @click=${() => this.#remove(row)}
-      >
-        ×
-      </button>
+      ${buttonView('×', () => this.#remove(row), {
+        style: 'icon-button',
+        label: `Remove “${title}” from the queue`,
+        isDisabled: this.#actions.inFlight !== null
+      })}
       <button
         type="button"
         class="icon-button grip"

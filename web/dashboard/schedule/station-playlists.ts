@@ -1,7 +1,6 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { pollResource } from '../api/poll-resource.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -9,7 +8,6 @@ import { describeFrequency, formatSchedule, scheduleItem } from './schedule-text
 
 const playlists = v.array(
   v.object({
-    id: v.number(),
     name: v.string(),
     type: v.string(),
     source: v.string(),
@@ -28,11 +26,7 @@ type Playlist = v.InferOutput<typeof playlists>[number]
 
 /** The playlists of a station, and when each of them plays. */
 export class StationPlaylists extends StationElement {
-  readonly #playlists = pollResource(this, {
-    schema: playlists,
-    path: () => `${this.path}/playlists`,
-    intervalMs: 10_000
-  })
+  readonly #playlists = this.poll('playlists', playlists, 10_000)
 
   protected override render() {
     const { value } = this.#playlists

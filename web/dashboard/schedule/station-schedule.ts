@@ -51,13 +51,9 @@ export class StationSchedule extends StationElement {
           <p class="quiet">Time zone: ${formatZoneName(this.clock.zone)}</p>
         </div>
         <div class="button-row">
-          <button type="button" class="button" aria-label="Previous week" @click=${() => this.weekOffset--}>
-            ‹
-          </button>
+          ${buttonView('‹', () => this.weekOffset--, { label: 'Previous week' })}
           ${buttonView('This week', () => (this.weekOffset = 0), { isDisabled: this.weekOffset === 0 })}
-          <button type="button" class="button" aria-label="Next week" @click=${() => this.weekOffset++}>
-            ›
-          </button>
+          ${buttonView('›', () => this.weekOffset++, { label: 'Next week' })}
         </div>
       </header>
       ${errorView(this.#occurrences)}

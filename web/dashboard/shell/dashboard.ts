@@ -35,24 +35,14 @@ export class CuewireDashboard extends LightElement {
   constructor() {
     super()
     this.addEventListener(signedIn, () => this.requestUpdate())
+    addEventListener('hashchange', this.#onNavigation)
+    document.addEventListener(keyRejected, this.#onKeyRejected)
   }
 
   protected override createRenderRoot(): this {
     // Replaces the stations that the server rendered into the page.
     this.replaceChildren()
     return this
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback()
-    addEventListener('hashchange', this.#onNavigation)
-    document.addEventListener(keyRejected, this.#onKeyRejected)
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    removeEventListener('hashchange', this.#onNavigation)
-    document.removeEventListener(keyRejected, this.#onKeyRejected)
   }
 
   protected override render() {

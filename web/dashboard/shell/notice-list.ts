@@ -3,13 +3,14 @@ import { repeat } from 'lit/directives/repeat.js'
 
 import { serverAvailability } from '../api/poll-resource.ts'
 import { type Notice, noticeEvent } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
 import { LightElement } from '../ui/light-element.ts'
 
 /** How long a notice that is not an error is displayed. */
 const displayMs = 6_000
 const maxNotices = 4
 
-/** Displays the notices of all elements. */
+/** Displays the notices of all elements. There is one, for as long as the page exists. */
 export class NoticeList extends LightElement {
   static override properties = { notices: { state: true } }
   declare notices: readonly (Notice & { readonly id: number })[]
@@ -18,18 +19,8 @@ export class NoticeList extends LightElement {
   constructor() {
     super()
     this.notices = []
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback()
     document.addEventListener(noticeEvent, this.#add)
     document.addEventListener(serverAvailability, this.#removeConnectionErrors)
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    document.removeEventListener(noticeEvent, this.#add)
-    document.removeEventListener(serverAvailability, this.#removeConnectionErrors)
   }
 
   protected override render() {
@@ -40,9 +31,7 @@ export class NoticeList extends LightElement {
         ({ id, text, isError }) =>
           html`<p class="notice" data-tone=${isError ? 'bad' : 'good'}>
             <span>${text}</span>
-            <button type="button" class="icon-button" aria-label="Close" @click=${() => this.#remove(id)}>
-              ×
-            </button>
+            ${buttonView('×', () => this.#remove(id), { style: 'icon-button', label: 'Close' })}
           </p>`
       )}
     </div>`

@@ -1,11 +1,10 @@
 import { html } from 'lit'
 import uPlot from 'uplot'
 
-import { pollResource } from '../api/poll-resource.ts'
 import { attachChart, type ChartOptions, readColor } from '../ui/chart.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { listenerSeries, summarizeSeries } from '../ui/listener-series.ts'
-import { errorView } from '../ui/panel.ts'
+import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
 import { formatMinutes } from '../ui/time.ts'
 
@@ -19,11 +18,7 @@ export class DayChart extends StationElement {
   /** The index of the point under the pointer. */
   declare pointIndex: number | null
 
-  readonly #series = pollResource(this, {
-    schema: listenerSeries,
-    path: () => `${this.path}/listeners/series?step=${stepSeconds}`,
-    intervalMs: 60_000
-  })
+  readonly #series = this.poll(`listeners/series?step=${stepSeconds}`, listenerSeries, 60_000)
 
   constructor() {
     super()
@@ -34,15 +29,12 @@ export class DayChart extends StationElement {
   protected override render() {
     const { value } = this.#series
     const summary = value === null ? 'Listeners' : summarizeSeries(value.points, this.clock.formatTime)
-    return html`<section class="panel" aria-labelledby="day-chart">
-      <header class="panel-head">
-        <h2 class="heading" id="day-chart">Listeners per minute, last 24 hours</h2>
-        <p class="chart-text">${this.#readout()}</p>
-      </header>
-      ${errorView(this.#series)}
-      <div class="chart" role="img" aria-label=${summary}></div>
-      <i class="ink-line"></i><i class="ink-area"></i><i class="ink-text"></i><i class="ink-grid"></i>
-    </section>`
+    const actions = html`<p class="chart-text">${this.#readout()}</p>`
+    return panelView(
+      { id: 'day-chart', title: 'Listeners per minute, last 24 hours', resource: this.#series, actions },
+      html`<div class="chart" role="img" aria-label=${summary}></div>
+        <i class="ink-line"></i><i class="ink-area"></i><i class="ink-text"></i><i class="ink-grid"></i>`
+    )
   }
 
   /** The point under the pointer, or else the peak of the day. */

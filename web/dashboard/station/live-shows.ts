@@ -2,7 +2,6 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { pollResource } from '../api/poll-resource.ts'
 import { formatSchedule, scheduleItem } from '../schedule/schedule-text.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
@@ -11,7 +10,6 @@ import { formatAge, formatDuration } from '../ui/text.ts'
 
 const streamers = v.array(
   v.object({
-    id: v.number(),
     streamer_username: v.string(),
     display_name: v.string(),
     is_active: v.boolean(),
@@ -26,12 +24,7 @@ export class StationStreamers extends StationElement {
   static override properties = { live: { attribute: false } }
   declare live: NowPlaying['live']
 
-  readonly #streamers = pollResource(this, {
-    schema: streamers,
-    path: () => `${this.path}/streamers`,
-    intervalMs: 60_000,
-    refreshKey: () => this.refreshKey
-  })
+  readonly #streamers = this.poll('streamers', streamers, 60_000)
 
   protected override render() {
     const { value } = this.#streamers
@@ -71,7 +64,6 @@ const maxBroadcasts = 10
 const broadcasts = v.object({
   rows: v.array(
     v.object({
-      id: v.number(),
       username: v.string(),
       streamer_name: v.string(),
       timestamp_start: v.number(),
@@ -82,12 +74,7 @@ const broadcasts = v.object({
 
 /** The latest broadcasts of DJs, newest first. */
 export class BroadcastList extends StationElement {
-  readonly #broadcasts = pollResource(this, {
-    schema: broadcasts,
-    path: () => `${this.path}/streamers/broadcasts?per_page=${maxBroadcasts}`,
-    intervalMs: 60_000,
-    refreshKey: () => this.refreshKey
-  })
+  readonly #broadcasts = this.poll(`streamers/broadcasts?per_page=${maxBroadcasts}`, broadcasts, 60_000)
 
   protected override render() {
     const rows = this.#broadcasts.value?.rows
@@ -110,7 +97,6 @@ export class BroadcastList extends StationElement {
 
 const polls = v.array(
   v.object({
-    remote_id: v.nullable(v.number()),
     type: v.string(),
     url: v.string(),
     answered_at: v.nullable(v.number()),
@@ -122,18 +108,14 @@ type Poll = v.InferOutput<typeof polls>[number]
 
 /** The streaming servers that are polled for a station, and whether they respond; empty if none is polled. */
 export class PollList extends StationElement {
-  readonly #polls = pollResource(this, {
-    schema: polls,
-    path: () => `${this.path}/polls`,
-    intervalMs: 30_000
-  })
+  readonly #polls = this.poll('polls', polls, 30_000)
 
   protected override render() {
     const { value } = this.#polls
     if (value === null || value.length === 0) return nothing
-    return html`<section class="panel" aria-labelledby="polls">
-      <h2 class="heading" id="polls">Streaming servers</h2>
-      <ul>
+    return panelView(
+      { id: 'polls', title: 'Streaming servers', resource: this.#polls },
+      html`<ul>
         ${value.map(
           poll =>
             html`<li class="line">
@@ -142,8 +124,8 @@ export class PollList extends StationElement {
               <span class="quiet">${poll.type}${poll.problem === '' ? '' : `: ${poll.problem}`}</span>
             </li>`
         )}
-      </ul>
-    </section>`
+      </ul>`
+    )
   }
 }
 

@@ -1,7 +1,6 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { pollResource } from '../api/poll-resource.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -11,10 +10,8 @@ const initialRows = 15
 const maxRows = 100
 
 const plays = v.object({
-  total: v.number(),
   rows: v.array(
     v.object({
-      sh_id: v.number(),
       played_at: v.number(),
       playlist: v.string(),
       streamer: v.string(),
@@ -33,12 +30,7 @@ export class StationHistory extends StationElement {
   static override properties = { rows: { state: true } }
   declare rows: number
 
-  readonly #plays = pollResource(this, {
-    schema: plays,
-    path: () => `${this.path}/history?detailed=1&per_page=${maxRows}`,
-    intervalMs: 60_000,
-    refreshKey: () => this.refreshKey
-  })
+  readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, plays, 60_000)
 
   constructor() {
     super()

@@ -62,6 +62,7 @@ export class StationsView extends LightElement {
         ${errorView(this.#stations)}`
     const found = value.filter(np => matches(np, this.search) && !(this.showsOnlyOffline && np.is_online))
     const emptyText = this.showsOnlyOffline ? 'No matching station is off the air.' : 'No station matches.'
+    const moreText = `Show more of ${formatCount(found.length, 'station')}`
     return html`
       <header class="overview">
         <h1 class="headline" tabindex="-1">${describeStations(value)}</h1>
@@ -85,14 +86,7 @@ export class StationsView extends LightElement {
         )}
       </ul>
       ${found.length === 0 && value.length > 0 ? html`<p class="quiet">${emptyText}</p>` : nothing}
-      ${
-        found.length > this.maxCards
-          ? buttonView(
-              `Show more of ${formatCount(found.length, 'station')}`,
-              () => (this.maxCards += pageSize)
-            )
-          : nothing
-      }
+      ${found.length > this.maxCards ? buttonView(moreText, () => (this.maxCards += pageSize)) : nothing}
     `
   }
 

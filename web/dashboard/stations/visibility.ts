@@ -4,10 +4,10 @@ import { openSemaphore } from './semaphore.ts'
 
 /** Tracks whether an element is in the viewport or within 200 pixels of it. The host is updated after a change. */
 export function trackVisibility(host: ReactiveControllerHost & Element): { readonly isVisible: boolean } {
-  let isVisible = false
+  const visibility = { isVisible: false }
   const observer = new IntersectionObserver(
     entries => {
-      isVisible = entries.at(-1)?.isIntersecting ?? false
+      visibility.isVisible = entries.at(-1)?.isIntersecting ?? false
       host.requestUpdate()
     },
     { rootMargin: '200px' }
@@ -16,11 +16,7 @@ export function trackVisibility(host: ReactiveControllerHost & Element): { reado
     hostConnected: () => observer.observe(host),
     hostDisconnected: () => observer.disconnect()
   })
-  return {
-    get isVisible() {
-      return isVisible
-    }
-  }
+  return visibility
 }
 
 /** An element must be visible for this long before it gets a slot, and keeps the slot for a while after. */
@@ -32,20 +28,20 @@ const followSlots = openSemaphore(24)
 /** Limits how many visible elements follow a station. The host is updated when it gets or loses a slot. */
 export function trackFollowSlot(host: ReactiveControllerHost & Element): { readonly hasSlot: boolean } {
   const visibility = trackVisibility(host)
-  let hasSlot = false
+  const slot = { hasSlot: false }
   let wasVisible = false
   let release: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
   function acquireSlot(): void {
     release ??= followSlots.acquire(() => {
-      hasSlot = true
+      slot.hasSlot = true
       host.requestUpdate()
     })
   }
 
   function releaseSlot(): void {
-    hasSlot = false
+    slot.hasSlot = false
     release?.()
     release = null
     host.requestUpdate()
@@ -64,9 +60,5 @@ export function trackFollowSlot(host: ReactiveControllerHost & Element): { reado
       releaseSlot()
     }
   })
-  return {
-    get hasSlot() {
-      return hasSlot
-    }
-  }
+  return slot
 }

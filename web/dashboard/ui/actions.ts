@@ -41,15 +41,12 @@ export interface ActionRunner {
 
 /** Creates the action runner of a host, which is updated when an action starts and ends. */
 export function trackActions(host: ReactiveControllerHost & EventTarget): ActionRunner {
-  let inFlight: string | null = null
-  return {
-    get inFlight() {
-      return inFlight
-    },
+  const runner: { inFlight: string | null; readonly run: ActionRunner['run'] } = {
+    inFlight: null,
     run: async (name, work, question = null) => {
       if (question !== null && !(await confirmAction(question))) return
-      if (inFlight !== null) return
-      inFlight = name
+      if (runner.inFlight !== null) return
+      runner.inFlight = name
       host.requestUpdate()
       try {
         const message = await work()
@@ -57,11 +54,12 @@ export function trackActions(host: ReactiveControllerHost & EventTarget): Action
       } catch (error) {
         notifyError(host, error)
       } finally {
-        inFlight = null
+        runner.inFlight = null
         host.requestUpdate()
       }
     }
   }
+  return runner
 }
 
 export interface Question {

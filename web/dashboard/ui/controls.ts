@@ -1,7 +1,9 @@
-import { html } from 'lit'
+import { html, nothing } from 'lit'
 
 interface ButtonOptions {
-  readonly style?: 'button' | 'link'
+  readonly style?: 'button' | 'link' | 'icon-button'
+  /** Replaces the content for screen readers. */
+  readonly label?: string
   readonly isBusy?: boolean
   readonly isDisabled?: boolean
 }
@@ -10,9 +12,16 @@ interface ButtonOptions {
 export const buttonView = (
   content: unknown,
   onClick: () => unknown,
-  { style = 'button', isBusy = false, isDisabled = false }: ButtonOptions = {}
+  { style = 'button', label = '', isBusy = false, isDisabled = false }: ButtonOptions = {}
 ) =>
-  html`<button type="button" class=${style} aria-busy=${isBusy} ?disabled=${isDisabled} @click=${onClick}>
+  html`<button
+    type="button"
+    class=${style}
+    aria-label=${label || nothing}
+    aria-busy=${isBusy}
+    ?disabled=${isDisabled}
+    @click=${onClick}
+  >
     ${content}
   </button>`
 

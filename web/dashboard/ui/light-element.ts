@@ -1,5 +1,7 @@
 import { LitElement, type PropertyDeclarations } from 'lit'
+import type * as v from 'valibot'
 
+import { type PolledResource, pollResource } from '../api/poll-resource.ts'
 import { isolateBidi } from './text.ts'
 import { getZoneClock, type ZoneClock } from './time.ts'
 
@@ -27,6 +29,16 @@ export class StationElement extends LightElement {
   /** The path of the station in the API. */
   protected get path(): string {
     return `api/station/${encodeURIComponent(this.station)}`
+  }
+
+  /** Polls a resource below the path of the station, and reads it again when the refresh key changes. */
+  protected poll<Schema extends v.GenericSchema>(
+    subpath: string,
+    schema: Schema,
+    intervalMs: number
+  ): PolledResource<v.InferOutput<Schema>> {
+    const path = () => `${this.path}/${subpath}`
+    return pollResource(this, { schema, path, intervalMs, refreshKey: () => this.refreshKey })
   }
 
   protected get clock(): ZoneClock {

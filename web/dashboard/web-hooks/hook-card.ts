@@ -21,7 +21,7 @@ import {
 } from './hook.ts'
 
 const initialRows = 5
-/** The rows that each click on "More" adds. */
+/** The rows that each click on "Show more" adds. */
 const moreRows = 25
 const maxRows = 500
 /** A test may try the receiver several times. */
@@ -93,18 +93,12 @@ export class HookCard extends HookElement {
     if (value?.rows.length === 0) return html`<p class="quiet">There are no deliveries yet.</p>`
     const rows = value?.rows.map(delivery => this.#rowView(delivery))
     const hasMore = value !== null && value.total > value.rows.length && this.rows < maxRows
+    const moreText = `Show more of ${formatCount(value?.total ?? 0, 'delivery', 'deliveries')}`
     return html`${errorView(this.#deliveries)}
       <div class="scroll" role="region" aria-label="Deliveries of ${this.#title}" tabindex="0">
         ${tableView(['Time', ['Event', 'wide'], 'State', ['Response', 'answer']], rows)}
       </div>
-      ${
-        hasMore
-          ? buttonView(
-              `More of ${formatCount(value.total, 'delivery', 'deliveries')}`,
-              () => (this.rows += moreRows)
-            )
-          : nothing
-      }`
+      ${hasMore ? buttonView(moreText, () => (this.rows += moreRows)) : nothing}`
   }
 
   #rowView(delivery: Delivery) {

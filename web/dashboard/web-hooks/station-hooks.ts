@@ -1,7 +1,6 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { pollResource } from '../api/poll-resource.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { hookChanged } from './hook-card.ts'
@@ -12,12 +11,7 @@ export class StationHooks extends StationElement {
   static override properties = { canManage: { attribute: false } }
   declare canManage: boolean
 
-  readonly #hooks = pollResource(this, {
-    schema: hooks,
-    path: () => `${this.path}/webhooks`,
-    intervalMs: 5_000,
-    refreshKey: () => this.refreshKey
-  })
+  readonly #hooks = this.poll('webhooks', hooks, 5_000)
 
   constructor() {
     super()
