@@ -10,7 +10,6 @@ import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { isDeep } from '../support/tier.ts'
-import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 /** The receivers of the web hooks are on this machine. */
@@ -35,6 +34,8 @@ async function openStation(page: Page, program: Program, section = '') {
   await page.goto(`${program.baseUrl}/#/station/${name}${section}`)
   return { ...station, name, path: `/api/station/${station.id}` }
 }
+
+const within5s = { timeout: 5_000 }
 
 const titlesIn = (page: Page) => page.locator('.queue-row .row-title').allTextContents()
 
@@ -134,7 +135,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.clock.runFor(6_000)
     const before = reads
     await show(false)
-    await waitFor(() => reads > before, { deadlineMs: 2_000, what: 'a read' })
+    await expect.poll(() => reads, within5s).toBeGreaterThan(before)
   })
 
   test('without scripts the page lists the stations with links and current songs', async ({
@@ -215,7 +216,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       expect(skips).toEqual([])
       await page.getByRole('button', { name: 'Skip' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Skip' }).click()
-      await waitFor(async () => skips.length === 1, { deadlineMs: 5_000, what: 'the song to be skipped' })
+      await expect.poll(() => skips, within5s).toHaveLength(1)
       const { body } = await program.ask('GET', `${path}/history`)
       expect(body.map((play: Answer) => play.sh_id)).toContain(JSON.parse(skips[0] ?? '').sh_id)
     }
@@ -227,7 +228,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
   }) => {
     const page = await openPage({ viewport: { width: 1280, height: 1_400 } })
     const { path } = await openStation(page, program)
-    await waitFor(async () => (await titlesIn(page)).length === 5, { deadlineMs: 5_000, what: 'the queue' })
+    await expect.poll(() => titlesIn(page), within5s).toHaveLength(5)
     const [first = '', second = '', ...others] = await titlesIn(page)
     expect([first, second, ...others]).toEqual(await queued(program, path))
     await page.locator('.queue-row').first().locator('summary').click()
@@ -236,11 +237,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const grip = page.getByRole('button', { name: new RegExp(`^Move “${first}”`) })
     await grip.press('ArrowDown')
     await grip.press('End')
-    const last = [second, ...others, first]
-    await waitFor(async () => (await queued(program, path)).join() === last.join(), {
-      deadlineMs: 5_000,
-      what: 'the song to be the last one'
-    })
+    await expect.poll(() => queued(program, path), within5s).toEqual([second, ...others, first])
     await page.locator(`:focus[aria-label="Move “${first}”, position 5 of 5"]`).waitFor()
     await page.getByText(`${first}: position 5 of 5`).waitFor({ state: 'attached' })
 
@@ -252,14 +249,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.mouse.move(from.x + 10, to.y + 40, { steps: 8 })
     await page.mouse.move(from.x + 10, to.y + 4, { steps: 4 })
     await page.mouse.up()
-    await waitFor(async () => (await queued(program, path))[0] === first, {
-      deadlineMs: 5_000,
-      what: 'the song to be the first one again'
-    })
-    await waitFor(async () => (await titlesIn(page)).join() === [first, second, ...others].join(), {
-      deadlineMs: 5_000,
-      what: 'the page to show that'
-    })
+    await expect.poll(() => queued(program, path), within5s).toEqual([first, second, ...others])
+    await expect.poll(() => titlesIn(page), within5s).toEqual([first, second, ...others])
   })
 
   test.runIf(isDeep)(
@@ -277,11 +268,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await grip.waitFor({ timeout: 10_000 })
       const moved = await grip.getAttribute('data-id')
       await grip.press('End')
-      const isLast = async () => {
-        const { body } = await program.ask('GET', `${path}/queue?per_page=0`)
-        return body.rows.at(-1).links.self.endsWith(`/${moved}`)
-      }
-      await waitFor(isLast, { deadlineMs: 5_000, what: 'the song to be the last one' })
+      const lastLink = async () =>
+        (await program.ask('GET', `${path}/queue?per_page=0`)).body.rows.at(-1).links.self
+      await expect.poll(lastLink, within5s).toMatch(new RegExp(`/${moved}$`))
     }
   )
 
@@ -336,9 +325,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     })
     const page = await openPage()
     await signIn(page, program.baseUrl, made.body.key)
-    const rightsAsked = page.waitForResponse(/api-keys\/current$/)
+    const permissionsRead = page.waitForResponse(/api-keys\/current$/)
     await page.goto(`${program.baseUrl}/#/station/${document.station.shortcode}`)
-    expect((await rightsAsked).status()).toBe(200)
+    expect((await permissionsRead).status()).toBe(200)
     await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: true } })
     await page.locator('.tabs a').first().waitFor()
     expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now'])
@@ -365,30 +354,25 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.getByRole('heading', { name: 'Storage' }).count()).toBe(0)
     await page.goto(`${program.baseUrl}/#/station/${name}`)
     await page.locator('.queue-row').first().waitFor()
-    const offered = await page.locator('.tabs a').allTextContents()
-    expect(offered).toEqual(['Now', 'Schedule'])
+    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now', 'Schedule'])
     expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: /Skip|Move|Remove/ }).count()).toBe(0)
-    for (const [section, texts] of [
-      ['schedule', ['Playlists']],
-      ['hooks', ['This API key does not have permission to view this.']],
-      ['x', ['Page not found']]
-    ] as const) {
+    const texts = {
+      schedule: 'Playlists',
+      hooks: 'This API key does not have permission to view this.',
+      x: 'Page not found'
+    }
+    for (const [section, text] of Object.entries(texts)) {
       await page.goto(`${program.baseUrl}/#/station/${name}/${section}`)
-      for (const text of texts) await page.getByText(text).first().waitFor()
+      await page.getByText(text).first().waitFor()
     }
     await page.getByRole('link', { name: 'All stations' }).click()
     await page.getByRole('heading', { name: 'System' }).waitFor()
     expect(reportRequests).toEqual([])
-    const titled = (shown: string) =>
-      waitFor(async () => (await page.title()) === `${shown} · Cuewire`, {
-        deadlineMs: 5_000,
-        what: `the title ${shown}`
-      })
     await page.goto(`${program.baseUrl}/#/station/${name}`)
-    await titled(station.document.station.name)
+    await expect.poll(() => page.title(), within5s).toBe(`${station.document.station.name} · Cuewire`)
     await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { name: 'Renamed' } })
-    await titled('Renamed')
+    await expect.poll(() => page.title(), within5s).toBe('Renamed · Cuewire')
     await program.ask('POST', `${keys}/revoke/${body.api_key.id}`)
     await page.getByRole('link', { name: 'Schedule' }).click()
     await page.getByText('The API key is no longer valid. Sign in again.').waitFor({ timeout: 10_000 })
@@ -533,9 +517,6 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
     await page.locator('.status-text').waitFor({ state: 'detached', timeout: 20_000 })
     const troubles = page.locator('.panel .trouble')
-    await waitFor(async () => (await troubles.count()) === 0, {
-      deadlineMs: 20_000,
-      what: 'no panel with an error'
-    })
+    await expect.poll(() => troubles.count(), { timeout: 20_000 }).toBe(0)
   }, 90_000)
 })

@@ -26,8 +26,8 @@ export interface Permissions {
 const retryMs = 10_000
 
 /**
- * Loads the permissions of the current key, and again when the key changes. `station` is an id or short name, evaluated
- * at every call of `allows`; '' for permissions that belong to no station.
+ * Loads the permissions of the current key, and again when the key changes. `station` is an id or short name,
+ * evaluated at every call of `allows`; '' for permissions that belong to no station.
  */
 export function trackPermissions(host: ReactiveControllerHost, station: () => string | number): Permissions {
   let key: string | null = null

@@ -7,8 +7,8 @@ import { callApi } from './call-api.ts'
 export interface PollOptions<Schema extends v.GenericSchema> {
   readonly schema: Schema
   /**
-   * The path to read, `api/stats`, or null to read nothing. Evaluated at every update of the host. If only the
-   * query changes, the old value stays until the response arrives.
+   * The path to read, `api/stats`, or null to read nothing. Evaluated at every update of the host. If only
+   * the query changes, the old value stays until the response arrives.
    */
   readonly path: () => string | null
   /** The time between polls while the page is visible. */
@@ -41,8 +41,8 @@ const retryMs = 8_000
 const freshMs = 2_000
 
 /**
- * Polls a resource while the host is connected and the page is visible. The host is updated after every attempt.
- * After an error the last value stays; after a 403 polling stops until the path changes.
+ * Polls a resource while the host is connected and the page is visible. The host is updated after every
+ * attempt. After an error the last value stays; after a 403 polling stops until the path changes.
  */
 export function pollResource<Schema extends v.GenericSchema>(
   host: ReactiveControllerHost,
@@ -151,7 +151,7 @@ export function pollResource<Schema extends v.GenericSchema>(
   return resource
 }
 
-/** Dispatched on the document when the server stops or resumes responding; `detail` is whether it responds. */
+/** Dispatched on the document when the server stops or resumes responding; `detail`: whether it responds. */
 export const serverAvailability = 'cuewire-server-availability'
 
 declare global {

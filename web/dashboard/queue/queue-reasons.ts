@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 
 /*
- * The log of a queue row as sentences that say why the song is in the queue. Unknown entries are omitted: a newer version
- * may have written them.
+ * Converts the log of a queue row to sentences that say why the song is in the queue. Unknown entries are
+ * omitted: a newer version may have written them.
  */
 
 const count = v.number()

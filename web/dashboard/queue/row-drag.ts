@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { findDropIndex } from './row-order.ts'
 
-/** A row that is being dragged: its index, the index where it would be dropped, its offset and height in pixels. */
+/** The dragged row: its index, the index where it would be dropped, its offset and height in pixels. */
 interface DraggedRow {
   readonly from: number
   readonly to: number
@@ -21,8 +21,8 @@ const scrollZonePixels = 56
 const scrollPixels = 12
 
 /**
- * Lets rows be dragged by their grips, by mouse or touch. `rows` are the movable rows in order; `onDrop` is called when a
- * row is dropped at another index. Escape cancels.
+ * Lets rows be dragged by their grips, by mouse or touch. `rows` are the movable rows in order; `onDrop` is
+ * called when a row is dropped at another index. Escape cancels.
  */
 export function trackDrag(
   host: ReactiveControllerHost,

@@ -8,13 +8,13 @@ import { moveElement, type Row } from './row-order.ts'
 export interface RowMoves {
   /** Returns the rows in the order that they have once all moves are done. */
   readonly applyPending: <Each extends Row>(rows: readonly Each[]) => readonly Each[]
-  /** Moves a row to another index. `count` is the length of the queue, of which `rows` may be the beginning. */
+  /** Moves a row to another index. `count` is the length of the queue, which may be longer than `rows`. */
   readonly move: (rows: readonly Row[], from: number, to: number, count: number) => void
 }
 
 /**
- * Moves rows of a queue. The host shows a move at once; the requests are sent one after the other. After the last one,
- * `refresh` reads the order from the server. `queuePath` is the path of the queue in the API.
+ * Moves rows of a queue. The host shows a move at once; the requests are sent one after the other. After the
+ * last one, `refresh` reads the order from the server. `queuePath` is the path of the queue in the API.
  */
 export function trackMoves(
   host: ReactiveControllerHost & EventTarget,

@@ -10,8 +10,8 @@ export function moveElement<Element>(list: readonly Element[], from: number, to:
 }
 
 /**
- * Translates a move within `rows` to one within `currentRows`: the row goes after the row that precedes it at `to`.
- * Returns null if the row no longer exists.
+ * Translates a move within `rows` to one within `currentRows`: the row goes after the row that precedes it
+ * at `to`. Returns null if the row no longer exists.
  */
 export function rebaseMove(
   rows: readonly Row[],
@@ -32,8 +32,8 @@ export function rebaseMove(
 }
 
 /**
- * Finds the index where a row is dropped after a drag by `dy` pixels: it passes another row when its edge passes the
- * middle of that row. `heights` are the heights of all rows, in order.
+ * Finds the index where a row is dropped after a drag by `dy` pixels: it passes another row when its edge
+ * passes the middle of that row. `heights` are the heights of all rows, in order.
  */
 export function findDropIndex(heights: readonly number[], from: number, dy: number): number {
   let end = 0

@@ -218,7 +218,7 @@ export class StationQueue extends StationElement {
     this.#focusedId = isGrip ? (focused.dataset['id'] ?? '') : ''
   }
 
-  /** Restores the focus, which a moved element loses. If its row is no longer displayed, the last grip gets the focus. */
+  /** Restores the focus, which a moved element loses. If its row is not displayed, the last grip gets it. */
   protected override updated(): void {
     if (this.#focusedId === '') return
     const grip =

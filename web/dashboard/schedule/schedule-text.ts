@@ -14,11 +14,11 @@ export const scheduleItem = v.object({
 /** Formats a schedule item: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
 export function formatSchedule(item: v.InferOutput<typeof scheduleItem>): string {
   const { start_time: start, end_time: end, start_date: startDate, end_date: endDate, days } = item
-  const times = start === end ? `at ${formatTime(start)}` : `${formatTime(start)}–${formatTime(end)}`
+  const times = start === end ? `at ${formatHhmm(start)}` : `${formatHhmm(start)}–${formatHhmm(end)}`
   return `${formatDays(days)} ${times}${formatDates(startDate, endDate)}`
 }
 
-const formatTime = (hhmm: number) => formatMinutes(Math.floor(hhmm / 100) * 60 + (hhmm % 100))
+const formatHhmm = (hhmm: number) => formatMinutes(Math.floor(hhmm / 100) * 60 + (hhmm % 100))
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const nameOf = (day = 1) => dayNames[day - 1] ?? ''

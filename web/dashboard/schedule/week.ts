@@ -28,7 +28,7 @@ export interface Day {
 }
 
 export const minutesPerDay = 1_440
-/** The least height of a showing. Occurrences may be shorter, or end before they start when the clock goes back. */
+/** The least height of a showing. Occurrences may be shorter; when clocks go back, the end may be earlier. */
 const minMinutes = 15
 
 export function addDays(date: string, days: number): string {

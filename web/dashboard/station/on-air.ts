@@ -42,7 +42,7 @@ export class OnAir extends StationElement {
         ${statusLine}
         ${keyed(
           shId,
-          html`<p class="on-air-title" title=${song.title}>${titleOf(np)}</p>
+          html`<p class="on-air-title" title=${song.title}>${currentTitle(np)}</p>
             <p class="on-air-artist">${song.artist}</p>
             <p class="quiet">
               ${[song.album, playlist, isRequest ? 'Requested' : ''].filter(Boolean).join(' · ')}
@@ -79,7 +79,7 @@ export class OnAir extends StationElement {
     const nextTitle = next === null ? 'The next song' : `“${isolateBidi(next.song.title || next.song.text)}”`
     const isConfirmed = await confirmAction(
       {
-        title: `Skip “${isolateBidi(titleOf(np))}”?`,
+        title: `Skip “${isolateBidi(currentTitle(np))}”?`,
         text: `${nextTitle} starts immediately.`,
         verb: 'Skip'
       },
@@ -110,8 +110,11 @@ function nextView({ playing_next: next, station }: NowPlaying) {
   </p>`
 }
 
-/** The title of the current song. A jingle before the first song is not shown to listeners and has no title. */
-export function titleOf({ now_playing: { sh_id: shId, song }, is_online: isOnline }: NowPlaying): string {
+/** The title of the current song. A jingle before the first song is hidden: it has no title. */
+export function currentTitle({
+  now_playing: { sh_id: shId, song },
+  is_online: isOnline
+}: NowPlaying): string {
   if (shId === 0 && isOnline) return 'Jingle'
   return song.title || song.text
 }

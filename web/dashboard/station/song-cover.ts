@@ -2,7 +2,7 @@ import { coverView } from '../../elements/cover-view.ts'
 import { currentKey, server } from '../api/call-api.ts'
 import { LightElement } from '../ui/light-element.ts'
 
-/** A cover. Covers of private stations are fetched with the key in a header, which an `img` element cannot send. */
+/** A cover. That of a private station is fetched with the key in a header, which `img` cannot send. */
 export class SongCover extends LightElement {
   static override properties = {
     address: { attribute: false },

@@ -1,7 +1,7 @@
 export interface Semaphore {
   /**
-   * Calls `onAcquired` once a slot is free, which may be immediately. Returns a function that releases the slot or
-   * cancels the request; repeated calls do nothing.
+   * Calls `onAcquired` once a slot is free, which may be immediately. Returns a function that releases the
+   * slot or cancels the request; repeated calls do nothing.
    */
   readonly acquire: (onAcquired: () => void) => () => void
 }

@@ -7,19 +7,19 @@ import { followFor } from '../../elements/followed-station.ts'
 import { statusLineOf } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
 import { currentKey, server } from '../api/call-api.ts'
-import { titleOf } from '../station/on-air.ts'
+import { currentTitle } from '../station/on-air.ts'
 import { LightElement } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
 import { trackFollowSlot } from './visibility.ts'
 
-/** Dispatched when a station goes on or off the air, a DJ connects or disconnects, or its state becomes stale. */
+/** Dispatched when a station goes on or off the air, a DJ connects or disconnects, or it becomes stale. */
 export const stationStatusChanged = 'cuewire-station-status-changed'
 
 /**
- * A station in the list. While it is visible it is followed over WebSocket. Without WebSocket it shows the list: other
- * transports would exceed the connections that browsers allow per server.
+ * A station in the list. While it is visible it is followed over WebSocket. Without WebSocket it shows the
+ * list: other transports would exceed the connections that browsers allow per server.
  */
 export class StationCard extends LightElement {
   static override properties = {
@@ -79,7 +79,7 @@ export class StationCard extends LightElement {
         </p>
         ${keyed(
           playing.sh_id,
-          html`<p class="card-title" title=${song.title}>${titleOf(np)}</p>
+          html`<p class="card-title" title=${song.title}>${currentTitle(np)}</p>
             <p class="card-artist">${song.artist}</p>`
         )}
         ${np.is_online ? progressView(this.#progress(np)) : nothing}
@@ -93,7 +93,7 @@ export class StationCard extends LightElement {
     return isPublic ? html`<a href=${`public/${encodeURIComponent(shortcode)}`}>${name}</a>` : name
   }
 
-  /** The followed state, even if it is stale, if there is a connection or it is newer than the list; else the list. */
+  /** The followed state if there is a connection or it is newer than the list; else the list. */
   #snapshot(): Snapshot {
     const { snapshot } = this.#followed
     if (snapshot.np !== null && (snapshot.via !== null || (snapshot.trueAtMs ?? 0) > this.listedAtMs))
@@ -117,8 +117,8 @@ export class StationCard extends LightElement {
 }
 
 /**
- * The progress of a listed song, extrapolated from the time when the list was read. Null if the duration is unknown: the
- * elapsed time is not reported then.
+ * The progress of a listed song, extrapolated from the time when the list was read. Null if the duration is
+ * unknown: the elapsed time is not reported then.
  */
 function listedProgress(np: NowPlaying, listedAtMs: number): Progress | null {
   const { played_at: playedAt, elapsed, duration } = np.now_playing

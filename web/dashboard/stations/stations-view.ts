@@ -60,7 +60,9 @@ export class StationsView extends LightElement {
     if (value === null)
       return html`<h1 class="headline" tabindex="-1">Stations</h1>
         ${errorView(this.#stations)}`
-    const found = value.filter(np => matches(np, this.search) && !(this.showsOnlyOffline && np.is_online))
+    const found = value.filter(
+      np => matchesSearch(np, this.search) && !(this.showsOnlyOffline && np.is_online)
+    )
     const emptyText = this.showsOnlyOffline ? 'No matching station is off the air.' : 'No station matches.'
     const moreText = `Show more of ${formatCount(found.length, 'station')}`
     return html`
@@ -127,7 +129,7 @@ export class StationsView extends LightElement {
   }
 }
 
-/** Takes the list of public stations out of the page; null if the server did not embed it or it was taken before. */
+/** Removes the list of public stations from the page; null if there is none or it was removed before. */
 function takeEmbeddedList(): NowPlaying[] | null {
   const element = document.querySelector('#shown')
   element?.remove()
@@ -150,7 +152,7 @@ function describeAudience(stations: readonly NowPlaying[]): string {
   return `${formatCount(listeners, 'listener')}${live === 0 ? '' : `, ${formatCount(live, 'live show')}`}.`
 }
 
-function matches({ station: { name, shortcode } }: NowPlaying, search: string): boolean {
+function matchesSearch({ station: { name, shortcode } }: NowPlaying, search: string): boolean {
   const text = search.trim().toLowerCase()
   return name.toLowerCase().includes(text) || shortcode.toLowerCase().includes(text)
 }

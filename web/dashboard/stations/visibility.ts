@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 
 import { openSemaphore } from './semaphore.ts'
 
-/** Tracks whether an element is in the viewport or within 200 pixels of it. The host is updated after a change. */
+/** Tracks whether an element is within 200 pixels of the viewport. The host is updated after a change. */
 export function trackVisibility(host: ReactiveControllerHost & Element): { readonly isVisible: boolean } {
   const visibility = { isVisible: false }
   const observer = new IntersectionObserver(

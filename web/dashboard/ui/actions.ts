@@ -33,8 +33,8 @@ export interface ActionRunner {
   /** The name of the action in flight; null if there is none. */
   readonly inFlight: string | null
   /**
-   * Runs `work`, unless an action is in flight or the operator answers `question` with no. Notifies the operator of the
-   * message that it returns, unless that is empty, and of errors.
+   * Runs `work`, unless an action is in flight or the operator does not confirm `question`. Notifies the
+   * operator of errors and of the message that `work` returns; '' for none.
    */
   readonly run: (name: string, work: () => Promise<string>, question?: Question | null) => Promise<void>
 }

@@ -5,7 +5,7 @@ import { type PolledResource, pollResource } from '../api/poll-resource.ts'
 import { isolateBidi } from './text.ts'
 import { getZoneClock, type ZoneClock } from './time.ts'
 
-/** An element without a shadow root: all elements share one style sheet, and labels can refer to other elements. */
+/** An element without a shadow root: elements share one style sheet, and labels can refer to any element. */
 export class LightElement extends LitElement {
   protected override createRenderRoot(): this {
     return this

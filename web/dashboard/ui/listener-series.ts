@@ -20,15 +20,13 @@ export function summarizeSeries(points: Points, formatTime: (seconds: number) =>
   return `Listeners since ${formatTime(first.at)}: ${last.total} now, peak ${peak.most} at ${formatTime(peak.at)}, minimum ${low.fewest} at ${formatTime(low.at)}`
 }
 
-/** Times, and the listeners at each. */
-type ChartColumns = [number[], (number | null)[]]
-
-/** Converts points to chart columns. Each count is drawn over the step that it ends; steps without data are gaps. */
-export function toChartColumns({ points, step }: ListenerSeries): ChartColumns {
-  const columns: ChartColumns = [[], []]
+/** Converts points to times and totals. Each count covers the step that it ends; steps without data are gaps. */
+export function toChartColumns({ points, step }: ListenerSeries): [number[], (number | null)[]] {
+  const times: number[] = []
+  const totals: (number | null)[] = []
   const add = (at: number, total: number | null) => {
-    columns[0].push(at)
-    columns[1].push(total)
+    times.push(at)
+    totals.push(total)
   }
   let end: number | null = null
   for (const { at, total } of points) {
@@ -37,7 +35,7 @@ export function toChartColumns({ points, step }: ListenerSeries): ChartColumns {
     end = at + step
     add(end, total)
   }
-  return columns
+  return [times, totals]
 }
 
 const daySeconds = 86_400

@@ -103,7 +103,6 @@ export class HookCard extends HookElement {
 
   #rowView(delivery: Delivery) {
     const { id, happened_at: happenedAt, triggers, state, response } = delivery
-    const canRedeliver = redeliverableStates.has(state)
     return html`<tr>
       <td class="row-time">${this.clock.formatTime(happenedAt)}</td>
       <td class="wide">${formatTriggers(triggers)}</td>
@@ -118,7 +117,7 @@ export class HookCard extends HookElement {
                 <pre class="response">${response}</pre>
               </details>`
         }
-        ${canRedeliver ? this.redeliverView(this.#actions, id, this.#deliveries.refresh) : nothing}
+        ${redeliverableStates.has(state) ? this.redeliverView(this.#actions, id, this.#deliveries.refresh) : nothing}
       </td>
     </tr>`
   }

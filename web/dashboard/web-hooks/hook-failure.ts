@@ -9,8 +9,8 @@ const intervalMs = 5_000
 const perPage = 20
 
 /**
- * The last attempt of a failing web hook and when it is retried; empty if the hook does not fail. The list of deliveries
- * may not reach back to it while many are pending.
+ * The last attempt of a failing web hook and when it is retried; empty if the hook does not fail. The list
+ * of deliveries may not reach back to it while many are pending.
  */
 export class HookFailure extends HookElement {
   readonly #actions = trackActions(this)

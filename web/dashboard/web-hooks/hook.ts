@@ -2,11 +2,6 @@ import * as v from 'valibot'
 
 import type { Chip } from '../ui/controls.ts'
 
-const metadataItem = v.object({
-  key: v.string(),
-  value: v.union([v.string(), v.number(), v.boolean(), v.null()])
-})
-
 /** The web hooks of a station, `api/station/{id}/webhooks`. */
 export const hooks = v.array(
   v.pipe(
@@ -16,7 +11,9 @@ export const hooks = v.array(
       type: v.string(),
       is_enabled: v.boolean(),
       triggers: v.array(v.string()),
-      metadata: v.array(metadataItem)
+      metadata: v.array(
+        v.object({ key: v.string(), value: v.nullable(v.union([v.string(), v.number(), v.boolean()])) })
+      )
     }),
     v.transform(({ metadata, ...hook }) => {
       const values = new Map(metadata.map(({ key, value }) => [key, value]))
