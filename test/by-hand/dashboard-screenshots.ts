@@ -1,16 +1,14 @@
 import { startBrowser } from '../support/browser.ts'
-import { test as base } from '../support/fixtures.ts'
+import { isolatedTest as base } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, showWhole, sights } from '../support/pictures.ts'
 import { adminKey } from '../support/program.ts'
 import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 // The web hooks of the pictures and their streaming server are on this machine.
-const test = base.extend('serverVariables', { scope: 'file' }, reachingThisMachine)
-
-async function reachingThisMachine(): Promise<Record<string, string>> {
-  return { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
-}
+const test = base.extend('serverVariables', { scope: 'file' }, async () => ({
+  WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
+}))
 
 /** The parts of a station's view, with a heading that shows that it is there. */
 const sections = { station: 'History', 'station/schedule': 'Playlists', 'station/hooks': 'Website' }
@@ -37,7 +35,7 @@ test('the pictures of the first page, and of what operators see', async ({ progr
     await page.getByRole('button', { name: 'Operator' }).click()
     await page.getByLabel('API key').fill(adminKey)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Storage' }).waitFor()
+    for (const part of ['.gauge', 'spark-line canvas']) await page.locator(part).first().waitFor()
     await shoot('overview')
     for (const [path, heading] of Object.entries(sections)) {
       await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
