@@ -405,6 +405,18 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.title()).toContain('Station')
   })
 
+  test.runIf(isDeep)(
+    'a listener chart appears even if its first read failed',
+    async ({ program, openPage }) => {
+      const { id, document } = await startPlaying(program)
+      const page = await openPage()
+      await page.route(`**/station/${id}/listeners/series*`, route => route.abort(), { times: 1 })
+      await signIn(page, program.baseUrl)
+      const card = page.locator('.card', { hasText: document.station.name })
+      await card.locator('spark-line canvas').waitFor({ timeout: 20_000 })
+    }
+  )
+
   test('notifications are expanded, paged and marked as read', async ({ program, openPage }) => {
     for (let index = 1; index <= 22; index++)
       await program.ask('POST', '/api/v1/main/notifications', {

@@ -40,9 +40,8 @@ export class SparkLine extends StationElement {
   }
 
   protected override render() {
-    const { value, error } = this.#series
-    const isForbidden = this.#permissions.isKnown && !this.#permissions.allows('viewReports')
-    if (isForbidden || (error !== null && value === null)) return nothing
+    const { value } = this.#series
+    if (this.#permissions.isKnown && !this.#permissions.allows('viewReports')) return nothing
     const label = value === null ? 'Listeners' : summarizeSeries(value.points, this.clock.formatTime)
     return html`<div class="chart" role="img" aria-label=${label}></div>
       <i class="ink-line"></i><i class="ink-area"></i>`

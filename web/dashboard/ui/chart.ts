@@ -11,8 +11,8 @@ export interface ChartOptions {
 }
 
 /**
- * Keeps a chart of listeners in the element `.chart` below a host. It is drawn again when the width of that
- * element, the data or the color scheme changes.
+ * Keeps a chart of listeners in the element `.chart` below a host, which must not be replaced. It is drawn
+ * again when the width of that element, the data or the color scheme changes.
  */
 export function attachChart(host: ReactiveControllerHost & Element, { series, options }: ChartOptions): void {
   let plot: uPlot | null = null
