@@ -4,23 +4,15 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/**
- * Options of a page: those of its browser context, and whether errors on its console are part of the test.
- */
+/** Options of the browser context, and whether the test expects errors on the console. */
 export interface OpenPageOptions extends BrowserContextOptions {
   readonly allowsErrors?: boolean
 }
 
-/**
- * Opens a page in a browser context of its own, without animations unless `reducedMotion` says otherwise: an
- * endless animation redraws the page 60 times a second.
- */
+/** Opens a page in its own browser context, without animations unless `reducedMotion` is set. */
 export type OpenPage = (options?: OpenPageOptions) => Promise<Page>
 
-/**
- * Pages of one test, which `close` closes; it fails where one of them reported an error other than a failed
- * request.
- */
+/** The pages of one test. `close` fails if a page reported an error other than a failed request. */
 export function openPages(browser: Browser): {
   readonly open: OpenPage
   readonly close: () => Promise<void>
@@ -62,7 +54,7 @@ interface AxeResults {
 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What axe finds wrong with a page as it is, except for these impacts: rules, and where they are broken. */
+/** Returns the rules of axe that a page violates, with the elements, except for the given impacts. */
 export async function axeFindings(page: Page, exceptFor: readonly string[]): Promise<unknown[]> {
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(await readFile(axeFile, 'utf8'))
   const { passes, violations } = await page.evaluate<AxeResults>('axe.run()')

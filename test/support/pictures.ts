@@ -15,12 +15,12 @@ export const devices = {
 
 export type Device = keyof typeof devices
 
-/** What every page is shown in. */
+/** The devices and color schemes of the screenshots. */
 export const sights = (['phone', 'desktop'] as const).flatMap(device =>
   (['light', 'dark'] as const).map(scheme => ({ device, scheme }))
 )
 
-/** A page whose covers are drawn. */
+/** Opens a page with generated covers. */
 export async function openPictured(
   browser: Browser,
   { device, scheme }: (typeof sights)[number]
@@ -40,9 +40,7 @@ export async function openPictured(
   return context.newPage()
 }
 
-/**
- * Makes the window as high as the page, so that all of it is in sight; what is seen first may ask for more.
- */
+/** Makes the window as high as the page; twice, because newly visible elements may load more. */
 export async function showWhole(page: Page): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
     await page.waitForLoadState('networkidle')
@@ -53,7 +51,7 @@ export async function showWhole(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle')
 }
 
-/** Takes a picture of what is in sight, as WebP, which is a third of a PNG. */
+/** Saves a screenshot of the window as WebP, which takes a third of the size of PNG. */
 export async function savePicture(page: Page, name: string): Promise<void> {
   await page.evaluate('document.fonts.ready')
   const session = await page.context().newCDPSession(page)

@@ -5,7 +5,7 @@ import { pollResource } from '../api/poll-resource.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { LightElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { formatDuration, formatNumber } from '../ui/text.ts'
+import { describeDuration, formatNumber } from '../ui/text.ts'
 import { formatLateness, type Health, type Queue } from './installation-status.ts'
 
 const stats = v.object({
@@ -68,7 +68,7 @@ export class SystemHealth extends LightElement {
       ['Queued', formatNumber(value.queue)],
       ['Plays in 24 hours', formatNumber(value.history_24h)],
       ['Web hooks', formatNumber(value.webhooks)],
-      ['Server uptime', formatDuration(value.uptime)],
+      ['Server uptime', describeDuration(value.uptime)],
       ['Version', value.version]
     ]
     return html`<dl class="facts">

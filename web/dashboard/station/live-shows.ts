@@ -6,7 +6,7 @@ import { formatSchedule, scheduleItem } from '../schedule/schedule-text.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { formatAge, formatDuration } from '../ui/text.ts'
+import { formatAge, describeDuration } from '../ui/text.ts'
 
 const streamers = v.array(
   v.object({
@@ -87,7 +87,7 @@ export class BroadcastList extends StationElement {
             html`<li class="line">
               <span class="row-time">${this.clock.formatTime(start)}</span>
               <span class="row-title">${name || username}</span>
-              <span class="quiet">${end === null ? 'in progress' : formatDuration(end - start)}</span>
+              <span class="quiet">${end === null ? 'in progress' : describeDuration(end - start)}</span>
             </li>`
         )}
       </ol>`
@@ -131,7 +131,7 @@ export class PollList extends StationElement {
 
 function pollChip({ answered_at: respondedAt, failing_since: failingSince }: Poll): Chip {
   if (failingSince !== null)
-    return { text: `Failing for ${formatDuration(Date.now() / 1_000 - failingSince)}`, tone: 'bad' }
+    return { text: `Failing for ${describeDuration(Date.now() / 1_000 - failingSince)}`, tone: 'bad' }
   if (respondedAt === null) return { text: 'Not polled yet', tone: 'neutral' }
   return { text: `Responded ${formatAge(respondedAt)}`, tone: 'good' }
 }

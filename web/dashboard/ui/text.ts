@@ -14,7 +14,7 @@ const units = [
 ] as const
 
 /** A duration in its largest unit, rounded down: `3 hours`. */
-export function formatDuration(seconds: number): string {
+export function describeDuration(seconds: number): string {
   const [unit, size] = units.find(([, each]) => seconds >= each) ?? (['second', 1] as const)
   return formatCount(Math.max(0, Math.floor(seconds / size)), unit)
 }
@@ -22,7 +22,7 @@ export function formatDuration(seconds: number): string {
 /** `2 minutes ago`, from Unix seconds and the clock of this machine. */
 export function formatAge(seconds: number): string {
   const ageSeconds = Date.now() / 1_000 - seconds
-  return ageSeconds < 10 ? 'just now' : `${formatDuration(ageSeconds)} ago`
+  return ageSeconds < 10 ? 'just now' : `${describeDuration(ageSeconds)} ago`
 }
 
 /** Right-to-left letters, and the characters that change the direction of the text after them. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ApiError, parseApiError, toApiError } from '../../../../web/dashboard/api/api-error.ts'
 import { describeFrequency, formatSchedule } from '../../../../web/dashboard/schedule/schedule-text.ts'
 import { parseRoute } from '../../../../web/dashboard/ui/route.ts'
-import { formatAge, formatCount, formatDuration, isolateBidi } from '../../../../web/dashboard/ui/text.ts'
+import { formatAge, formatCount, describeDuration, isolateBidi } from '../../../../web/dashboard/ui/text.ts'
 import { formatMinutes, formatZoneName } from '../../../../web/dashboard/ui/time.ts'
 
 const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', days: [] as number[] }
@@ -51,7 +51,7 @@ test('counts, durations and ages have the right unit', () => {
   expect(formatCount(2, 'delivery', 'deliveries')).toBe('2 deliveries')
   expect([formatCount(1, 'listener'), formatCount(0, 'listener')]).toEqual(['1 listener', '0 listeners'])
   const durations = ['59 seconds', '1 minute', '2 hours', '2 days']
-  expect([59, 61, 7_300, 200_000].map(formatDuration)).toEqual(durations)
+  expect([59, 61, 7_300, 200_000].map(describeDuration)).toEqual(durations)
   expect(formatAge(Date.now() / 1_000 - 65)).toBe('1 minute ago')
   expect(formatAge(Date.now() / 1_000 + 65)).toBe('just now')
 })
