@@ -26,7 +26,7 @@ import { clearTombstones } from '../src/playout/tombstones.ts'
 import { removeFormerStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
-import { removeDeletedDeliveries } from '../src/webhooks/removal.ts'
+import { removeDeletedDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
 
 /** What runs by the clock, in UTC; gives how many records it touched. */
 interface Task {

@@ -5,23 +5,23 @@ import { hasPlainHost, parsedUrl } from '../outbound/networks.ts'
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** One field of a record or of a body: how it is checked, kept and described. */
+/** One field of a record or of a body: its validation, default and documentation. */
 export interface Field<Value> {
-  /** Checks an input that is there and gives it in the form in which it is kept. */
+  /** Validates an input that is present, and returns the value to store. */
   readonly input: v.GenericSchema<unknown, Value>
-  /** What an absent or null input stands for; undefined: it must be there. */
+  /** The value of an absent or null input; undefined if the field is required. */
   readonly fallback: Value | undefined
   readonly schema: JsonSchema
-  /** What a body may hold, where that is more than what is given out. */
+  /** The schema of the input, if it differs from that of the output. */
   readonly accepts?: JsonSchema
   /**
-   * `secret`: taken in, reads `""`. `private address`: redacted for callers who may not set it. `given`:
-   * given out, ignored in a body.
+   * `secret`: write-only, reads `""`. `private address`: redacted for callers who may not set it.
+   * `read-only`: ignored in a body.
    */
-  readonly kind: 'plain' | 'secret' | 'private address' | 'given'
+  readonly kind: 'plain' | 'secret' | 'private address' | 'read-only'
   /** Whether the table has a column for it. */
   readonly isStored: boolean
-  /** Another value than at creation is refused. */
+  /** Whether the value cannot be changed after creation. */
   readonly isFixed: boolean
 }
 
@@ -32,15 +32,23 @@ export type ValuesOf<F extends Fields> = {
   -readonly [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never
 }
 
-/** Said of every field: what it is for, and a value that a reader understands. */
+/** The column of a field: `s3Bucket` is `s3_bucket`. */
+export function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}
+
+/** The sealing purpose of a secret: its table and column. */
+export function sealingPurpose(table: string, field: string): string {
+  return `${table}.${columnOf(field)}`
+}
+
+/** The documentation of a field, with an example if the default is not one. */
 export interface About {
   readonly about: string
   readonly example?: unknown
 }
 
-/**
- * The message of a failed check: a code word of the error body and a sentence that follows the field's name.
- */
+/** The message of a failed check: an error code, and a sentence that follows the field's name. */
 export const problem = (code: string, sentence: string) => `${code}: ${sentence}`
 
 const described = ({ about, example }: About): JsonSchema =>
@@ -55,47 +63,38 @@ function plain<Value>(
   return { input, fallback, schema: withDefault, kind: 'plain', isStored: true, isFixed: false }
 }
 
-export interface TextOptions extends About {
+const anyText = v.string(problem('invalid_type', 'must be text.'))
+
+interface TextOptions extends About {
   readonly max: number
   readonly min?: number
   readonly fallback?: string
-  /** Line breaks and tabs are welcome. */
+  /** Allows line breaks and tabs. */
   readonly isLong?: boolean
-  /** Blanks at both ends are dropped. */
+  /** Removes blanks at both ends. */
   readonly isTrimmed?: boolean
   readonly pattern?: RegExp
-  /** What `pattern` asks for: "must be ..." */
+  /** What `pattern` requires: "must be ..." */
   readonly says?: string
 }
 
-/**
- * Text as Postgres keeps it: no NUL, no half of a surrogate pair; other control characters only in long
- * texts.
- */
+/** Text that Postgres can store: no NUL, no lone surrogate. Other controls are allowed in long texts only. */
 export function text(options: TextOptions): Field<string> {
-  const {
-    max,
-    min = 0,
-    fallback,
-    isLong = false,
-    isTrimmed = false,
-    pattern,
-    says = 'is malformed.'
-  } = options
+  const { max, min = 0, fallback, isLong = false, isTrimmed = false, pattern } = options
   const forbidden = isLong ? /\0|\p{Surrogate}/u : /\p{Cc}|\p{Surrogate}/u
   const input = v.pipe(
-    v.string(problem('invalid_type', 'must be text.')),
+    anyText,
     v.transform(value => (isTrimmed ? value.trim() : value)),
     v.check(
       value => !forbidden.test(value),
-      problem('invalid_format', 'holds characters that are not allowed.')
+      problem('invalid_format', 'contains characters that are not allowed.')
     ),
     v.check(value => min === 0 || value !== '', problem('blank', 'must not be empty.')),
     v.minLength(min, problem('too_short', `must have at least ${min} characters.`)),
     v.check(value => isWithin(value, max), problem('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => !pattern || (value === '' && min === 0) || pattern.test(value),
-      problem('invalid_format', says)
+      problem('invalid_format', options.says ?? 'is malformed.')
     )
   )
   const schema = {
@@ -108,69 +107,50 @@ export function text(options: TextOptions): Field<string> {
   return plain(input, fallback, schema)
 }
 
-/** Whether a text has at most so many characters, as JSON Schema counts them: code points. */
+/** Whether a text has at most `max` code points, as JSON Schema counts. */
 function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max)
 }
 
-export interface NumberOptions extends About {
+interface NumberOptions extends About {
   readonly min: number
   readonly max: number
   readonly fallback?: number
 }
 
-/** A whole number, or digits that spell one. */
-export function integer({ min, max, fallback, ...about }: NumberOptions): Field<number> {
-  const input = v.pipe(wholeNumber, between(min, max))
-  return plain(input, fallback, {
-    type: 'integer',
-    format: 'int64',
-    ...described(about),
-    minimum: min,
-    maximum: max
-  })
+function numeric(
+  input: v.GenericSchema<unknown, number>,
+  type: JsonSchema,
+  { min, max, fallback, ...about }: NumberOptions
+): Field<number> {
+  const isInRange = v.check<number, string>(
+    value => value >= min && value <= max,
+    problem('out_of_range', `must be from ${min} to ${max}.`)
+  )
+  const schema = { ...type, ...described(about), minimum: min, maximum: max }
+  return plain(v.pipe(input, isInRange), fallback, schema)
 }
 
+const notWhole = problem('invalid_type', 'must be a whole number.')
 const wholeNumber = v.pipe(
-  v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,18}$/, whole()), v.transform(Number))], whole()),
-  v.integer(whole()),
+  v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,18}$/, notWhole), v.transform(Number))], notWhole),
+  v.integer(notWhole),
   v.safeInteger(problem('out_of_range', 'is too large.'))
 )
-
-function whole() {
-  return problem('invalid_type', 'must be a whole number.')
-}
-
-/** A number, with a fraction or without, or text that spells one: `2.5`. */
-export function decimal({ min, max, fallback, ...about }: NumberOptions): Field<number> {
-  const input = v.pipe(anyNumber, between(min, max))
-  return plain(input, fallback, {
-    type: 'number',
-    format: 'double',
-    ...described(about),
-    minimum: min,
-    maximum: max
-  })
-}
-
 const anyNumber = v.union(
   [v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,15}(\.\d{1,15})?$/), v.transform(Number))],
   problem('invalid_type', 'must be a number.')
 )
 
-function between(min: number, max: number) {
-  return v.check<number, string>(
-    value => value >= min && value <= max,
-    problem('out_of_range', `must be from ${min} to ${max}.`)
-  )
-}
+/** A whole number, or its digits as text. */
+export const integer = (options: NumberOptions) =>
+  numeric(wholeNumber, { type: 'integer', format: 'int64' }, options)
 
-/** True or false, also as 0, 1 or text. */
-export function flag({ fallback, ...about }: About & { readonly fallback?: boolean }): Field<boolean> {
-  return plain(truth, fallback, { type: 'boolean', ...described(about) })
-}
+/** A number, or text such as `2.5`. */
+export const decimal = (options: NumberOptions) =>
+  numeric(anyNumber, { type: 'number', format: 'double' }, options)
 
-const truths = new Map<unknown, boolean>([
+const booleans = new Map<unknown, boolean>([
   [true, true],
   [1, true],
   ['true', true],
@@ -178,25 +158,28 @@ const truths = new Map<unknown, boolean>([
   [0, false],
   ['false', false]
 ])
-const truth = v.pipe(
+const boolean = v.pipe(
   v.unknown(),
-  v.check(value => truths.has(value), problem('invalid_type', 'must be true or false.')),
-  v.transform(value => truths.get(value) ?? false)
+  v.check(value => booleans.has(value), problem('invalid_type', 'must be true or false.')),
+  v.transform(value => booleans.get(value) ?? false)
 )
 
-/** One of a few words. */
+/** True or false, also as 0, 1 or text. */
+export function flag({ fallback, ...about }: About & { readonly fallback?: boolean }): Field<boolean> {
+  return plain(boolean, fallback, { type: 'boolean', ...described(about) })
+}
+
+/** One of several words. */
 export function choice<const Option extends string>(
   options: readonly [Option, ...Option[]],
   { fallback, ...about }: About & { readonly fallback?: NoInfer<Option> }
 ): Field<Option> {
-  const input = v.pipe(
-    v.string(problem('invalid_type', 'must be text.')),
-    v.picklist(options, problem('not_in_enum', `must be one of ${options.join(', ')}.`))
-  )
-  return plain(input, fallback, { type: 'string', enum: options, ...described(about) })
+  const isOption = v.picklist(options, problem('not_in_enum', `must be one of ${options.join(', ')}.`))
+  const schema = { type: 'string', enum: options, ...described(about) }
+  return plain(v.pipe(anyText, isOption), fallback, schema)
 }
 
-/** Whether a text is an http or https address without user and password. */
+/** Whether a text is an http or https URL without user and password. */
 export function isWebAddress(value: string): boolean {
   const url = parsedUrl(value)
   if (!url || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
@@ -204,10 +187,10 @@ export function isWebAddress(value: string): boolean {
   return ['http:', 'https:'].includes(protocol) && hasPlainHost(url) && username === '' && password === ''
 }
 
-/** An http or https address, or nothing. */
+/** An http or https URL, or empty text. */
 export function webAddress({ max, ...about }: About & { readonly max: number }): Field<string> {
   const input = v.pipe(
-    v.string(problem('invalid_type', 'must be text.')),
+    anyText,
     v.trim(),
     v.maxLength(max, problem('too_long', `must have at most ${max} characters.`)),
     v.check(
@@ -215,15 +198,11 @@ export function webAddress({ max, ...about }: About & { readonly max: number }):
       problem('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )
-  return plain(input, '', {
-    type: 'string',
-    ...described(about),
-    maxLength: max,
-    pattern: '^$|^\\s*[hH][tT][tT][pP][sS]?://'
-  })
+  const pattern = '^$|^\\s*[hH][tT][tT][pP][sS]?://'
+  return plain(input, '', { type: 'string', ...described(about), maxLength: max, pattern })
 }
 
-/** Says no to a list that is too long before anybody looks at its elements. */
+/** Refuses a list that is too long before its elements are validated. */
 export function maxLength(max: number) {
   return v.check<unknown, string>(
     value => !Array.isArray(value) || value.length <= max,
@@ -231,10 +210,7 @@ export function maxLength(max: number) {
   )
 }
 
-/**
- * A list whose empty elements (null, "", [], {}), which example bodies made from a schema contain, are
- * dropped.
- */
+/** A list. Empty elements (null, "", [], {}), as in bodies generated from the schema, are dropped. */
 export function listOf<Item>(
   item: v.GenericSchema<unknown, Item>,
   { max, items, ...about }: About & { readonly max: number; readonly items: JsonSchema }
@@ -248,86 +224,13 @@ export function listOf<Item>(
   return plain<Item[]>(input, [], { type: 'array', items, ...described(about), maxItems: max })
 }
 
-/** Named values are elements `{key, value}`; on the way in an object `{key: value}` means the same. */
-export interface NamedValue {
-  readonly key: string
-  readonly value: string | number | boolean
+/** Whether a value is null, `""`, `[]` or `{}`. */
+export function isEmpty(value: unknown): boolean {
+  if (value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-export const namedValueSchema: JsonSchema = {
-  type: 'object',
-  properties: { key: { type: 'string' }, value: { type: ['string', 'number', 'boolean'] } },
-  required: ['key', 'value'],
-  additionalProperties: false
-}
-
-/** A named value on its way in: null unsets it. */
-export interface NamedChange {
-  readonly key: string
-  readonly value: NamedValue['value'] | null
-}
-
-const noNul = v.check<string, string>(
-  value => !/[\0\p{Surrogate}]/u.test(value),
-  problem('invalid_format', 'holds characters that are not allowed.')
-)
-const nameOfValue = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
-  v.minLength(1, problem('blank', 'must not be empty.')),
-  v.maxLength(255, problem('too_long', 'must have at most 255 characters.')),
-  noNul
-)
-const scalar = v.union(
-  [
-    v.pipe(
-      v.string(),
-      v.maxLength(20_000, problem('too_long', 'must have at most 20000 characters.')),
-      noNul
-    ),
-    v.pipe(v.number(), v.finite(problem('out_of_range', 'is too large.'))),
-    v.boolean()
-  ],
-  problem('invalid_type', 'must be text, a number, true or false.')
-)
-const noObject = problem('invalid_type', 'must be an object with key and value.')
-const namedValue = v.object({ key: nameOfValue, value: scalar }, noObject)
-const namedChange = v.object({ key: nameOfValue, value: v.nullable(scalar) }, noObject)
-
-/** Named values with distinct names. In an object in their place, what is empty is dropped. */
-export function namedValues(options: About & { readonly max: number }): Field<NamedValue[]> {
-  return distinctNames(namedValue, options, isEmpty)
-}
-
-/** The same on the way to a record that merges them: null unsets one, and empty text is a value. */
-export function namedChanges(options: About & { readonly max: number }): Field<NamedChange[]> {
-  return distinctNames(
-    namedChange,
-    options,
-    value => typeof value === 'object' && value !== null && isEmpty(value)
-  )
-}
-
-function distinctNames<Item extends NamedChange>(
-  item: v.GenericSchema<unknown, Item>,
-  options: About & { readonly max: number },
-  isDropped: (value: unknown) => boolean
-): Field<Item[]> {
-  const { input, schema } = listOf(item, { items: namedValueSchema, ...options })
-  const accepted = v.pipe(
-    v.unknown(),
-    v.transform(value => (isObject(value) ? namedItemsOf(value, isDropped) : value)),
-    input,
-    v.check(
-      values => new Set(values.map(({ key }) => key)).size === values.length,
-      problem('duplicate', 'holds a name twice.')
-    )
-  )
-  const { description, ...list } = schema
-  const object = { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } }
-  return { ...plain<Item[]>(accepted, [], schema), accepts: { description, anyOf: [list, object] } }
-}
-
-/** A field checked by a schema of its own. */
+/** A field with its own validation and schema. */
 export function custom<Value>(
   input: v.GenericSchema<unknown, Value>,
   {
@@ -341,58 +244,41 @@ export function custom<Value>(
   return accepts ? { ...field, accepts: { ...accepts, ...described(about) } } : field
 }
 
-/** Text that is taken in and never given out: it reads `""`, and `""` in a body keeps what is stored. */
+/** Write-only text: it reads `""`, and `""` in a body keeps the stored value. */
 export function secret(options: TextOptions): Field<string> {
   return hidden(text({ ...options, fallback: '' }))
 }
 
-/** The same field as a secret. */
+/** Makes a field write-only. */
 export function hidden<Value>(field: Field<Value>): Field<Value> {
-  const description = `${String(field.schema['description'])} Write-only: reads "".`
-  return { ...field, schema: { ...field.schema, description }, kind: 'secret' }
+  return { ...withNote(field, 'Write-only: reads "".'), kind: 'secret' }
 }
 
-/** An address that may hold a token: only callers who may set it see it whole. */
+/** Makes an address private, because it may contain a token: only callers who may set it read it whole. */
 export function privateAddress(field: Field<string>): Field<string> {
-  const description = `${String(field.schema['description'])} Keys that may not set it see its origin only.`
-  return { ...field, schema: { ...field.schema, description }, kind: 'private address' }
+  return { ...withNote(field, 'Keys that may not set it see its origin only.'), kind: 'private address' }
 }
 
-/** A field the server computes; what a body says of it is ignored. `isStored`: from a column of that name. */
-export function readOnly<Value>(
-  about: About & { readonly schema: JsonSchema; readonly isStored?: boolean }
-): Field<Value | undefined> {
-  const schema = { ...about.schema, ...described(about), readOnly: true }
+function withNote<Value>(field: Field<Value>, note: string): Field<Value> {
+  const description = `${String(field.schema['description'])} ${note}`
+  return { ...field, schema: { ...field.schema, description } }
+}
+
+/** A field that the server computes, and that is ignored in a body. `isStored`: read from its column. */
+export function readOnly<Value>({
+  schema,
+  isStored = false,
+  ...about
+}: About & { readonly schema: JsonSchema; readonly isStored?: boolean }): Field<Value | undefined> {
   const input = v.pipe(
     v.unknown(),
     v.transform(() => undefined)
   )
-  return {
-    input,
-    fallback: undefined,
-    schema,
-    kind: 'given',
-    isStored: about.isStored ?? false,
-    isFixed: false
-  }
+  const field = plain<Value | undefined>(input, undefined, { ...schema, ...described(about), readOnly: true })
+  return { ...field, kind: 'read-only', isStored }
 }
 
-/** The same field, fixed once the record is there. */
+/** Makes a field constant after creation. */
 export function fixed<Value>(field: Field<Value>): Field<Value> {
   return { ...field, isFixed: true }
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === '') return true
-  return typeof value === 'object' && Object.keys(value).length === 0
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function namedItemsOf(values: Readonly<Record<string, unknown>>, isDropped: (value: unknown) => boolean) {
-  return Object.entries(values)
-    .filter(([, value]) => !isDropped(value))
-    .map(([key, value]) => ({ key, value }))
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../db/sql.ts'
-import { columnOf, sealingPurpose } from '../fields/column.ts'
+import { columnOf, sealingPurpose } from '../fields/field.ts'
 import type { Adapter, StorageLocation } from './location.ts'
 
 const blankFields = {

@@ -1,27 +1,27 @@
 import type { renderSong, renderStation } from '../station/now-playing.ts'
 import type { Trigger } from '../station/triggers.ts'
 
-/** What happened at a station, as one hook is told of it. The same over all attempts to tell it. */
+/** An event of a station, for one web hook. The same in every attempt. */
 export interface HookEvent {
-  /** `webhook-id`: one per fact and hook. */
+  /** `webhook-id`: one per event and web hook. */
   readonly id: string
-  /** The triggers that the fact raised and the hook asks for; facts that were merged bring theirs along. */
+  /** The triggers that fired and that the web hook subscribes to, those of merged events included. */
   readonly triggers: readonly Trigger[]
-  /** Unix seconds of the fact. */
+  /** Unix seconds. */
   readonly happenedAt: number
-  /** The station as of the fact. */
+  /** The station at that time. */
   readonly nowPlaying: NowPlaying
 }
 
-/** One attempt to tell of an event. */
-export interface Attempt {
-  /** Unix seconds. */
+/** What differs between attempts. */
+export interface SendContext {
+  /** The time of the attempt in Unix seconds. */
   readonly at: number
-  /** Signing secrets that were replaced and still count, in clear. */
+  /** Replaced signing secrets that still sign, in clear. */
   readonly formerSecrets: readonly string[]
 }
 
-/** The now-playing object of the interface, in the rendering of events. */
+/** The now-playing object of the API, in the rendering of events. */
 export interface NowPlaying {
   readonly station: ReturnType<typeof renderStation>
   readonly listeners: { readonly total: number; readonly unique: number; readonly current: number }
@@ -47,7 +47,7 @@ interface Item {
 }
 
 interface Played extends Item {
-  /** 0 where nothing plays. */
+  /** 0 if no song plays. */
   readonly sh_id: number
   readonly streamer: string
 }

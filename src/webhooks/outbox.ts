@@ -7,13 +7,13 @@ import type { HookConfig } from './config.ts'
 
 /** An event of a station. */
 export interface StationEvent {
-  /** Its name, the same in every repetition: `song:42`. */
+  /** Identifies the event; message ids derive from it: `song:42`. */
   readonly fact: string
   readonly triggers: readonly Trigger[]
   readonly happenedAtMs: number
 }
 
-/** A web hook, as far as it decides which events it gets. */
+/** The part of a web hook that decides which events it gets. */
 export interface SubscribedHook {
   readonly id: number
   readonly type: string
@@ -32,8 +32,8 @@ export async function readSubscribedHooks(tx: Tx, stationId: number): Promise<re
 }
 
 /**
- * Writes an event into the outbox of every web hook that gets it, as part of the transaction that records it.
- * Returns these web hooks; none if the event was written before.
+ * Writes an event, and a delivery for each web hook that gets it, in the transaction of the change. Returns
+ * these web hooks; none if the event was written before. Waits for a web hook that is being deleted.
  */
 export async function writeEvent(
   tx: Tx,
@@ -81,30 +81,28 @@ export function insertEvent(
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
-const characters = 26
-
-/** An event and the web hook that gets it. */
-interface ToldFact {
-  readonly stationId: number
-  readonly fact: string
-  /** Unix milliseconds. */
-  readonly happenedAtMs: number
-  readonly webhookId: number
-}
+const idLength = 26
 
 /**
- * The `webhook-id` of an event for a web hook, the same in every attempt. An event has another id if a
- * database that was restored from a backup uses its name again. `evt_` and 26 characters of base32 (RFC 4648,
- * lower case): 130 bits of a hash.
+ * The `webhook-id` of an event for a web hook, the same in every attempt: `evt_` and 26 characters of base32
+ * (RFC 4648, lower case), 130 bits of a hash. The time makes it unique if a database that was restored from a
+ * backup repeats a `fact`.
  */
-export function messageId({ stationId, fact, happenedAtMs, webhookId }: ToldFact): string {
-  const told = `${stationId}\n${fact}\n${happenedAtMs}\n${webhookId}`
-  const hash = createHash('sha256').update(told).digest()
+export function messageId({
+  stationId,
+  fact,
+  happenedAtMs,
+  webhookId
+}: Pick<StationEvent, 'fact' | 'happenedAtMs'> & {
+  readonly stationId: number
+  readonly webhookId: number
+}): string {
+  const hash = createHash('sha256').update(`${stationId}\n${fact}\n${happenedAtMs}\n${webhookId}`).digest()
   let bits = 0n
   for (const byte of hash.subarray(0, 17)) bits = bits * 256n + BigInt(byte)
   bits >>= 6n
   let text = ''
-  for (let place = 0; place < characters; place++, bits >>= 5n)
+  for (let place = 0; place < idLength; place++, bits >>= 5n)
     text = alphabet.charAt(Number(bits & 31n)) + text
   return `evt_${text}`
 }

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { resources } from '../../src/api/routes.ts'
-import { columnOf } from '../../src/fields/column.ts'
+import { columnOf } from '../../src/fields/field.ts'
 import { test } from '../support/fixtures.ts'
 
 /** What Postgres may keep the values of a JSON type in. */

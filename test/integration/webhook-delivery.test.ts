@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { deliver } from '../../src/webhooks/deliveries/deliver.ts'
-import { newSigningSecret } from '../../src/webhooks/deliveries/signature.ts'
+import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   bringForward,

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
 import { type SendParts, sendRequest } from '../../src/webhooks/deliveries/send.ts'
-import type { MailSending } from '../../src/webhooks/deliveries/sending.ts'
+import type { Sending } from '../../src/webhooks/types/sending.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
-const sending: MailSending = {
+const sending: Extract<Sending, { kind: 'mail' }> = {
   kind: 'mail',
   mail: {
     to: ['dj@example.com', 'office@example.com'],

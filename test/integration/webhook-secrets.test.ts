@@ -140,7 +140,7 @@ test('a secret that cannot be opened any more can be rotated', async ({ sql, red
   const tested = await stage.ask('PUT', `webhook/${id}/test`)
   expect(tested.body.received).toMatchObject({
     error: 'nothing',
-    response: 'A secret of the hook cannot be opened: enter it again.'
+    response: 'A secret of the web hook cannot be opened: enter it again.'
   })
   const { body } = await stage.ask('POST', `webhook/${id}/rotate-secret`)
   expect(body.former_until).toBe(0)
@@ -163,7 +163,7 @@ test('kept secrets do not follow an address to another server', async ({ sql, re
     const refused = await put({ webhook_url: elsewhere })
     expect([elsewhere, refused.status, errorsOf(refused)]).toEqual([elsewhere, 400, left])
     expect(refused.body.message).toBe(
-      'config.basic_auth_password must be sent again, because webhook_url leads elsewhere.'
+      'config.basic_auth_password must be sent again, because webhook_url points to another server.'
     )
     expect((await put({ webhook_url: elsewhere, ...secret, headers: '' })).status).toBe(400)
   }

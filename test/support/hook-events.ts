@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 
 import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts'
 import type { StationState } from '../../src/station/state.ts'
-import type { Sending } from '../../src/webhooks/deliveries/sending.ts'
 import type { HookEvent, NowPlaying } from '../../src/webhooks/event.ts'
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
+import type { Sending } from '../../src/webhooks/types/sending.ts'
 import { aPlay, aSong, aStation } from './builders.ts'
 
 /** Unix seconds of the event that is told of: 2026-07-08T00:00:00Z. */

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Sql } from '../../db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
 import { changesOf } from '../../fields/form.ts'
-import { problemsOf } from '../../fields/problems.ts'
+import { problemsOf } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { StationRow } from './route.ts'
 

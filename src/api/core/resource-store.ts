@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
-import { columnOf, sealingPurpose } from '../../fields/column.ts'
-import type { Field, Fields, ValuesOf } from '../../fields/field.ts'
+import { columnOf, sealingPurpose, type Field, type Fields, type ValuesOf } from '../../fields/field.ts'
 import { changesOf, formOf } from '../../fields/form.ts'
 import { countSharedFact, publishAllStations } from '../../playout/all-stations.ts'
 import { changeStation, createStation, type StationChange } from '../../playout/change-station.ts'
@@ -27,7 +26,7 @@ import type { ApiServices } from './services.ts'
 export function openStore<F extends Fields>(resource: Resource<F>, rules: ResourceRules<F> = {}) {
   const { table, fields, paths, only = 'true' } = resource
   const names = storedFields(fields)
-  const changeable = Object.keys(fields).filter(name => fields[name]?.kind !== 'given')
+  const changeable = Object.keys(fields).filter(name => fields[name]?.kind !== 'read-only')
   const writable = changeable.filter(name => fields[name]?.isStored)
   const columns = ['id', ...names].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
   const isOfStation = paths.list.includes(':station_id')

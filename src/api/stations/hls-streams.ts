@@ -7,12 +7,12 @@ import {
   flag,
   readOnly,
   integer,
-  namedValues,
   privateAddress,
   problem,
   text,
   webAddress
 } from '../../fields/field.ts'
+import { namedValues } from '../../fields/named-values.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { mountName } from '../../station/now-playing.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'

@@ -6,11 +6,11 @@ import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
 import { prepare } from '../../webhooks/deliveries/prepare.ts'
 import { sendRequest, type SendParts, sendPartsOf } from '../../webhooks/deliveries/send.ts'
-import type { HookRequest, Sending } from '../../webhooks/deliveries/sending.ts'
 import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
-import { shownHeaders, withoutSecrets } from '../../webhooks/redact.ts'
+import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
 import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
+import type { HookRequest, Sending } from '../../webhooks/types/sending.ts'
 import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
@@ -172,14 +172,14 @@ function resultOf(
 }
 
 function shownRequest(
-  { method, shownUrl: url, headers, body = '' }: HookRequest,
+  { method, redactedUrl: url, headers, body = '' }: HookRequest,
   secrets: readonly string[]
 ): Shown {
   return {
     method,
     url,
-    headers: shownHeaders(headers),
-    body: withoutSecrets(body, secrets).slice(0, bodyShown)
+    headers: redactHeaders(headers),
+    body: redactSecrets(body, secrets).slice(0, bodyShown)
   }
 }
 

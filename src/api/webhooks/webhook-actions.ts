@@ -1,9 +1,9 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { incompleteConfig, isSecret, shownConfig, withMade } from '../../webhooks/config.ts'
+import { incompleteConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
+import { addGenerated, isSecret, redactedConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
-import { keepFormerSecret } from '../../webhooks/former-secret.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openStore, refuseProblems } from '../core/resource-store.ts'
@@ -63,7 +63,7 @@ const clone: ApiRoute = {
       const hook = await readHook(tx, request)
       const type = hookTypeOf(hook.type)
       const kept = hook.config.filter(({ key }) => !isSecret(type, key))
-      const { config, made } = withMade(type, kept, secrets)
+      const { config, generated: made } = addGenerated(type, kept, secrets)
       const row = {
         station_id: station.id,
         name: nameOfCopy(hook.name),
@@ -76,7 +76,7 @@ const clone: ApiRoute = {
       if (!inserted) throw new Error('insert gave no row')
       const fields = ['name', 'type', 'is_enabled', 'triggers', 'config']
       await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, fields })
-      return { id: inserted.id, made, shown: shownConfig(type, kept, true) }
+      return { id: inserted.id, made, shown: redactedConfig(type, kept, true) }
     })
     const record = await store.read(services, request, station, copy.id)
     const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
@@ -128,7 +128,7 @@ const rotate: ApiRoute = {
       const type = hookTypeOf(hook.type)
       if (!Object.hasOwn(type.made, key))
         throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
-      const { config, made } = withMade(
+      const { config, generated: made } = addGenerated(
         type,
         hook.config.filter(each => each.key !== key),
         secrets

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/sql.ts'
-import type { NamedValue } from '../../fields/field.ts'
+import type { NamedValue } from '../../fields/named-values.ts'
 
 /** What of a hook decides its state. */
 export interface HookState {

@@ -1,33 +1,19 @@
 import * as v from 'valibot'
 
 import { resolveAlert } from '../../db/notifications.ts'
-import {
-  choice,
-  fixed,
-  flag,
-  readOnly,
-  listOf,
-  namedChanges,
-  type NamedValue,
-  namedValueSchema,
-  problem,
-  text
-} from '../../fields/field.ts'
+import { choice, fixed, flag, readOnly, listOf, problem, text } from '../../fields/field.ts'
+import { namedChanges, type NamedValue, namedValueSchema } from '../../fields/named-values.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { type Trigger, triggers } from '../../station/triggers.ts'
 import {
-  type HookConfig,
+  applyConfig,
   incompleteConfig,
-  isDraft,
-  isRedacted,
-  settleConfig,
-  shownConfig,
-  withMade
-} from '../../webhooks/config.ts'
+  keepFormerSecret,
+  secretsLeftBehind
+} from '../../webhooks/config-change.ts'
+import { addGenerated, type HookConfig, isDraft, isRedacted, redactedConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries, disabledFact } from '../../webhooks/deliveries/deliveries.ts'
-import { keepFormerSecret } from '../../webhooks/former-secret.ts'
-import { secretsLeftBehind } from '../../webhooks/removal.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
 import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
@@ -91,12 +77,13 @@ export const webhookRules: ResourceRules<HookFields> = {
     }
     const { secrets } = services
     const leftBehind = secretsLeftBehind(type, values.config, stored, secrets)
-    const settled = settleConfig(type, values.config, stored, secrets)
+    const settled = applyConfig(type, values.config, stored, secrets)
     values.config = settled.config
     if (!before) {
-      const { config, made } = withMade(type, settled.config, secrets)
+      const { config, generated } = addGenerated(type, settled.config, secrets)
       values.config = config
-      if (made.length > 0) reveal['config'] = [...shownConfig(type, settled.config, true), ...made]
+      if (generated.length > 0)
+        reveal['config'] = [...redactedConfig(type, settled.config, true), ...generated]
     }
     return [...problems, ...leftBehind, ...settled.problems]
   },
@@ -114,7 +101,7 @@ export const webhookRules: ResourceRules<HookFields> = {
   },
   async shown(rows, { sql, caller, station }) {
     const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
-    const configs = rows.map(row => shownConfig(hookTypeOf(row.type), storedConfig(row), showsPath))
+    const configs = rows.map(row => redactedConfig(hookTypeOf(row.type), storedConfig(row), showsPath))
     const hooks = rows.map(row => ({
       id: row.id,
       isEnabled: row.is_enabled,

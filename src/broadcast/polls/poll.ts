@@ -1,7 +1,7 @@
 import type { LimitFunction } from 'p-limit'
 
 import { type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.ts'
-import { sealingPurpose } from '../../fields/column.ts'
+import { sealingPurpose } from '../../fields/field.ts'
 import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { countAtSources } from '../../playout/listeners/count-listeners.ts'

@@ -5,8 +5,9 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
-import type { Seals } from '../config.ts'
+import type { Sealer } from '../config.ts'
 import { nowPlayingAt } from '../format/now-playing-body.ts'
+import { hookTypeOf } from '../types/hook-types.ts'
 import {
   cancelDeliveries,
   cancelDelivery,
@@ -15,7 +16,7 @@ import {
   recordFailure
 } from './deliveries.ts'
 import { acquireHook, type LeasedHook, readDeliveryEvent, readLeasedHook, releaseHook } from './leases.ts'
-import { nextDelivery, type RetryPolicy } from './next-delivery.ts'
+import { nextDelivery } from './next-delivery.ts'
 import { deliveredOutcome } from './outcome.ts'
 import { prepare } from './prepare.ts'
 import { hostOfSending, sendRequest, type SendParts } from './send.ts'
@@ -24,7 +25,7 @@ import { hostOfSending, sendRequest, type SendParts } from './send.ts'
 export interface DeliveryParts extends SendParts {
   readonly sql: Sql
   readonly log: Logger
-  readonly secrets: Pick<Seals, 'open'>
+  readonly secrets: Pick<Sealer, 'open'>
   readonly baseUrl: string
   readonly hosts: HostSlots
   /** The leases of the process, to be extended: web hooks by holder. */
@@ -32,18 +33,18 @@ export interface DeliveryParts extends SendParts {
 }
 
 /** Deliveries of one web hook before others are handled. */
-const deliveriesAtOnce = 20
-const crowdedMs = 400
+const deliveriesPerJob = 20
+const crowdedRetryMs = 400
 
 /**
  * Delivers what is due for a web hook, in order. Returns when it has to be checked again (Unix milliseconds);
- * null if nothing is pending, or another worker has the lease. Stops between two deliveries once `stopping`
+ * null if nothing is pending, or another worker has the lease. Stops between two deliveries once `isStopping`
  * returns true.
  */
 export async function deliver(
   parts: DeliveryParts,
   webhookId: number,
-  stopping: () => boolean = () => false
+  isStopping: () => boolean = () => false
 ): Promise<number | null> {
   const { sql, leases } = parts
   const holder = randomUUID()
@@ -51,7 +52,7 @@ export async function deliver(
   if (!hook) return null
   leases.set(holder, webhookId)
   try {
-    for (let made = 0; made < deliveriesAtOnce && !stopping(); made++) {
+    for (let made = 0; made < deliveriesPerJob && !isStopping(); made++) {
       const step = await deliverNext(parts, hook)
       if ('nextCheckMs' in step) return step.nextCheckMs
       hook = step.hook
@@ -78,9 +79,10 @@ async function deliverNext(
     await cancelDeliveries(sql, hook.id, nowMs)
     return { nextCheckMs: null }
   }
-  const next = nextDelivery(hook.pending, { ...hook, patience: retryPolicyOf(hook.type) }, nowMs)
+  const policy = hookTypeOf(hook.type).retryPolicy
+  const next = nextDelivery(hook.pending, { ...hook, policy }, nowMs)
   await endDeliveries(sql, next, nowMs)
-  if (!next.send) return { nextCheckMs: next.lookAtMs }
+  if (!next.send) return { nextCheckMs: next.nextCheckMs }
   const { id, triggers } = next.send
   const { firstEvent } = hook
   const sent = firstEvent?.deliveryId === id ? firstEvent : await readDeliveryEvent(sql, id)
@@ -98,7 +100,7 @@ async function deliverNext(
     return { hook: await readLeasedHook(sql, hook) }
   }
   const host = hostOfSending(sending)
-  if (parts.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedMs }
+  if (parts.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedRetryMs }
   const result = await parts.hosts.run(host, () => sendRequest(sending, messageId, secrets, parts))
   const finished = { deliveryId: id, attempt: sent.attempts + 1, result }
   if (result.fault === null)
@@ -108,37 +110,21 @@ async function deliverNext(
   return { hook: await readLeasedHook(sql, hook) }
 }
 
-const newest = new Set([
-  'tunein',
-  'radiode',
-  'radioreg',
-  'getmeradio',
-  'google_analytics_v4',
-  'matomo_analytics'
-])
-const every = new Set(['generic', 'email'])
+const requestsPerHost = 4
+const waitingPerHost = 200
 
-/** Directories need the current song only, people events that are recent. */
-function retryPolicyOf(type: string): RetryPolicy {
-  if (newest.has(type)) return 'newest'
-  return every.has(type) ? 'every' : 'hour'
-}
-
-const atOnce = 4
-const waitingAtMost = 200
-
-/** Limits the requests of this process in flight to one host. */
+/** Limits the requests of this process in flight per host. */
 export class HostSlots {
   readonly #limits = new Map<string, LimitFunction>()
 
-  /** Whether so many wait for a host that one more should come back later. */
+  /** Whether the queue of a host is full, so that another request has to be retried later. */
   isCrowded(host: string): boolean {
-    return (this.#limits.get(host)?.pendingCount ?? 0) >= waitingAtMost
+    return (this.#limits.get(host)?.pendingCount ?? 0) >= waitingPerHost
   }
 
   /** Runs `work` once one of the host's slots is free. */
   async run<Result>(host: string, work: () => Promise<Result>): Promise<Result> {
-    const limit = this.#limits.get(host) ?? pLimit(atOnce)
+    const limit = this.#limits.get(host) ?? pLimit(requestsPerHost)
     this.#limits.set(host, limit)
     try {
       return await limit(work)

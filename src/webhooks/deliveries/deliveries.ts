@@ -1,3 +1,4 @@
+import { batchLimit, removeInBatches } from '../../db/batches.ts'
 import { raiseAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { type LeasedHook, leasedColumns, pendingExcept, selectLeased } from './leases.ts'
@@ -7,14 +8,14 @@ import { type AttemptResult, type DeliveryOutcome, type Health, outcomeOf } from
 /** Ends deliveries that will not be made, and adds their triggers to the one that is sent for them. */
 export async function endDeliveries(
   sql: Sql,
-  { given, send }: Pick<Next, 'given' | 'send'>,
+  { ended, send }: Pick<Next, 'ended' | 'send'>,
   nowMs: number
 ): Promise<void> {
-  if (given.length === 0) return
+  if (ended.length === 0) return
   await sql.begin(async tx => {
     await tx`
       update webhook_deliveries d set state = x.state, next_attempt_ms = null, ended_at_ms = ${nowMs}
-      from unnest(${given.map(({ id }) => id)}::bigint[], ${given.map(each => each.as)}::text[]) as x (id, state)
+      from unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(each => each.as)}::text[]) as x (id, state)
       where d.id = x.id and d.state = 'pending'`
     if (send) await tx`update webhook_deliveries set triggers = ${[...send.triggers]} where id = ${send.id}`
   })
@@ -28,12 +29,12 @@ export async function cancelDelivery(
   nowMs: number
 ): Promise<void> {
   await sql`
-    with passed as (
+    with cancelled as (
       update webhook_deliveries set state = 'cancelled', attempts = attempts + 1, next_attempt_ms = null, ended_at_ms = ${nowMs}
       where id = ${deliveryId} and state = 'pending' returning id, attempts
     )
     insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
-    select id, attempts, ${nowMs}, 0, 0, 'nothing', '', ${reason} from passed`
+    select id, attempts, ${nowMs}, 0, 0, 'nothing', '', ${reason} from cancelled`
 }
 
 /** Ends all pending deliveries of a web hook that is disabled or has no triggers left. */
@@ -129,10 +130,36 @@ export async function recordFailure(
     await raiseAlert(tx, {
       fact: disabledFact(hook.id),
       title: `Web hook "${hook.name}" was disabled`,
-      body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was disabled: ${outcome.disabled}. Enable it again once its receiver is well.`,
+      body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was disabled: ${outcome.disabled}. Enable it again once its receiver works.`,
       type: 'warning',
       source: 'webhooks'
     })
     return true
   })
+}
+
+const hooksPerRun = 10
+
+/**
+ * Removes the deliveries and attempts of deleted web hooks, up to a limit. Any number of processes may run it.
+ * Returns the number of deliveries.
+ */
+export async function removeDeletedDeliveries(sql: Sql): Promise<number> {
+  const hooks = await sql<{ id: number }[]>`select id from deleted_webhooks order by id limit ${hooksPerRun}`
+  let removed = 0
+  for (const { id } of hooks) {
+    const { rows, isComplete } = await removeInBatches(
+      () => sql`
+        delete from webhook_deliveries where ctid = any(array(
+          select ctid from webhook_deliveries where webhook_id between ${id} and ${id}
+          order by webhook_id, id desc ${batchLimit(sql)} for update skip locked))`
+    )
+    removed += rows
+    // A row that was locked is left for the next run.
+    if (isComplete)
+      await sql`
+        delete from deleted_webhooks where id = ${id}
+          and not exists (select from webhook_deliveries where webhook_id = ${id})`
+  }
+  return removed
 }

@@ -1,10 +1,10 @@
-import type { Mail } from './sending.ts'
+import type { Mail } from '../types/sending.ts'
 
 /** Sends mails through an SMTP server. */
 export interface Mailer {
   /**
-   * `id` names the mail, so that one that comes twice can be told. Gives the server's answer; rejects within
-   * `timeoutMs`.
+   * Returns the answer of the server; rejects within `timeoutMs`. `id` becomes the message id, by which
+   * receivers recognize duplicates.
    */
   send(mail: Mail, id: string, timeoutMs: number): Promise<string>
 }
@@ -13,7 +13,7 @@ export interface Mailer {
 export function openMailer(url: string, from: string): Mailer {
   return {
     async send({ to, subject, text }, id, timeoutMs) {
-      // Most installations send no mail.
+      // Loaded on demand: most installations send no mail.
       const { createTransport } = await import('nodemailer')
       const transport = createTransport({
         url,
@@ -23,7 +23,7 @@ export function openMailer(url: string, from: string): Mailer {
         disableFileAccess: true,
         disableUrlAccess: true
       })
-      // A server that answers a byte now and then would keep the socket from timing out.
+      // A server that answers byte by byte would reset the socket's timeout forever.
       const timer = setTimeout(() => transport.close(), timeoutMs)
       try {
         const domain = from.split('@').at(-1)?.replace(/>.*/, '') ?? 'localhost'

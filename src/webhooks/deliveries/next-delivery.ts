@@ -1,4 +1,5 @@
 import type { Trigger } from '../../station/triggers.ts'
+import type { RetryPolicy } from '../types/hook-type.ts'
 
 /** A pending delivery. Times are Unix milliseconds. */
 export interface Pending {
@@ -7,84 +8,79 @@ export interface Pending {
   readonly happenedAtMs: number
   readonly attempts: number
   readonly nextAttemptMs: number
-  /** An operator asked for it again: news comes first, it waits for no retry, and it is what it is. */
+  /** Requested again by an operator: sent after new events, waits for no retry, is never merged or ended. */
   readonly isAgain: boolean
 }
 
 /** The state of a web hook that decides what is sent next. */
-export interface RetryState {
-  readonly patience: RetryPolicy
+export interface DeliveryState {
+  readonly policy: RetryPolicy
   readonly rateLimitMs: number
-  /** When the last delivery began that did not fail; 0: none. */
+  /** When the last successful delivery began; 0: none. */
   readonly lastSentMs: number
-  /** The circuit breaker is open until then; 0: it is not. */
+  /** Until when the circuit breaker is open; 0: it is closed. */
   readonly pausedUntilMs: number
 }
-
-/**
- * How long an event is retried. `every`: to the end. `newest`: until there is a newer event. `hour`: for an
- * hour.
- */
-export type RetryPolicy = 'every' | 'newest' | 'hour'
 
 const hourMs = 3_600_000
 
 /** A delivery that ends without having arrived. */
-interface Given {
+interface Ended {
   readonly id: number
   readonly as: 'superseded' | 'expired' | 'merged'
 }
 
 /** Deliveries to end, and the one to send or the time of the next check. */
 export interface Next {
-  readonly given: readonly Given[]
+  readonly ended: readonly Ended[]
   readonly send: { readonly id: number; readonly triggers: readonly Trigger[] } | null
-  /** When something may be due, if nothing is sent now; null: nothing is pending. */
-  readonly lookAtMs: number | null
+  /** When something may be due; null if something is sent now or nothing is pending. */
+  readonly nextCheckMs: number | null
 }
 
 /**
- * Chooses the next delivery of a web hook. Events are sent one after the other in their order; an event that
- * failed holds back newer ones until its first retry. Within `rateLimitMs` after a delivery all events wait
- * and are sent as one: the newest state with all triggers. The first attempt is always made. `pending` is in
- * the order of events.
+ * Chooses the next delivery of a web hook from `pending`, which is in the order of events. Events are sent
+ * one after the other in their order; an event that failed holds back newer ones until its first retry.
+ * Within `rateLimitMs` after a delivery all events wait, and are then sent as one: the newest state with all
+ * triggers. The first attempt is always made.
  */
-export function nextDelivery(pending: readonly Pending[], pace: RetryState, nowMs: number): Next {
-  const stale = staleOf(pending, pace.patience, nowMs)
-  const left = pending.filter(({ id }) => !stale.some(each => each.id === id))
-  if (left.length === 0) return { given: stale, send: null, lookAtMs: null }
-  if (pace.pausedUntilMs > nowMs) return { given: stale, send: null, lookAtMs: pace.pausedUntilMs }
-  const times = left.map(each => ({ each, atMs: dueOf(each, left, pace) }))
-  const inTime = times.filter(({ atMs }) => atMs <= nowMs).map(({ each }) => each)
-  const due = inTime.find(({ isAgain }) => !isAgain) ?? inTime[0]
-  if (!due) return { given: stale, send: null, lookAtMs: Math.min(...times.map(({ atMs }) => atMs)) }
-  const merged = pace.rateLimitMs > 0 && isFresh(due) ? left.filter(isFresh) : [due]
-  const newest = merged.at(-1) ?? due
+export function nextDelivery(pending: readonly Pending[], state: DeliveryState, nowMs: number): Next {
+  const ended = findStale(pending, state.policy, nowMs)
+  const endedIds = new Set(ended.map(({ id }) => id))
+  const left = pending.filter(({ id }) => !endedIds.has(id))
+  if (left.length === 0) return { ended, send: null, nextCheckMs: null }
+  if (state.pausedUntilMs > nowMs) return { ended, send: null, nextCheckMs: state.pausedUntilMs }
+  const times = dueTimes(left, state)
+  const due = left.filter((_, index) => (times[index] ?? 0) <= nowMs)
+  const next = due.find(({ isAgain }) => !isAgain) ?? due[0]
+  if (!next) return { ended, send: null, nextCheckMs: times.reduce((a, b) => Math.min(a, b)) }
+  const merged = state.rateLimitMs > 0 && isUntried(next) ? left.filter(isUntried) : [next]
+  const newest = merged.at(-1) ?? next
   return {
-    given: [...stale, ...merged.slice(0, -1).map(({ id }): Given => ({ id, as: 'merged' }))],
+    ended: [...ended, ...merged.slice(0, -1).map(({ id }): Ended => ({ id, as: 'merged' }))],
     send: { id: newest.id, triggers: [...new Set(merged.flatMap(({ triggers }) => triggers))] },
-    lookAtMs: null
+    nextCheckMs: null
   }
 }
 
-const isFresh = ({ attempts, isAgain }: Pending) => attempts === 0 && !isAgain
+const isUntried = ({ attempts, isAgain }: Pending) => attempts === 0 && !isAgain
 
-function staleOf(pending: readonly Pending[], patience: RetryPolicy, nowMs: number): Given[] {
-  return pending.flatMap((each, index): Given[] => {
-    if (each.attempts === 0 || each.isAgain) return []
-    const { id } = each
-    if (patience === 'newest' && pending.slice(index + 1).some(newer => !newer.isAgain))
-      return [{ id, as: 'superseded' }]
-    return patience === 'hour' && nowMs - each.happenedAtMs >= hourMs ? [{ id, as: 'expired' }] : []
+function findStale(pending: readonly Pending[], policy: RetryPolicy, nowMs: number): Ended[] {
+  const newestIndex = pending.findLastIndex(({ isAgain }) => !isAgain)
+  return pending.flatMap(({ id, attempts, isAgain, happenedAtMs }, index): Ended[] => {
+    if (attempts === 0 || isAgain) return []
+    if (policy === 'newest' && index < newestIndex) return [{ id, as: 'superseded' }]
+    return policy === 'hour' && nowMs - happenedAtMs >= hourMs ? [{ id, as: 'expired' }] : []
   })
 }
 
-/** When a delivery may be sent. */
-function dueOf(each: Pending, pending: readonly Pending[], { rateLimitMs, lastSentMs }: RetryState): number {
-  if (each.isAgain) return each.nextAttemptMs
-  const opensMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
-  const ahead = pending
-    .slice(0, pending.indexOf(each))
-    .filter(other => !other.isAgain && other.attempts === 1)
-  return Math.max(each.nextAttemptMs, opensMs, ...ahead.map(({ nextAttemptMs }) => nextAttemptMs))
+/** When each delivery may be sent. In one pass, because there may be 100,000. */
+function dueTimes(pending: readonly Pending[], { rateLimitMs, lastSentMs }: DeliveryState): number[] {
+  let earliestMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
+  return pending.map(({ isAgain, attempts, nextAttemptMs }) => {
+    if (isAgain) return nextAttemptMs
+    const dueMs = Math.max(nextAttemptMs, earliestMs)
+    if (attempts === 1) earliestMs = Math.max(earliestMs, nextAttemptMs)
+    return dueMs
+  })
 }

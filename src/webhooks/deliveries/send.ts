@@ -4,33 +4,32 @@ import type { Config } from '../../config.ts'
 import { FetchFault, type GuardedAnswer, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { networkList } from '../../outbound/networks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { secretHeaders, withoutSecrets } from '../redact.ts'
+import { redactSecrets, secretHeaders } from '../redact.ts'
+import type { HookRequest, Mail, Sending } from '../types/sending.ts'
 import { type Mailer, openMailer } from './mailer.ts'
 import { type AttemptResult, type Fault, retryAfterMs } from './outcome.ts'
-import type { HookRequest, Mail, Sending } from './sending.ts'
 
 /** What sending needs. */
 export interface SendParts {
-  /** Private networks that hooks may reach all the same. */
+  /** Private networks that web hooks may reach. */
   readonly allowed: BlockList
-  /** null: no server for mails is configured. */
+  /** null if no mail server is configured. */
   readonly mailer: Mailer | null
   readonly signal?: AbortSignal
-  /** Called with each request that is about to be made. */
+  /** Called with each request before it is made. */
   readonly onRequest?: (request: HookRequest) => void
 }
 
-/** What of an attempt the answer tells. */
+/** The part of a result that depends on the answer. */
 type Answer = Pick<AttemptResult, 'status' | 'fault' | 'retryAfterMs' | 'response' | 'url'>
 
-const unsendable = 'The request cannot be made of this config.'
-const bytesRead = 65_536
-const charactersKept = 1_024
-const mailMs = 10_000
+const maxBytesRead = 65_536
+const maxCharactersStored = 1_024
+const mailTimeoutMs = 10_000
 
 /**
- * Sends, and returns the result; errors of the receiver are part of the result. `id` is the event's;
- * `secrets` are removed from the stored answer. Rejects with the signal's reason once it is aborted.
+ * Sends, and returns the result; faults of the receiver are part of it. `id` is the id of the event;
+ * `secrets` are redacted in the stored answer. Rejects with the signal's reason if it is aborted.
  */
 export async function sendRequest(
   sending: Exclude<Sending, { kind: 'nothing' }>,
@@ -41,35 +40,37 @@ export async function sendRequest(
   const startedAtMs = engineTimeMs()
   const startedAt = performance.now()
   const answer =
-    sending.kind === 'mail' ? await mail(sending.mail, id, parts) : await ask(sending, secrets, parts)
+    sending.kind === 'mail'
+      ? await sendMail(sending.mail, id, parts)
+      : await sendRequests(sending, secrets, parts)
   const response = excerpt(answer.response)
   return { ...answer, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
 }
 
-async function ask(
+async function sendRequests(
   sending: Extract<Sending, { kind: 'requests' | 'session' }>,
   secrets: readonly string[],
   parts: SendParts
 ): Promise<Answer> {
-  let answered: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
+  let last: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
   let requests: readonly HookRequest[] = []
   if (sending.kind === 'requests') requests = sending.requests
   else {
     const { answer, body } = await exchange(sending.open, secrets, parts)
     if (answer.fault !== null) return answer
-    // The answer opens the account, so nothing of it is kept.
-    answered = { ...answer, response: '' }
+    // The answer contains credentials, so it is not stored.
+    last = { ...answer, response: '' }
     try {
       requests = sending.requestsIn(body)
     } catch {
-      return { ...answered, fault: 'http' }
+      return { ...last, fault: 'http' }
     }
   }
   for (const request of requests) {
-    answered = (await exchange(request, secrets, parts)).answer
-    if (answered.fault !== null) return answered
+    last = (await exchange(request, secrets, parts)).answer
+    if (last.fault !== null) return last
   }
-  return answered
+  return last
 }
 
 async function exchange(
@@ -77,38 +78,38 @@ async function exchange(
   secrets: readonly string[],
   { allowed, signal, onRequest }: SendParts
 ): Promise<{ answer: Answer; body: string }> {
-  const { shownUrl: url } = request
+  const { redactedUrl: url } = request
   onRequest?.(request)
   try {
     const answer = await guardedFetch(request.url, {
       allowed,
       method: request.method,
       headers: request.headers,
-      maxBytes: bytesRead,
+      maxBytes: maxBytesRead,
       whenLonger: 'cut',
       ...(request.body === undefined ? {} : { body: request.body }),
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(signal === undefined ? {} : { signal })
     })
     const body = answer.body.toString('utf8')
-    const response = withoutSecrets(body, [...secrets, ...secretHeaders(request.headers)])
-    return { answer: { ...judged(answer), response, url }, body }
+    const response = redactSecrets(body, [...secrets, ...secretHeaders(request.headers)])
+    return { answer: { ...evaluate(answer), response, url }, body }
   } catch (error) {
     signal?.throwIfAborted()
-    // What nobody thought of must end in the log as well, and not stand in the way of what comes after it.
+    const failed = (status: number, fault: Fault, response: string) => ({
+      answer: { status, fault, retryAfterMs: null, response, url },
+      body: ''
+    })
+    // An unexpected error is logged as an attempt as well, and must not block later deliveries.
     if (!(error instanceof FetchFault))
-      return {
-        answer: { status: 0, fault: 'config', retryAfterMs: null, response: unsendable, url },
-        body: ''
-      }
+      return failed(0, 'config', 'The request cannot be made with this config.')
     const { word: fault, status, message } = error
-    // Which address a name leads to is nobody's business.
-    const response = fault === 'blocked' ? '' : message
-    return { answer: { status, fault, retryAfterMs: null, response, url }, body: '' }
+    // The message may contain the address that a name resolves to.
+    return failed(status, fault, fault === 'blocked' ? '' : message)
   }
 }
 
-function judged({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | 'url'> {
+function evaluate({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | 'url'> {
   return {
     status,
     fault: status >= 200 && status < 300 ? null : 'http',
@@ -116,38 +117,37 @@ function judged({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | '
   }
 }
 
-/** The beginning of a text, without characters that Postgres cannot store: NUL and half a surrogate pair. */
+/** The beginning of a text, without what Postgres cannot store: NUL and lone surrogates at the end. */
 const excerpt = (text: string) =>
   text
     .replaceAll('\0', '')
-    .slice(0, charactersKept)
+    .slice(0, maxCharactersStored)
     .replace(/[\ud800-\udbff]$/, '')
 
-async function mail(message: Mail, id: string, { mailer }: SendParts): Promise<Answer> {
-  if (mailer === null) return mailed('config', 'No server for mails is configured: SMTP_URL is not set.')
+async function sendMail(message: Mail, id: string, { mailer }: SendParts): Promise<Answer> {
+  if (mailer === null) return mailAnswer('config', 'No mail server is configured: SMTP_URL is not set.')
   try {
-    return mailed(null, await mailer.send(message, id, mailMs))
+    return mailAnswer(null, await mailer.send(message, id, mailTimeoutMs))
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const reply = 'response' in error && typeof error.response === 'string' ? error.response : error.message
-    return mailed('mail', reply)
+    return mailAnswer('mail', reply)
   }
 }
 
-function mailed(fault: Fault | null, reply: string): Answer {
-  return { status: statusIn(reply), fault, retryAfterMs: null, response: reply, url: 'mailto:' }
+function mailAnswer(fault: Fault | null, response: string): Answer {
+  const status = Number(/^\d{3}/.exec(response)?.[0] ?? 0)
+  return { status, fault, retryAfterMs: null, response, url: 'mailto:' }
 }
 
-/** The receiver, for the limit of requests in flight. */
+/** The host that a sending goes to, for the limit of requests in flight. */
 export function hostOfSending(sending: Exclude<Sending, { kind: 'nothing' }>): string {
   if (sending.kind === 'mail') return 'mail'
   const first = sending.kind === 'session' ? sending.open : sending.requests[0]
   return first ? new URL(first.url).host : ''
 }
 
-const statusIn = (reply: string) => Number(/^\d{3}/.exec(reply)?.[0] ?? 0)
-
-/** What sending needs, from the configuration. */
+/** Opens what sending needs from the configuration. */
 export function sendPartsOf({
   WEBHOOK_ALLOWED_NETWORKS: networks,
   SMTP_URL: url,

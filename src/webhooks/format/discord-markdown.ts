@@ -1,42 +1,36 @@
 import { isWebAddress } from '../../fields/field.ts'
-import { addressPart, encodedIn, isAddressPath } from '../redact.ts'
-import { inCode } from './plain-text.ts'
+import { encodeAddressPart, encodeCharacters } from './addresses.ts'
+import { escapeInCode } from './plain-text.ts'
 import type { Format } from './template.ts'
 
-/**
- * Discord's Markdown. A backslash works everywhere but in code and in addresses. Who is mentioned is not said
- * here: messages have a field for it.
- */
+/** Discord's Markdown. Backslashes escape except in code and URLs. Mentions are disabled by the message. */
 export const discordMarkdown: Format = {
   write: (value, { path, before, outline, after }) => {
-    const opening = codeOpenIn(outline, after)
-    if (opening !== '') return inCode(value, opening, before)
-    const begun = addressBegunIn(outline)
-    if (begun !== null) return plainAddress(addressPart(value, begun === ''))
-    if (isAddressPath(path) && isWebAddress(value)) return plainAddress(value)
-    const text = escaped(value, before)
-    // A backslash of the template escapes what follows it: together with ours it would be a backslash.
-    return isEscaped(outline) ? text.replace(/^\\/, '') : text
+    const opening = findOpenCode(outline, after)
+    if (opening !== '') return escapeInCode(value, opening, before)
+    const begun = findOpenAddress(outline)
+    if (begun !== null) return encodeMarkup(encodeAddressPart(value, begun === ''))
+    if (/(^|[._])(art|url)$/i.test(path) && isWebAddress(value)) return encodeMarkup(value)
+    const text = escape(value, before)
+    // After a backslash of the template, another one would be a literal backslash.
+    return /(?<!\\)(?:\\\\)*\\$/.test(outline) ? text.replace(/^\\/, '') : text
   },
   isMarkup: true
 }
 
-/** Without what would be markup, or the end of a link. */
-const plainAddress = (address: string) => encodedIn(address, /[*~`|\\[\]()<>]/g)
+/** Encodes the characters of a URL that are markup or would end a link. */
+const encodeMarkup = (address: string) => encodeCharacters(address, /[*~`|\\[\]()<>]/g)
 
-/** As much of an address as a text ends with, in a link or by itself; null if it does not. */
-function addressBegunIn(text: string): string | null {
+/** The beginning of a URL at the end of a text, in a link or by itself; null if there is none. */
+function findOpenAddress(text: string): string | null {
   const [, target] = /(?<!\\)\]\(<?([^\s()<>]*)$/.exec(text) ?? []
   if (target !== undefined) return target
   const word = text.split(/[\s()<>]/).at(-1) ?? ''
   return /https?:\/\//i.test(word) ? word : null
 }
 
-/**
- * A colon as well: an address that came with a value would be a link with backslashes in it, and `:joy:` a
- * picture.
- */
-function escaped(value: string, before: string): string {
+/** Escapes colons as well: a URL in a value would be a broken link, and `:joy:` an emoji. */
+function escape(value: string, before: string): string {
   const line = before.slice(Math.max(before.lastIndexOf('\n') + 1, before.length - 100))
   const isLineBegun = /[\p{L}\p{N}]/u.test(line)
   const isTarget = before.endsWith(']') && value.startsWith('(')
@@ -44,23 +38,18 @@ function escaped(value: string, before: string): string {
     .replace(/[\\*_~`|[\]<]|:(?!\s)/g, '\\$&')
     .replace(/(?<=\])\(/g, '\\(')
     .split('\n')
-    .map((each, index) => (index === 0 && isLineBegun ? each : lineBegin(each)))
+    .map((each, index) => (index === 0 && isLineBegun ? each : escapeLineStart(each)))
     .join('\n')
   return isTarget ? `\\${text}` : text
 }
 
-/** Whether a text ends with a backslash that no other escapes. */
-function isEscaped(text: string): boolean {
-  return /(?<!\\)(?:\\\\)*\\$/.test(text)
-}
-
-/** No heading, quotation or list begins with the line. */
-function lineBegin(line: string): string {
+/** Escapes the beginning of a heading, quotation or list. */
+function escapeLineStart(line: string): string {
   return line.replace(/^(\s*)([#>+-])/, '$1\\$2').replace(/^(\s*\d+)\./, '$1\\.')
 }
 
-/** The backticks of code that is open. It ends with the same number of them; what never ends is no code. */
-function codeOpenIn(outline: string, after: string): string {
+/** The backticks of code that is open, and that the template closes with the same number; else `''`. */
+function findOpenCode(outline: string, after: string): string {
   let open = ''
   let escapedAt = -1
   for (const { 0: run, index } of outline.matchAll(/\\+|`+/g))

@@ -1,27 +1,19 @@
-import type { Format } from './template.ts'
-
-/** Text in which no character has a meaning. */
-export const plainText: Format = { write: value => value, isMarkup: false }
-
-/** Text of a network where `@name` tells somebody: those who name songs tell nobody. */
-export const postText: Format = { write: withoutMentions, isMarkup: false }
-
-/** A text whose `@name` mentions nobody: an invisible joiner separates the two. */
+/** Inserts an invisible joiner after each `@`, so that `@name` mentions nobody. */
 export function withoutMentions(text: string): string {
   return text.replaceAll('@', `@${joiner}`)
 }
 
-/** Takes no room, breaks no line, and belongs to no name or markup. */
+/** WORD JOINER: has no width, allows no line break, and is part of no name or markup. */
 export const joiner = '\u2060'
 
-/** Whether a text shows nothing, which is refused as a message. */
+/** Whether a text has no visible characters. Receivers refuse such messages. */
 export function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text)
 }
 
 /**
- * A text without what would change others around it: controls but line feeds and tabs, and what turns the
- * direction of reading. Marks of direction stay. Half of a surrogate pair becomes the replacement character.
+ * Removes what would affect the text around a value: controls except line feeds and tabs, and overrides and
+ * isolates of the text direction. Lone surrogates become the replacement character.
  */
 export function normalizeText(text: string): string {
   return text
@@ -30,14 +22,12 @@ export function normalizeText(text: string): string {
     .replace(/\p{Surrogate}/gu, '\uFFFD')
 }
 
-const fence = '```'
-
 /**
- * A value in code that these backticks have opened. Nothing can stand for a backtick but another character
- * that looks like it. On the first line of a block a word would be the name of a language, so the value
- * begins the second.
+ * Writes a value inside code that `opening` backticks began. Backticks cannot be escaped there, so a similar
+ * character replaces them. On the first line of a block a word would name a language, so a line feed is
+ * prepended.
  */
-export function inCode(value: string, opening: string, before: string): string {
+export function escapeInCode(value: string, opening: string, before: string): string {
   const text = value.replaceAll('`', '\u02cb')
-  return opening === fence && /```[^\s`]*$/.test(before) ? `\n${text}` : text
+  return opening === '```' && /```[^\s`]*$/.test(before) ? `\n${text}` : text
 }

@@ -1,82 +1,84 @@
-import { normalizeText } from './plain-text.ts'
-import { characters, truncate } from './truncate.ts'
+import { normalizeText, withoutMentions } from './plain-text.ts'
+import { countCharacters, truncate } from './truncate.ts'
 
 /** How values are written into a text of one kind. */
 export interface Format {
   readonly write: (value: string, place: Place) => string
-  /** The text would be torn if it were cut anywhere: what is too long becomes shorter values. */
+  /** Truncating the text could break markup: if it is too long, values are truncated instead. */
   readonly isMarkup: boolean
 }
 
 /** Where a value is written. */
 export interface Place {
-  /** What the template calls it: `now_playing.song.title`. */
+  /** The variable: `now_playing.song.title`. */
   readonly path: string
-  /** All that stands before it, values included. */
+  /** The text before it, values included. */
   readonly before: string
-  /**
-   * The same with a letter in place of each value that is not empty: values are so written that they change
-   * no markup.
-   */
+  /** The same with a letter for each value that is not empty: values are escaped and change no markup. */
   readonly outline: string
-  /** The template behind it. */
+  /** The template after it. */
   readonly after: string
 }
 
+/** Text without markup. */
+export const plainText: Format = { write: value => value, isMarkup: false }
+
+/** Text of a network in which `@name` mentions a user, which values must not do. */
+export const postText: Format = { write: withoutMentions, isMarkup: false }
+
 interface Variable extends Omit<Place, 'before' | 'outline'> {
-  /** The template between the variable before it and this one. */
+  /** The template between the previous variable and this one. */
   readonly literal: string
   readonly value: string
 }
 
-interface Filled {
+interface ParsedTemplate {
   readonly variables: readonly Variable[]
-  /** The template behind the last variable. */
+  /** The template after the last variable. */
   readonly tail: string
 }
 
 /**
- * A template in which `{{ path }}` stands for a value of the document, of at most so many characters (code
- * points). Names in a path are those of the document, else those that differ in case; numbers index lists.
- * What is not there, and what is no single value, is empty. Values are made legible, and are never read as
- * templates.
+ * Fills a template, in which `{{ path }}` stands for a value of the document, up to `max` characters (code
+ * points). Names in a path ignore case if there is no exact match; numbers index lists. A missing value, an
+ * object and a list are empty. Values are normalized, and are not parsed as templates.
  *
- * What is too long is cut off with `…`. In markup it is the values that are cut, the longest first: the whole
- * is cut only where the template without them is too long already, which `lengthWithoutValues` tells.
+ * A text that is too long is truncated with `…`. In markup the longest values are truncated instead, unless
+ * the template alone is too long (`lengthWithoutValues`).
  */
-export function fill(template: string, document: unknown, format: Format, most: number): string {
-  const filled = read(template, document)
-  const whole = write(filled, format, most)
-  if (!format.isMarkup || characters(whole) <= most) return truncate(whole, most)
+export function fill(template: string, document: unknown, format: Format, max: number): string {
+  const parsed = parse(template, document)
+  const whole = write(parsed, format, max)
+  if (!format.isMarkup || countCharacters(whole) <= max) return truncate(whole, max)
   const own = lengthWithoutValues(template)
-  const lengthOf = remembering(characters)
-  const lengths = filled.variables.map(({ value }) => lengthOf(value))
-  const leastOf = (length: number) => lengths.reduce((sum, each) => sum + Math.min(each, length), own)
-  let best = write(shortened(filled, 0), format, most)
+  const lengthOf = memoize(countCharacters)
+  const lengths = parsed.variables.map(({ value }) => lengthOf(value))
+  const minimumFor = (length: number) => lengths.reduce((sum, each) => sum + Math.min(each, length), own)
+  let best = write(truncateValues(parsed, 0), format, max)
   let fits = 0
-  let isTooLong = most + 1
+  let isTooLong = max + 1
   while (isTooLong - fits > 1) {
     const length = Math.floor((fits + isTooLong) / 2)
-    const text = leastOf(length) > most ? null : write(shortened(filled, length), format, most)
-    if (text === null || characters(text) > most) isTooLong = length
+    const text = minimumFor(length) > max ? null : write(truncateValues(parsed, length), format, max)
+    if (text === null || countCharacters(text) > max) isTooLong = length
     else {
       fits = length
       best = text
     }
   }
-  return truncate(best, most)
+  return truncate(best, max)
 }
 
-/** The characters of a template that are no variables. */
+/** The number of characters of a template outside of variables. */
 export function lengthWithoutValues(template: string): number {
-  return characters(template.replace(variable, ''))
+  return countCharacters(template.replace(variable, ''))
 }
 
 const variable = /\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g
 
-function read(template: string, document: unknown): Filled {
+function parse(template: string, document: unknown): ParsedTemplate {
   let end = 0
-  const textOf = remembering(path => textAt(document, path))
+  const textOf = memoize(path => findText(document, path))
   const variables = Array.from(template.matchAll(variable), ({ 0: text, 1: path = '', index }) => {
     const literal = template.slice(end, index)
     end = index + text.length
@@ -85,15 +87,12 @@ function read(template: string, document: unknown): Filled {
   return { variables, tail: template.slice(end) }
 }
 
-/**
- * What is more than twice as long as it may be is not finished: it will be cut off, or is too long in any
- * case.
- */
-function write({ variables, tail }: Filled, format: Format, most: number): string {
+/** Stops at twice the maximum length: the text is truncated or too long anyway. */
+function write({ variables, tail }: ParsedTemplate, format: Format, max: number): string {
   let text = ''
   let outline = ''
   for (const { literal, value, path, after } of variables) {
-    if (text.length > 2 * most) return text
+    if (text.length > 2 * max) return text
     const before = text + literal
     outline += literal
     text = before + (value === '' ? '' : format.write(value, { path, before, outline, after }))
@@ -102,43 +101,39 @@ function write({ variables, tail }: Filled, format: Format, most: number): strin
   return text + tail
 }
 
-function shortened({ variables, tail }: Filled, length: number): Filled {
-  const shorter = remembering(value => (length === 0 ? '' : truncate(value, length)))
-  return { variables: variables.map(each => ({ ...each, value: shorter(each.value) })), tail }
+function truncateValues({ variables, tail }: ParsedTemplate, length: number): ParsedTemplate {
+  const shorten = memoize(value => (length === 0 ? '' : truncate(value, length)))
+  return { variables: variables.map(each => ({ ...each, value: shorten(each.value) })), tail }
 }
 
-/** A template may name one long value thousands of times. */
-function remembering<Found>(find: (text: string) => Found): (text: string) => Found {
-  const known = new Map<string, Found>()
+/** A template may contain one long value thousands of times. */
+function memoize<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const known = new Map<string, Result>()
   return text => {
-    const found = known.get(text) ?? find(text)
-    known.set(text, found)
-    return found
+    const result = known.get(text) ?? compute(text)
+    known.set(text, result)
+    return result
   }
 }
 
-function textAt(document: unknown, path: string): string {
-  const value = valueAt(document, path)
+function findText(document: unknown, path: string): string {
+  const value = findValue(document, path)
   return ['string', 'number', 'boolean'].includes(typeof value) ? normalizeText(String(value)) : ''
 }
 
-/** All of the path as one name first: the short name of a custom field may hold dots. */
-function valueAt(value: unknown, path: string): unknown {
-  if (!isObject(value)) return undefined
-  const whole = memberOf(value, path)
+/** Tries the whole path as one name first: the short name of a custom field may contain dots. */
+function findValue(value: unknown, path: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  const whole = findMember(value, path)
   const dot = path.indexOf('.')
   if (whole !== undefined || dot < 0) return whole
-  return valueAt(memberOf(value, path.slice(0, dot)), path.slice(dot + 1))
+  return findValue(findMember(value, path.slice(0, dot)), path.slice(dot + 1))
 }
 
-function memberOf(value: Readonly<Record<string, unknown>>, name: string): unknown {
+function findMember(value: object, name: string): unknown {
   if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined
-  if (Object.hasOwn(value, name)) return value[name]
+  const members = Object.entries(value)
   const lower = name.toLowerCase()
-  const [, found] = Object.entries(value).find(([key]) => key.toLowerCase() === lower) ?? []
-  return found
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
+  const found = members.find(([key]) => key === name) ?? members.find(([key]) => key.toLowerCase() === lower)
+  return found?.[1]
 }

@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto'
 
 import * as v from 'valibot'
 
-import { withoutListeners } from '../allowed-triggers.ts'
-import { jsonPost, nothing } from '../deliveries/sending.ts'
-import type { HookEvent } from '../event.ts'
-import { type Link, linksIn, messageSet, noPost, postsOf } from '../format/message-set.ts'
-import { plainText } from '../format/plain-text.ts'
-import { fill } from '../format/template.ts'
+import { parsedUrl } from '../../outbound/networks.ts'
+import { fill, plainText } from '../format/template.ts'
 import { truncateWithin } from '../format/truncate.ts'
-import { credential, identifier } from '../settings.ts'
-import { hookType } from './hook-type.ts'
+import { hookType, withoutListeners } from './hook-type.ts'
+import { messageSet, noPost, postsOf } from './message-set.ts'
+import { jsonPost, nothing } from './sending.ts'
+import { credential, identifier } from './settings.ts'
 
 const service = 'https://bsky.social/xrpc'
 const longest = { graphemes: 300, bytes: 3_000 }
@@ -35,26 +33,24 @@ export const bluesky = hookType({
   },
   send(event, settings) {
     const { handle, app_password: password } = settings
-    const identifying = handle.replace(/^@/, '')
-    const posts = postsOf(event, settings, words => textOf(words, event))
+    const account = handle.replace(/^@/, '')
+    const render = (words: string) =>
+      truncateWithin(fill(words, event.nowPlaying, plainText, longest.bytes), longest)
+    const posts = postsOf(event, settings, render)
     if (posts.length === 0) return nothing(noPost)
     const createdAt = new Date(event.happenedAt * 1000).toISOString()
     return {
       kind: 'session',
-      open: jsonPost(`${service}/com.atproto.server.createSession`, { identifier: identifying, password }),
+      open: jsonPost(`${service}/com.atproto.server.createSession`, { identifier: account, password }),
       requestsIn: answer => {
         const opened = v.safeParse(session, answer)
-        if (!opened.success) throw new Error('The answer is no session.')
+        if (!opened.success) throw new Error('the answer does not contain a session')
         const { did, accessJwt } = opened.output
         return posts.map(({ id, text }) => {
-          const facets = linksIn(text).map(facetOf)
-          const record = {
-            $type: 'app.bsky.feed.post',
-            text,
-            createdAt,
-            ...(facets.length > 0 ? { facets } : {})
-          }
-          // Put, not created: a second attempt after one whose answer was lost makes no second post.
+          const links = linksIn(text).map(facetOf)
+          const facets = links.length > 0 ? { facets: links } : {}
+          const record = { $type: 'app.bsky.feed.post', text, createdAt, ...facets }
+          // Idempotent, unlike createRecord, so that a retry after a lost answer does not post twice.
           return jsonPost(
             `${service}/com.atproto.repo.putRecord`,
             { repo: did, collection: record.$type, rkey: recordKey(event.happenedAt, id), record },
@@ -66,8 +62,22 @@ export const bluesky = hookType({
   }
 })
 
-function textOf(words: string, { nowPlaying }: HookEvent): string {
-  return truncateWithin(fill(words, nowPlaying, plainText, longest.bytes), longest)
+/** An address in a text, and its range in bytes of UTF-8. */
+interface Link {
+  readonly address: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Finds the web addresses in a text, without trailing punctuation. Skips a truncated one. */
+export function linksIn(text: string): Link[] {
+  return Array.from(text.matchAll(/(?<![^\s(])https?:\/\/\S+/gi)).flatMap(({ 0: found, index }) => {
+    if (found.includes('…')) return []
+    const trailing = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
+    const address = found.replace(trailing, '')
+    const from = Buffer.byteLength(text.slice(0, index))
+    return parsedUrl(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
+  })
 }
 
 function facetOf({ address, from, to }: Link) {
@@ -79,9 +89,8 @@ const alphabet = '234567abcdefghijklmnopqrstuvwxyz'
 const length = 13
 
 /**
- * The key of a record of the AT protocol (https://atproto.com/specs/tid), always the same for a time and a
- * name: a bit that is 0, 53 bits of Unix microseconds, and 10 bits of a clock, which are chance elsewhere and
- * a hash of the name here.
+ * A record key of the AT protocol (https://atproto.com/specs/tid), derived from a time and a name: a zero
+ * bit, 53 bits of Unix microseconds, and 10 bits of a clock id. The name's hash replaces random bits.
  */
 export function recordKey(seconds: number, name: string): string {
   const hash = createHash('sha256').update(name).digest()

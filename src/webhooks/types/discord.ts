@@ -1,16 +1,15 @@
 import { flag, hidden, isWebAddress, text } from '../../fields/field.ts'
-import { withoutListeners } from '../allowed-triggers.ts'
-import { emptyMessage, jsonPost, nothing, requests } from '../deliveries/sending.ts'
+import { addressText } from '../format/addresses.ts'
 import { discordMarkdown } from '../format/discord-markdown.ts'
-import { isBlank, plainText } from '../format/plain-text.ts'
-import { fill } from '../format/template.ts'
-import { characters } from '../format/truncate.ts'
-import { addressText } from '../redact.ts'
-import { address, template } from '../settings.ts'
-import { hookType } from './hook-type.ts'
+import { isBlank } from '../format/plain-text.ts'
+import { fill, plainText } from '../format/template.ts'
+import { countCharacters } from '../format/truncate.ts'
+import { hookType, withoutListeners } from './hook-type.ts'
+import { emptyMessage, jsonPost, nothing, requests } from './sending.ts'
+import { address, template } from './settings.ts'
 
 const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
-/** The texts of an embed together. */
+/** The limit for all texts of an embed together. */
 const longestEmbed = 6_000
 
 const part = (about: string) => template({ fallback: '', about })
@@ -21,12 +20,12 @@ export const discord = hookType({
   title: 'Discord',
   triggers: withoutListeners,
   settings: {
-    // Who knows the URL may post.
+    // The URL is all that posting requires.
     webhook_url: hidden(address({ about: 'The URL of the channel\u2019s web hook.' })),
     content: part('The message; a template.'),
     title: part('The title of the embed; a template.'),
     description: part('The text of the embed; a template.'),
-    url: part('Where the title leads; a template.'),
+    url: part('The link of the title; a template.'),
     author: part('The author of the embed; a template.'),
     thumbnail: part('The address of a picture; a template.'),
     footer: part('The last line of the embed; a template.'),
@@ -35,12 +34,12 @@ export const discord = hookType({
         min: 1,
         max: 7,
         pattern: /^#[0-9A-Fa-f]{6}$/,
-        says: 'must be a colour like #2196F3.',
-        about: 'The colour of the embed\u2019s edge.'
+        says: 'must be a color like #2196F3.',
+        about: 'The color of the embed\u2019s edge.'
       }),
       fallback: '#2196F3'
     },
-    include_timestamp: flag({ fallback: true, about: 'Whether the embed tells the time.' })
+    include_timestamp: flag({ fallback: true, about: 'Whether the embed shows the time.' })
   },
   urls: ['webhook_url'],
   send({ happenedAt, nowPlaying }, settings) {
@@ -53,31 +52,31 @@ export const discord = hookType({
     const title = markdown(settings.title, longest.title)
     const author = plain(settings.author, longest.author)
     const footer = plain(settings.footer, longest.footer)
-    const room = longestEmbed - characters(title + author + footer)
+    const room = longestEmbed - countCharacters(title + author + footer)
     const description = markdown(settings.description, Math.min(longest.description, room))
     const thumbnail = link(settings.thumbnail).replace(/^http:/i, 'https:')
     const embed = {
-      ...given('title', title),
-      ...given('description', description),
-      ...given('author', author, { name: author }),
-      ...given('thumbnail', thumbnail, { url: thumbnail }),
-      ...given('footer', footer, { text: footer })
+      ...member('title', title),
+      ...member('description', description),
+      ...member('author', author, { name: author }),
+      ...member('thumbnail', thumbnail, { url: thumbnail }),
+      ...member('footer', footer, { text: footer })
     }
-    const shown = {
-      ...given('url', link(settings.url)),
+    const details = {
+      ...member('url', link(settings.url)),
       color: Number.parseInt(settings.color.slice(1), 16),
       ...(settings.include_timestamp ? { timestamp: new Date(happenedAt * 1000).toISOString() } : {})
     }
-    const embeds = Object.keys(embed).length > 0 ? { embeds: [{ ...embed, ...shown }] } : {}
-    const message = { ...given('content', markdown(settings.content, longest.content)), ...embeds }
+    const embeds = Object.keys(embed).length > 0 ? { embeds: [{ ...embed, ...details }] } : {}
+    const message = { ...member('content', markdown(settings.content, longest.content)), ...embeds }
     if (Object.keys(message).length === 0) return nothing(emptyMessage)
-    // Whoever names songs mentions nobody.
+    // Song titles must not mention users.
     const post = jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } })
-    return requests({ ...post, shownUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…` })
+    return requests({ ...post, redactedUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…` })
   }
 })
 
-/** A member of a message, where there is something in it. */
-function given(name: string, content: string, member: unknown = content) {
-  return isBlank(content) ? {} : { [name]: member }
+/** A member of a message; none if its content is blank. */
+function member(name: string, content: string, value: unknown = content) {
+  return isBlank(content) ? {} : { [name]: value }
 }

@@ -1,17 +1,22 @@
 import * as v from 'valibot'
 
 import { problem, text } from '../../fields/field.ts'
-import { everyTrigger } from '../allowed-triggers.ts'
-import { plainText } from '../format/plain-text.ts'
-import { fill } from '../format/template.ts'
-import { checkedBy, template } from '../settings.ts'
+import { fill, plainText } from '../format/template.ts'
 import { hookType } from './hook-type.ts'
+import { checkedBy, template } from './settings.ts'
 
 const longest = { subject: 200, text: 10_000 }
 
 const mailbox = v.pipe(v.string(), v.maxLength(254), v.email())
+const recipients = text({
+  min: 1,
+  max: 6_000,
+  isTrimmed: true,
+  about: 'Up to 20 addresses with commas between them.',
+  example: 'dj@example.com, office@example.com'
+})
 
-function addressesProblem(list: string): string | null {
+function recipientsProblem(list: string): string | null {
   const addresses = list.split(',')
   if (addresses.length > 20) return problem('too_long', 'must have at most 20 addresses.')
   if (addresses.every(address => v.is(mailbox, address.trim()))) return null
@@ -22,18 +27,9 @@ function addressesProblem(list: string): string | null {
 export const email = hookType({
   name: 'email',
   title: 'Mail',
-  triggers: everyTrigger,
+  retryPolicy: 'every',
   settings: {
-    to: checkedBy(
-      text({
-        min: 1,
-        max: 6_000,
-        isTrimmed: true,
-        about: 'Up to 20 addresses with commas between them.',
-        example: 'dj@example.com, office@example.com'
-      }),
-      addressesProblem
-    ),
+    to: checkedBy(recipients, recipientsProblem),
     subject: text({ min: 1, max: 200, about: 'The subject; a template.' }),
     message: template({ about: 'The mail; a template.' })
   },
@@ -41,9 +37,7 @@ export const email = hookType({
     const to = settings.to.split(',').map(address => address.trim())
     // A line break would begin another header.
     const subject = fill(settings.subject, nowPlaying, plainText, longest.subject).replace(/\p{Cc}/gu, '')
-    return {
-      kind: 'mail',
-      mail: { to, subject, text: fill(settings.message, nowPlaying, plainText, longest.text) }
-    }
+    const content = fill(settings.message, nowPlaying, plainText, longest.text)
+    return { kind: 'mail', mail: { to, subject, text: content } }
   }
 })

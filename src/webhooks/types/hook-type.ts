@@ -2,80 +2,126 @@ import * as v from 'valibot'
 
 import { type Field, hidden, integer, text, type ValuesOf } from '../../fields/field.ts'
 import { formOf } from '../../fields/form.ts'
-import { triggers as all, type Trigger } from '../../station/triggers.ts'
-import { nothing, type Sending } from '../deliveries/sending.ts'
-import type { Attempt, HookEvent } from '../event.ts'
+import { type Trigger, triggers as everyTrigger } from '../../station/triggers.ts'
+import type { HookEvent, NowPlaying, SendContext } from '../event.ts'
+import { nothing, type Sending } from './sending.ts'
 
 /** The settings of a type, by key. Those without a fallback are required. */
 export type Settings = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
 
-/** A type of receiver: its settings, its triggers, and what it sends. */
+/**
+ * How long an event is retried. `every`: to the end. `newest`: until there is a newer event. `hour`: for an
+ * hour.
+ */
+export type RetryPolicy = 'every' | 'newest' | 'hour'
+
+/** A type of web hook: its settings, its triggers, and what it sends. */
 export interface HookType<S extends Settings = Settings> {
-  /** As the interface spells it: `google_analytics_v4`. */
+  /** As in the API: `google_analytics_v4`. */
   readonly name: string
-  /** Whom or what it tells, for people. */
+  /** The receiver, for operators. */
   readonly title: string
-  /** What may trigger it; without triggers of its own a hook has them all. */
+  /** The triggers that it supports; a web hook without triggers of its own has them all. */
   readonly triggers: readonly Trigger[]
   readonly settings: S
-  /** Settings to which requests go: the guard judges them. */
+  /** Settings that requests are sent to; the address rules apply to them. */
   readonly urls: readonly (keyof S & string)[]
-  /** Settings that are made at creation where none is given; they alone are no config yet. */
+  /** Generators of settings that are not given at creation; these alone make no config. */
   readonly made: Readonly<Record<string, () => string>>
-  /** Kept and read, never delivered: its service is gone, and any setting is taken. */
+  readonly retryPolicy: RetryPolicy
+  /** Its service is gone: kept and shown, never delivered, and accepts any setting. */
   readonly isRetired: boolean
-  /** What a hook with this config, secrets in clear, sends. The same arguments give the same. */
-  readonly send: (event: HookEvent, config: Readonly<Record<string, unknown>>, attempt: Attempt) => Sending
+  /** Returns what a web hook with this config, secrets in clear, sends. Pure. */
+  readonly send: (
+    event: HookEvent,
+    config: Readonly<Record<string, unknown>>,
+    context: SendContext
+  ) => Sending
 }
+
+/** For chat services, which a message per listener would flood. */
+export const withoutListeners: readonly Trigger[] = everyTrigger.filter(
+  trigger => !trigger.startsWith('listener_')
+)
 
 const rateLimit = integer({
   min: 0,
   max: 86_400,
   fallback: 0,
-  about: 'Seconds between two deliveries; what happens meanwhile goes out as one at their end.'
+  about: 'Minimum seconds between two deliveries; later events are sent as one at the end of that time.'
 })
 
 interface Declared<S extends Settings> {
   readonly name: string
   readonly title: string
-  readonly triggers: readonly Trigger[]
+  /** All triggers by default. */
+  readonly triggers?: readonly Trigger[]
   readonly settings: S
   readonly urls?: readonly (keyof S & string)[]
+  /** `hour` by default: for messages that people read. */
+  readonly retryPolicy?: RetryPolicy
   readonly made?: { readonly [Key in keyof S]?: () => string }
-  /** What is sent: of the event only triggers that the type allows, at least one; of the settings all. */
-  readonly send: (event: HookEvent, settings: ValuesOf<S>, attempt: Attempt) => Sending
+  /** Called with at least one trigger, all of them supported, and with all settings. */
+  readonly send: (event: HookEvent, settings: ValuesOf<S>, context: SendContext) => Sending
 }
 
 /** Declares a type. Every type has a `rate_limit`. */
 export function hookType<const S extends Settings>(declared: Declared<S>) {
-  const { urls = [], made = {}, settings, send, ...rest } = declared
+  const { triggers: supported = everyTrigger, urls = [], made = {}, settings } = declared
   const form = formOf(settings)
   return {
-    ...rest,
+    name: declared.name,
+    title: declared.title,
+    triggers: supported,
     urls,
     made,
     settings: { ...settings, rate_limit: rateLimit },
+    retryPolicy: declared.retryPolicy ?? ('hour' as const),
     isRetired: false,
-    send: (event: HookEvent, config: Readonly<Record<string, unknown>>, attempt: Attempt) => {
-      const triggers = event.triggers.filter(trigger => declared.triggers.includes(trigger))
-      if (triggers.length === 0) return nothing('The type is not told of what happened.')
+    send: (event: HookEvent, config: Readonly<Record<string, unknown>>, context: SendContext) => {
+      const triggers = event.triggers.filter(trigger => supported.includes(trigger))
+      if (triggers.length === 0) return nothing('The type does not support the triggers of the event.')
       const checked = v.safeParse(form, config)
-      if (!checked.success) return nothing('The config is not complete.')
-      return send({ ...event, triggers }, checked.output, attempt)
+      if (!checked.success) return nothing('The config is incomplete.')
+      return declared.send({ ...event, triggers }, checked.output, context)
     }
   }
 }
 
-/** Declares a type whose service is gone. Its secrets stay secret. */
-export function retiredType({ name, title, settings }: Pick<HookType, 'name' | 'title' | 'settings'>) {
-  return { name, title, settings, triggers: all, urls: [], made: {}, isRetired: true, send: sendNothing }
+export type Song = NowPlaying['now_playing']['song']
+
+/** The song that plays; null if only the offline text is shown. */
+export function playedSong({ now_playing: { sh_id, song } }: NowPlaying): Song | null {
+  return sh_id === 0 ? null : song
 }
 
-const sendNothing = () => nothing('The service is gone.')
+/** Declares a type for directories and statistics, which only get songs, and nothing while no song plays. */
+export function songType<const S extends Settings>({
+  send,
+  ...declared
+}: Omit<Declared<S>, 'triggers' | 'send'> & {
+  readonly send: (song: Song, settings: ValuesOf<S>, event: HookEvent) => Sending
+}) {
+  return hookType<S>({
+    ...declared,
+    triggers: ['song_changed'],
+    retryPolicy: 'newest',
+    send(event, settings) {
+      const song = playedSong(event.nowPlaying)
+      return song === null ? nothing('No song is playing.') : send(song, settings, event)
+    }
+  })
+}
+
+/** Declares a type whose service is gone. Its secrets stay secret. */
+function retiredType({ name, title, settings }: Pick<HookType, 'name' | 'title' | 'settings'>): HookType {
+  return { ...hookType({ name, title, settings: {}, send: sendNothing }), settings, isRetired: true }
+}
+
+const sendNothing = () => nothing('The service no longer exists.')
 
 const secret = (about: string) => hidden(text({ max: 2_000, fallback: '', about }))
 
-/** Its interface for posting is gone. */
 export const twitter = retiredType({
   name: 'twitter',
   title: 'Twitter',
@@ -85,7 +131,6 @@ export const twitter = retiredType({
   }
 })
 
-/** Universal Analytics ended in 2023. */
 export const googleAnalytics = retiredType({
   name: 'google_analytics',
   title: 'Google Analytics (Universal)',

@@ -1,19 +1,14 @@
 import { isDraft } from '../config.ts'
 import type { TriggerFilter } from '../outbox.ts'
+import { googleAnalyticsV4, matomoAnalytics } from './analytics.ts'
 import { bluesky } from './bluesky.ts'
+import { groupme, telegram } from './bots.ts'
+import { getmeradio, radiode, radioreg, tunein } from './directories.ts'
 import { discord } from './discord.ts'
 import { email } from './email.ts'
 import { generic } from './generic.ts'
-import { getmeradio } from './getmeradio.ts'
-import { googleAnalyticsV4 } from './google-analytics-v4.ts'
-import { groupme } from './groupme.ts'
 import { googleAnalytics, type HookType, type Settings, twitter } from './hook-type.ts'
 import { mastodon } from './mastodon.ts'
-import { matomoAnalytics } from './matomo-analytics.ts'
-import { radiode } from './radiode.ts'
-import { radioreg } from './radioreg.ts'
-import { telegram } from './telegram.ts'
-import { tunein } from './tunein.ts'
 
 const [first, ...others]: readonly [HookType, ...HookType[]] = [
   generic,
@@ -40,14 +35,14 @@ export const hookTypeNames: readonly [string, ...string[]] = [first.name, ...oth
 
 const byName = new Map(hookTypes.map(type => [type.name, type]))
 
-/** The type of a stored hook. */
+/** Returns the type of a stored web hook. Throws if it is unknown. */
 export function hookTypeOf(name: string): HookType {
   const type = byName.get(name)
-  if (!type) throw new Error(`no web hook type ${name}`)
+  if (!type) throw new Error(`unknown web hook type ${name}`)
   return type
 }
 
-/** Every type with its settings, in words for the documentation of the API. */
+/** Lists the settings of every type, for the documentation of the API. */
 export function describeSettings(): string {
   const types = hookTypes
     .filter(({ isRetired }) => !isRetired)

@@ -1,11 +1,9 @@
 import { choice } from '../../fields/field.ts'
-import { withoutListeners } from '../allowed-triggers.ts'
-import { addressBelow, jsonPost, nothing, requests } from '../deliveries/sending.ts'
-import { messageSet, noPost, postsOf } from '../format/message-set.ts'
-import { postText } from '../format/plain-text.ts'
-import { fill } from '../format/template.ts'
-import { address, headerCredential } from '../settings.ts'
-import { hookType } from './hook-type.ts'
+import { fill, postText } from '../format/template.ts'
+import { hookType, withoutListeners } from './hook-type.ts'
+import { messageSet, noPost, postsOf } from './message-set.ts'
+import { jsonPost, nothing, requests, urlBelow } from './sending.ts'
+import { address, headerCredential } from './settings.ts'
 
 const longest = 500
 
@@ -31,14 +29,11 @@ export const mastodon = hookType({
     const { instance_url: instance, access_token: token, visibility } = settings
     const posts = postsOf(event, settings, words => fill(words, event.nowPlaying, postText, longest))
     if (posts.length === 0) return nothing(noPost)
-    const url = addressBelow(instance, '/api/v1/statuses')
+    const url = urlBelow(instance, '/api/v1/statuses')
+    const authorization = `Bearer ${token}`
     return requests(
       ...posts.map(({ id, text }) =>
-        jsonPost(
-          url,
-          { status: text, visibility },
-          { authorization: `Bearer ${token}`, 'idempotency-key': id }
-        )
+        jsonPost(url, { status: text, visibility }, { authorization, 'idempotency-key': id })
       )
     )
   }

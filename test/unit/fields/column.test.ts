@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnOf, sealingPurpose } from '../../../src/fields/column.ts'
+import { columnOf, sealingPurpose } from '../../../src/fields/field.ts'
 
 test.for([
   ['name', 'name'],

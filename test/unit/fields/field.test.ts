@@ -10,12 +10,12 @@ import {
   flag,
   integer,
   listOf,
-  namedValues,
   secret,
   text,
   webAddress
 } from '../../../src/fields/field.ts'
 import { changesOf, formOf } from '../../../src/fields/form.ts'
+import { namedValues } from '../../../src/fields/named-values.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 

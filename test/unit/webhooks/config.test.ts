@@ -1,25 +1,24 @@
 import { assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { NamedChange, NamedValue } from '../../../src/fields/field.ts'
+import type { NamedChange, NamedValue } from '../../../src/fields/named-values.ts'
 import { openSecrets } from '../../../src/security/secrets.ts'
+import { applyConfig } from '../../../src/webhooks/config-change.ts'
 import {
   type HookConfig,
   isDraft,
   openedConfig,
-  type Seals,
-  settleConfig,
-  shownConfig,
-  withMade
+  redactedConfig,
+  addGenerated
 } from '../../../src/webhooks/config.ts'
 import { hookTypeNames, hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
 
-const secrets: Seals = openSecrets(new Uint8Array(32))
+const secrets = openSecrets(new Uint8Array(32))
 type Values = Readonly<Record<string, NamedChange['value']>>
 const listed = (values: Values): NamedChange[] =>
   Object.entries(values).map(([key, value]) => ({ key, value }))
 const settle = (type: string, values: Values, stored: HookConfig = []) =>
-  settleConfig(hookTypeOf(type), listed(values), stored, secrets)
+  applyConfig(hookTypeOf(type), listed(values), stored, secrets)
 const codes = (type: string, values: Values, stored: HookConfig = []) =>
   settle(type, values, stored).problems.map(({ field, code }) => `${field} ${code}`)
 const opened = (config: HookConfig) =>
@@ -285,7 +284,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
         key,
         value: secret.includes(key) ? '' : value
       }))
-      expect(shownConfig(hookTypeOf(type), config, true)).toEqual(shown)
+      expect(redactedConfig(hookTypeOf(type), config, true)).toEqual(shown)
       const sealed = config.filter(({ value }) => String(value).startsWith('v1.')).map(({ key }) => key)
       expect(sealed.toSorted()).toEqual(secret.filter(key => Object.hasOwn(values, key)).toSorted())
     }
@@ -317,7 +316,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that comes back as it was read changes nothing, sealed texts included', () => {
     const { config } = settle(type, full)
     const back = Object.fromEntries(
-      shownConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
+      redactedConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
     )
     expect(settle(type, back, config)).toEqual({ config, problems: [] })
     expect(settle(type, full, config)).toEqual({ config, problems: [] })
@@ -338,7 +337,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that is empty makes a draft', () => {
     const { config, problems } = settle(type, {}, settle(type, full).config)
     expect([isDraft(hookTypeOf(type), config), problems]).toEqual([true, []])
-    expect(shownConfig(hookTypeOf(type), config, true)).toEqual([])
+    expect(redactedConfig(hookTypeOf(type), config, true)).toEqual([])
   })
 
   test('may be triggered by what its type allows', () => {
@@ -384,18 +383,18 @@ describe('a signing secret', () => {
   const type = hookTypeOf('generic')
 
   test('is made where there is none, and given in clear once', () => {
-    const { config, made } = withMade(type, settle('generic', { webhook_url: url }).config, secrets)
+    const { config, generated } = addGenerated(type, settle('generic', { webhook_url: url }).config, secrets)
     const value = opened(config)['signing_secret']
     expect(value).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(made).toEqual([{ key: 'signing_secret', value }])
+    expect(generated).toEqual([{ key: 'signing_secret', value }])
     expect(JSON.stringify(config)).not.toContain(value)
-    expect(withMade(type, config, secrets)).toEqual({ config, made: [] })
-    expect(withMade(hookTypeOf('discord'), [], secrets)).toEqual({ config: [], made: [] })
+    expect(addGenerated(type, config, secrets)).toEqual({ config, generated: [] })
+    expect(addGenerated(hookTypeOf('discord'), [], secrets)).toEqual({ config: [], generated: [] })
   })
 
   test('of a draft is there and no config; it outlives becoming a draft again', () => {
-    const draft = withMade(type, [], secrets).config
-    expect([isDraft(type, draft), shownConfig(type, draft, true)]).toEqual([true, []])
+    const draft = addGenerated(type, [], secrets).config
+    expect([isDraft(type, draft), redactedConfig(type, draft, true)]).toEqual([true, []])
     const own = settle('generic', { signing_secret: signingSecret }, draft)
     expect([opened(own.config), own.problems]).toEqual([{ signing_secret: signingSecret }, []])
     const active = settle('generic', { webhook_url: url }, own.config).config
@@ -424,7 +423,7 @@ describe('a retired type', () => {
     }
     const { config, problems } = settle('twitter', sent)
     expect([opened(config), problems]).toEqual([sent, []])
-    expect(shownConfig(hookTypeOf('twitter'), config, true)).toEqual(
+    expect(redactedConfig(hookTypeOf('twitter'), config, true)).toEqual(
       listed({ ...sent, consumer_secret: '', token_secret: '' })
     )
     expect(codes('google_analytics', { tracking_id: 'UA-1' })).toEqual([])

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { characters, truncate, truncateWithin, split } from '../../../src/webhooks/format/truncate.ts'
+import { countCharacters, truncate, truncateWithin, split } from '../../../src/webhooks/format/truncate.ts'
 
 const family = '👩‍👩‍👧'
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 })
@@ -37,8 +37,8 @@ test('whatever is cut is within its limit, the longest there is, and whole graph
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, most) => {
       const all = graphemesOf(text)
       const candidates = all.map((_, count) => `${all.slice(0, count).join('')}…`)
-      const longest = candidates.findLast(each => characters(each) <= most)
-      expect(truncate(text, most)).toBe(characters(text) <= most ? text : longest)
+      const longest = candidates.findLast(each => countCharacters(each) <= most)
+      expect(truncate(text, most)).toBe(countCharacters(text) <= most ? text : longest)
     })
   )
 })
@@ -62,12 +62,12 @@ test('within two limits it is the longest as well', () => {
 test('parts together are the text, are within their limit, and divide no grapheme that fits', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 12, max: 40 }), (text, most) => {
-      fc.pre(graphemesOf(text).every(each => characters(each) <= most))
+      fc.pre(graphemesOf(text).every(each => countCharacters(each) <= most))
       const parts = split(text, most)
       expect(parts.flatMap(graphemesOf)).toEqual(graphemesOf(text))
       for (const part of parts) {
-        expect(characters(part)).toBeGreaterThan(0)
-        expect(characters(part)).toBeLessThanOrEqual(most)
+        expect(countCharacters(part)).toBeGreaterThan(0)
+        expect(countCharacters(part)).toBeLessThanOrEqual(most)
       }
     })
   )
@@ -75,6 +75,6 @@ test('parts together are the text, are within their limit, and divide no graphem
 
 test('a grapheme that is longer than a part is divided between characters', () => {
   const tower = `a${'\u0301'.repeat(9)}`
-  expect(split(tower, 4).map(characters)).toEqual([4, 4, 2])
+  expect(split(tower, 4).map(countCharacters)).toEqual([4, 4, 2])
   expect(split('', 4)).toEqual([])
 })

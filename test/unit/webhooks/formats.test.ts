@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
-import { joiner, normalizeText, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
-import { fill, type Format } from '../../../src/webhooks/format/template.ts'
-import { characters } from '../../../src/webhooks/format/truncate.ts'
+import { joiner, normalizeText } from '../../../src/webhooks/format/plain-text.ts'
+import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
+import { fill, type Format, plainText, postText } from '../../../src/webhooks/format/template.ts'
+import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
@@ -48,7 +48,7 @@ describe.for(formats)('%s', ([, format, read]) => {
       fc.property(wickedText, wickedText, limits, fc.integer({ min: 1, max: 30 }), (a, b, most, times) => {
         const [title, artist] = [a.replaceAll('…', ''), b.replaceAll('…', '').repeat(times)]
         const text = fill('On air: {{ title }}{{ artist }}', document(title, artist), format, most)
-        expect(characters(text)).toBeLessThanOrEqual(most)
+        expect(countCharacters(text)).toBeLessThanOrEqual(most)
         const meant = visible(`On air: ${normalizeText(title)}${normalizeText(artist)}`)
         const [shown = '', rest] = visible(read(text)).split('…')
         expect(shown).toBe(rest === undefined ? meant : meant.slice(0, shown.length))
@@ -60,8 +60,8 @@ describe.for(formats)('%s', ([, format, read]) => {
   test('takes a value of 10 KB', () => {
     for (const title of ['x'.repeat(10_240), '\u202e👩‍👩‍👧*_'.repeat(1_000), '{{ title }}'.repeat(900)]) {
       const text = fill('{{ title }}!', document(title, ''), format, 500)
-      expect(characters(text)).toBeLessThanOrEqual(500)
-      expect(characters(text)).toBeGreaterThan(490)
+      expect(countCharacters(text)).toBeLessThanOrEqual(500)
+      expect(countCharacters(text)).toBeGreaterThan(490)
       expect(text).not.toMatch(/[\u202e\ud800-\udfff]/u)
     }
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { headerLinesProblem, headersIn } from '../../../src/webhooks/header-lines.ts'
+import { headerLinesProblem, parseHeaderLines } from '../../../src/webhooks/types/header-lines.ts'
 
 const codeOf = (text: string) => headerLinesProblem(text)?.split(':')[0] ?? null
 
@@ -36,6 +36,6 @@ describe('a line is refused', () => {
 })
 
 test('lines without a problem are headers by name', () => {
-  expect(headersIn('')).toEqual({})
-  expect(headersIn('X-A:  b: c \r\n\r\nx-b:\nX-a:d')).toEqual({ 'x-a': 'b: c, d', 'x-b': '' })
+  expect(parseHeaderLines('')).toEqual({})
+  expect(parseHeaderLines('X-A:  b: c \r\n\r\nx-b:\nX-a:d')).toEqual({ 'x-a': 'b: c, d', 'x-b': '' })
 })

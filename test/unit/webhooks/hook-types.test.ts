@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { triggers } from '../../../src/station/triggers.ts'
-import type { Sending } from '../../../src/webhooks/deliveries/sending.ts'
 import { hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
+import type { Sending } from '../../../src/webhooks/types/sending.ts'
 import { aStation } from '../../support/builders.ts'
 import { aPlayingStation, nowPlayingOf, sendingOf, wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
@@ -87,10 +87,10 @@ describe.for(delivering)('%s', type => {
         const sent = requestsOf(sendingOf(type, secretConfigOf(type, secret)))
         // Mails hold none.
         expect(JSON.stringify(sent).includes(secret)).toBe(type !== 'email')
-        for (const { shownUrl, url } of sent) {
-          expect(shownUrl).not.toContain(secret)
-          expect(shownUrl).toMatch(/^https:\/\/[a-z0-9.-]+(\/[A-Za-z0-9.…_-]*)*$/)
-          expect(shownUrl.split('/', 3)).toEqual(url.split('/', 3))
+        for (const { redactedUrl, url } of sent) {
+          expect(redactedUrl).not.toContain(secret)
+          expect(redactedUrl).toMatch(/^https:\/\/[a-z0-9.-]+(\/[A-Za-z0-9.…_-]*)*$/)
+          expect(redactedUrl.split('/', 3)).toEqual(url.split('/', 3))
         }
       }),
       { numRuns: sized({ quick: 10, deep: 100 }) }
@@ -100,7 +100,10 @@ describe.for(delivering)('%s', type => {
   test('is told of nothing that its type does not know', () => {
     const unknown = triggers.filter(trigger => !hookTypeOf(type).triggers.includes(trigger))
     const sending = sendingOf(type, configOf(type), { triggers: unknown })
-    expect(sending).toEqual({ kind: 'nothing', reason: 'The type is not told of what happened.' })
+    expect(sending).toEqual({
+      kind: 'nothing',
+      reason: 'The type does not support the triggers of the event.'
+    })
     expect(sendingOf(type, configOf(type), { triggers }).kind).not.toBe('nothing')
   })
 
@@ -109,7 +112,7 @@ describe.for(delivering)('%s', type => {
       ([, { fallback }]) => fallback === undefined
     )
     const sendings = required.map(([key]) => sendingOf(type, { ...configOf(type), [key]: undefined }))
-    const reason = 'The config is not complete.'
+    const reason = 'The config is incomplete.'
     expect(sendings.length).toBeGreaterThan(0)
     expect(sendings).toEqual(required.map(() => ({ kind: 'nothing', reason })))
   })
@@ -136,10 +139,16 @@ describe.for(delivering)('%s', type => {
 test('where nothing plays, directories and statistics are told nothing', () => {
   const silent = { nowPlaying: nowPlayingOf(aStation({ shown: null })) }
   for (const type of delivering.slice(delivering.indexOf('tunein')))
-    expect(sendingOf(type, configOf(type), silent)).toEqual({ kind: 'nothing', reason: 'Nothing plays.' })
+    expect(sendingOf(type, configOf(type), silent)).toEqual({
+      kind: 'nothing',
+      reason: 'No song is playing.'
+    })
 })
 
 test('types that are gone send nothing', () => {
   for (const type of ['twitter', 'google_analytics'])
-    expect(sendingOf(type, { token: 'x' })).toEqual({ kind: 'nothing', reason: 'The service is gone.' })
+    expect(sendingOf(type, { token: 'x' })).toEqual({
+      kind: 'nothing',
+      reason: 'The service no longer exists.'
+    })
 })

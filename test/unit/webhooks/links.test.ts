@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { linksIn } from '../../../src/webhooks/format/message-set.ts'
+import { linksIn } from '../../../src/webhooks/types/bluesky.ts'
 
 const found = (text: string) =>
   linksIn(text).map(({ address, from, to }) => {

@@ -4,62 +4,74 @@ import { describe, expect, test } from 'vitest'
 import { triggers } from '../../../src/station/triggers.ts'
 import {
   nextDelivery,
-  type RetryState,
-  type RetryPolicy,
+  type DeliveryState,
   type Pending
 } from '../../../src/webhooks/deliveries/next-delivery.ts'
+import type { RetryPolicy } from '../../../src/webhooks/types/hook-type.ts'
 import { sized } from '../../support/tier.ts'
 
 const second = 1_000
 const nowMs = 1_767_950_000_000
 
-const pending = (id: number, given: Partial<Pending> = {}): Pending => ({
+const pending = (id: number, ended: Partial<Pending> = {}): Pending => ({
   id,
   triggers: ['song_changed'],
   happenedAtMs: nowMs - 100 * second + id,
   attempts: 0,
   nextAttemptMs: nowMs - 100 * second + id,
   isAgain: false,
-  ...given
+  ...ended
 })
 
-const pace = (given: Partial<RetryState> = {}): RetryState => ({
-  patience: 'every',
+const pace = (ended: Partial<DeliveryState> = {}): DeliveryState => ({
+  policy: 'every',
   rateLimitMs: 0,
   lastSentMs: 0,
   pausedUntilMs: 0,
-  ...given
+  ...ended
 })
 
 describe('what a hook is sent next', () => {
   test('is nothing where nothing waits', () => {
-    expect(nextDelivery([], pace(), nowMs)).toEqual({ given: [], send: null, lookAtMs: null })
+    expect(nextDelivery([], pace(), nowMs)).toEqual({ ended: [], send: null, nextCheckMs: null })
   })
 
   test('is the oldest fact', () => {
     const next = nextDelivery([pending(1), pending(2)], pace(), nowMs)
-    expect(next).toEqual({ given: [], send: { id: 1, triggers: ['song_changed'] }, lookAtMs: null })
+    expect(next).toEqual({ ended: [], send: { id: 1, triggers: ['song_changed'] }, nextCheckMs: null })
   })
 
   test('waits for the first retry of a fact that failed once, and no longer', () => {
     const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + 5 * second })
     expect(nextDelivery([failed, pending(2)], pace(), nowMs)).toMatchObject({
       send: null,
-      lookAtMs: nowMs + 5 * second
+      nextCheckMs: nowMs + 5 * second
     })
     const due = { ...failed, nextAttemptMs: nowMs }
     expect(nextDelivery([due, pending(2)], pace(), nowMs).send?.id).toBe(1)
     const twice = pending(1, { attempts: 2, nextAttemptMs: nowMs + 300 * second })
     expect(nextDelivery([twice, pending(2)], pace(), nowMs).send?.id).toBe(2)
-    expect(nextDelivery([twice], pace(), nowMs)).toMatchObject({ send: null, lookAtMs: nowMs + 300 * second })
+    expect(nextDelivery([twice], pace(), nowMs)).toMatchObject({
+      send: null,
+      nextCheckMs: nowMs + 300 * second
+    })
   })
 
   test('is nothing while the hook pauses', () => {
     const paused = pace({ pausedUntilMs: nowMs + 60 * second })
     expect(nextDelivery([pending(1)], paused, nowMs)).toMatchObject({
       send: null,
-      lookAtMs: nowMs + 60 * second
+      nextCheckMs: nowMs + 60 * second
     })
+  })
+
+  test('is the newest of 100,000 within a second', () => {
+    const events = Array.from({ length: 100_000 }, (_, index) => pending(index + 1))
+    const limited = pace({ policy: 'newest', rateLimitMs: 60 * second })
+    const startedAt = performance.now()
+    const { ended, send } = nextDelivery(events, limited, nowMs + 100_000 * second)
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    expect([ended.length, send?.id]).toEqual([99_999, 100_000])
   })
 
   test('within the rate limit is nothing; then it is the newest with all triggers', () => {
@@ -70,17 +82,17 @@ describe('what a hook is sent next', () => {
       pending(3)
     ]
     expect(nextDelivery(facts, limited, nowMs)).toEqual({
-      given: [],
+      ended: [],
       send: null,
-      lookAtMs: nowMs + second
+      nextCheckMs: nowMs + second
     })
     expect(nextDelivery(facts, limited, nowMs + second)).toEqual({
-      given: [
+      ended: [
         { id: 1, as: 'merged' },
         { id: 2, as: 'merged' }
       ],
       send: { id: 3, triggers: ['song_changed', 'listener_gained'] },
-      lookAtMs: null
+      nextCheckMs: null
     })
   })
 
@@ -94,8 +106,8 @@ describe('what a hook is sent next', () => {
     for (let atS = 0; atS < 300; atS++) {
       const atMs = nowMs + atS * second
       const waiting = facts.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
-      const { send, given } = nextDelivery(waiting, pace({ rateLimitMs: 60 * second, lastSentMs }), atMs)
-      for (const { id } of given) over.add(id)
+      const { send, ended } = nextDelivery(waiting, pace({ rateLimitMs: 60 * second, lastSentMs }), atMs)
+      for (const { id } of ended) over.add(id)
       if (!send) continue
       over.add(send.id)
       lastSentMs = atMs
@@ -110,26 +122,26 @@ describe('what a hook is sent next', () => {
 
   test('is no retry of old news where only the newest counts', () => {
     const retry = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
-    const newest = pace({ patience: 'newest' })
+    const newest = pace({ policy: 'newest' })
     expect(nextDelivery([retry, pending(2)], newest, nowMs)).toMatchObject({
-      given: [{ id: 1, as: 'superseded' }],
+      ended: [{ id: 1, as: 'superseded' }],
       send: { id: 2 }
     })
-    expect(nextDelivery([retry], newest, nowMs)).toMatchObject({ given: [], lookAtMs: nowMs + second })
+    expect(nextDelivery([retry], newest, nowMs)).toMatchObject({ ended: [], nextCheckMs: nowMs + second })
   })
 
   test('is no retry an hour after the fact where people read, but the first attempt is made', () => {
     const old = { happenedAtMs: nowMs - 3_600 * second }
-    const hour = pace({ patience: 'hour' })
+    const hour = pace({ policy: 'hour' })
     expect(nextDelivery([pending(1, { ...old, attempts: 3 })], hour, nowMs)).toEqual({
-      given: [{ id: 1, as: 'expired' }],
+      ended: [{ id: 1, as: 'expired' }],
       send: null,
-      lookAtMs: null
+      nextCheckMs: null
     })
     expect(nextDelivery([pending(1, old)], hour, nowMs).send?.id).toBe(1)
     expect(
       nextDelivery([pending(1, { ...old, happenedAtMs: old.happenedAtMs + 1, attempts: 3 })], hour, nowMs)
-        .given
+        .ended
     ).toEqual([])
   })
 
@@ -144,9 +156,9 @@ describe('what a hook is sent next', () => {
     const again = pending(2, { isAgain: true })
     const limited = pace({ rateLimitMs: 60 * second, lastSentMs: nowMs })
     expect(nextDelivery([failed, again, pending(3)], limited, nowMs)).toEqual({
-      given: [],
+      ended: [],
       send: { id: 2, triggers: ['song_changed'] },
-      lookAtMs: null
+      nextCheckMs: null
     })
   })
 })
@@ -176,7 +188,7 @@ describe('for any deliveries', () => {
         }))
     )
   const anyPace = fc.record({
-    patience: fc.constantFrom<RetryPolicy>('every', 'newest', 'hour'),
+    policy: fc.constantFrom<RetryPolicy>('every', 'newest', 'hour'),
     rateLimitMs: fc.constantFrom(0, 60 * second),
     lastSentMs: fc.constantFrom(0, nowMs - 30 * second, nowMs - 600 * second),
     pausedUntilMs: fc.constantFrom(0, nowMs - second, nowMs + second)
@@ -186,15 +198,15 @@ describe('for any deliveries', () => {
     fc.assert(
       fc.property(anyPending, anyPace, (waiting, gait) => {
         const next = nextDelivery(waiting, gait, nowMs)
-        const ended = next.given.map(({ id }) => id)
-        expect(new Set(ended).size).toBe(ended.length)
-        expect(ended).not.toContain(next.send?.id)
-        const given = next.given.map(({ id, as }) => ({ as, each: waiting.find(other => other.id === id) }))
-        for (const { as, each } of given) {
+        const endedIds = next.ended.map(({ id }) => id)
+        expect(new Set(endedIds).size).toBe(endedIds.length)
+        expect(endedIds).not.toContain(next.send?.id)
+        const ended = next.ended.map(({ id, as }) => ({ as, each: waiting.find(other => other.id === id) }))
+        for (const { as, each } of ended) {
           expect(each?.isAgain).toBe(false)
           expect(as === 'merged').toBe(each?.attempts === 0)
         }
-        const merged = given.flatMap(({ as, each }) => (as === 'merged' ? (each?.triggers ?? []) : []))
+        const merged = ended.flatMap(({ as, each }) => (as === 'merged' ? (each?.triggers ?? []) : []))
         expect(merged.filter(trigger => !next.send?.triggers.includes(trigger))).toEqual([])
       })
     )
@@ -204,13 +216,13 @@ describe('for any deliveries', () => {
     fc.assert(
       fc.property(anyPending, anyPace, (waiting, given) => {
         const next = nextDelivery(waiting, given, nowMs)
-        const left = waiting.filter(({ id }) => !next.given.some(each => each.id === id))
+        const left = waiting.filter(({ id }) => !next.ended.some(each => each.id === id))
         const isWaiting = left.length > 0 && next.send === null
-        expect(next.lookAtMs !== null).toBe(isWaiting)
-        const later = nextDelivery(left, given, next.lookAtMs ?? nowMs)
+        expect(next.nextCheckMs !== null).toBe(isWaiting)
+        const later = nextDelivery(left, given, next.nextCheckMs ?? nowMs)
         const isDone =
-          later.send !== null || later.given.length > 0 || (later.lookAtMs ?? 0) > (next.lookAtMs ?? 0)
-        expect(isWaiting ? (next.lookAtMs ?? 0) > nowMs && isDone : true).toBe(true)
+          later.send !== null || later.ended.length > 0 || (later.nextCheckMs ?? 0) > (next.nextCheckMs ?? 0)
+        expect(isWaiting ? (next.nextCheckMs ?? 0) > nowMs && isDone : true).toBe(true)
       })
     )
   })
@@ -233,8 +245,8 @@ describe('for any deliveries', () => {
           let lastSentMs = 0
           for (let atMs = nowMs; atMs <= nowMs + 300 * second; atMs += 100) {
             const waiting = facts.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
-            const { send, given } = nextDelivery(waiting, pace({ rateLimitMs, lastSentMs }), atMs)
-            for (const { id } of given) over.add(id)
+            const { send, ended } = nextDelivery(waiting, pace({ rateLimitMs, lastSentMs }), atMs)
+            for (const { id } of ended) over.add(id)
             if (!send) continue
             gaps.push(lastSentMs === 0 ? Infinity : atMs - lastSentMs)
             over.add(send.id)

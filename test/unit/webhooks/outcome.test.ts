@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import {
   type AttemptResult,
-  attemptsAtMost,
+  maxAttempts,
   type Health,
   outcomeOf,
   retryAfterMs
@@ -48,7 +48,7 @@ describe('an attempt', () => {
       [5_000, 5 * minute, 30 * minute].concat([2, 5, 10, 14, 20, 24].map(hours => hours * hour))
     )
     expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(75 * hour + 35 * minute + 5_000)
-    expect(outcomeOf(failed(), attemptsAtMost, well, 0.5)).toMatchObject({
+    expect(outcomeOf(failed(), maxAttempts, well, 0.5)).toMatchObject({
       state: 'failed',
       nextAttemptMs: null
     })

@@ -2,11 +2,7 @@ import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import {
-  isSigningSecret,
-  newSigningSecret,
-  signatureHeaders
-} from '../../../src/webhooks/deliveries/signature.ts'
+import { isSigningSecret, newSigningSecret, signatureHeaders } from '../../../src/webhooks/types/signature.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const at = 1_614_265_330

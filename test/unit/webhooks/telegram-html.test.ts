@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramHtml } from '../../../src/webhooks/format/telegram-markdown.ts'
+import { telegramHtml } from '../../../src/webhooks/format/telegram.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
 import { wickedText } from '../../support/hook-events.ts'
 

@@ -1,12 +1,18 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { addressText } from '../../../src/webhooks/format/addresses.ts'
 import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
-import { normalizeText, plainText, postText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram-markdown.ts'
-import { fill, type Format, lengthWithoutValues } from '../../../src/webhooks/format/template.ts'
-import { characters } from '../../../src/webhooks/format/truncate.ts'
-import { addressText } from '../../../src/webhooks/redact.ts'
+import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
+import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
+import {
+  fill,
+  type Format,
+  lengthWithoutValues,
+  plainText,
+  postText
+} from '../../../src/webhooks/format/template.ts'
+import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
 import { aPlayingStation, nowPlayingOf, wickedText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
@@ -103,7 +109,9 @@ describe('what is too long', () => {
         fc.constantFrom(plainText, markup),
         (a, b, most, format) => {
           const long = { a: a.repeat(9), b: b.repeat(3) }
-          expect(characters(fill('*{{ a }}* by _{{ b }}_', long, format, most))).toBeLessThanOrEqual(most)
+          expect(countCharacters(fill('*{{ a }}* by _{{ b }}_', long, format, most))).toBeLessThanOrEqual(
+            most
+          )
         }
       )
     )
@@ -128,7 +136,7 @@ describe('what is too long', () => {
         addressText
       ]) {
         const template = `{{a}}${literal}`.repeat(2_000).slice(0, templateLength)
-        expect(characters(fill(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(4_096)
+        expect(countCharacters(fill(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(4_096)
       }
     // Some 20 ms each, here with room for a machine that is busy.
     expect(cpuTimeMs() - before).toBeLessThan(4_000)

@@ -30,7 +30,7 @@ test('Google Analytics is told of one event with the number of listeners', () =>
       {
         method: 'POST',
         url: 'https://www.google-analytics.com/mp/collect?api_secret=w%26rd&measurement_id=G-1',
-        shownUrl: 'https://www.google-analytics.com/mp/collect',
+        redactedUrl: 'https://www.google-analytics.com/mp/collect',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body)
       }
@@ -49,7 +49,7 @@ test('Matomo is told of one event with the number of listeners; with a token als
   const headers = { 'content-type': 'application/json' }
   const requestOf = (body: object) => ({
     kind: 'requests',
-    requests: [{ method: 'POST', url, shownUrl: url, headers, body: JSON.stringify(body) }]
+    requests: [{ method: 'POST', url, redactedUrl: url, headers, body: JSON.stringify(body) }]
   })
   expect(sendingOf('matomo_analytics', config)).toEqual(requestOf({ requests: [event] }))
   expect(sendingOf('matomo_analytics', { ...config, token: 'word' })).toEqual(

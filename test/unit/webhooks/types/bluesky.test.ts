@@ -31,7 +31,7 @@ test('a session, and in it a post with its link', () => {
   expect(open).toEqual({
     method: 'POST',
     url: 'https://bsky.social/xrpc/com.atproto.server.createSession',
-    shownUrl: 'https://bsky.social/xrpc/com.atproto.server.createSession',
+    redactedUrl: 'https://bsky.social/xrpc/com.atproto.server.createSession',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ identifier: 'radio.example', password: 'word' })
   })
@@ -52,7 +52,7 @@ test('a session, and in it a post with its link', () => {
     {
       method: 'POST',
       url: 'https://bsky.social/xrpc/com.atproto.repo.putRecord',
-      shownUrl: 'https://bsky.social/xrpc/com.atproto.repo.putRecord',
+      redactedUrl: 'https://bsky.social/xrpc/com.atproto.repo.putRecord',
       headers: { 'content-type': 'application/json', authorization: 'Bearer a.b.c' },
       body: JSON.stringify({
         repo: 'did:plc:abc',
@@ -72,7 +72,7 @@ test('a post for each trigger that has a message; without links it has no facets
   ])
   expect(sendingOf('bluesky', config, { triggers: ['live_connect'] })).toEqual({
     kind: 'nothing',
-    reason: 'There is no message for what happened, it is empty, or its song is over.'
+    reason: 'The event has no template, its text is empty, or its song has ended.'
   })
 })
 
@@ -95,11 +95,11 @@ test('each post has a key of its own, the same over all attempts', () => {
   expect(keysOf({})).toEqual(keys.slice(0, 2))
 })
 
-describe('an answer that is no session', () => {
+describe('an answer without a session is refused:', () => {
   test.for(['', 'null', '{}', '{"did":"x","accessJwt":"y"}', '{"did":"did:plc:a","accessJwt":"a\\nb"}'])(
     '%j',
     answer => {
-      expect(() => sessionOf({}).requestsIn(answer)).toThrow('The answer is no session.')
+      expect(() => sessionOf({}).requestsIn(answer)).toThrow('the answer does not contain a session')
     }
   )
 })

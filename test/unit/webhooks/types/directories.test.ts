@@ -30,7 +30,7 @@ describe.for(cases)('$type', ({ type, config, url }) => {
   test('is told by a GET', () => {
     expect(sendingOf(type, config, playing)).toEqual({
       kind: 'requests',
-      requests: [{ method: 'GET', url, shownUrl: url.replace(/\?.*/, ''), headers: {} }]
+      requests: [{ method: 'GET', url, redactedUrl: url.replace(/\?.*/, ''), headers: {} }]
     })
   })
 
@@ -68,7 +68,7 @@ describe('radioreg', () => {
         {
           method: 'POST',
           url: config.webhookurl,
-          shownUrl: 'https://reg.example/hook',
+          redactedUrl: 'https://reg.example/hook',
           headers: { 'content-type': 'application/json', 'x-api-key': 'word' },
           body: JSON.stringify(body)
         }

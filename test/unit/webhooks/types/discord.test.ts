@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { characters } from '../../../../src/webhooks/format/truncate.ts'
+import { countCharacters } from '../../../../src/webhooks/format/truncate.ts'
 import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf } from '../../../support/hook-events.ts'
 
 const webhook_url = 'https://discord.example/api/webhooks/1/word'
@@ -42,7 +42,7 @@ test('a message with all its parts', () => {
       {
         method: 'POST',
         url: webhook_url,
-        shownUrl: 'https://discord.example/api/webhooks/…',
+        redactedUrl: 'https://discord.example/api/webhooks/…',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body)
       }
@@ -92,13 +92,13 @@ test('every part is within its limit, and all together too', () => {
   const parts = { content: long, title: long, description: long, author: long, footer: long }
   const { content, embeds } = sent(parts, playing('_🎵'.repeat(127)))
   const [{ title, description, author, footer }] = embeds
-  const sizes = [content, title, author.name, footer.text].map(characters)
+  const sizes = [content, title, author.name, footer.text].map(countCharacters)
   expect(sizes.map((size, index) => size <= (index === 0 ? 2_000 : index === 3 ? 2_048 : 256))).toEqual(
     Array(4).fill(true)
   )
-  expect(characters(title + description + author.name + footer.text)).toBeLessThanOrEqual(6_000)
-  expect(characters(description)).toBeGreaterThan(3_300)
+  expect(countCharacters(title + description + author.name + footer.text)).toBeLessThanOrEqual(6_000)
+  expect(countCharacters(description)).toBeGreaterThan(3_300)
   const alone = sent({ description: long }, playing('_🎵'.repeat(127))).embeds[0].description
-  expect(characters(alone)).toBeLessThanOrEqual(4_096)
-  expect(characters(alone)).toBeGreaterThan(4_000)
+  expect(countCharacters(alone)).toBeLessThanOrEqual(4_096)
+  expect(countCharacters(alone)).toBeGreaterThan(4_000)
 })

@@ -40,7 +40,7 @@ test('the body is the now-playing object, and the event is in the headers', () =
       {
         method: 'POST',
         url,
-        shownUrl: 'https://hooks.example/radio',
+        redactedUrl: 'https://hooks.example/radio',
         headers: {
           'content-type': 'application/json',
           'x-cuewire-event': 'live_connect,song_changed',

@@ -6,7 +6,7 @@ const config = { bot_id: 'word', text: '{{ now_playing.song.text }}' }
 const requestOf = (text: string, url = 'https://api.groupme.com/v3/bots/post') => ({
   method: 'POST',
   url,
-  shownUrl: url,
+  redactedUrl: url,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ bot_id: 'word', text })
 })

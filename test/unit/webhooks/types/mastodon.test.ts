@@ -13,7 +13,7 @@ const config = {
 const requestOf = (status: string, key: string, visibility = 'public') => ({
   method: 'POST',
   url: 'https://social.example/api/v1/statuses',
-  shownUrl: 'https://social.example/api/v1/statuses',
+  redactedUrl: 'https://social.example/api/v1/statuses',
   headers: { 'content-type': 'application/json', authorization: 'Bearer word', 'idempotency-key': key },
   body: JSON.stringify({ status, visibility })
 })
@@ -37,7 +37,7 @@ test('a post for each trigger that has a message, each with a key of its own', (
 
 const nothing = {
   kind: 'nothing',
-  reason: 'There is no message for what happened, it is empty, or its song is over.'
+  reason: 'The event has no template, its text is empty, or its song has ended.'
 }
 
 test('nothing where there is no message, or an empty one', () => {

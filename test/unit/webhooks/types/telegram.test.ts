@@ -12,7 +12,7 @@ test('a message in Markdown', () => {
       {
         method: 'POST',
         url: 'https://api.telegram.org/bot1:word/sendMessage',
-        shownUrl: 'https://api.telegram.org/bot…/sendMessage',
+        redactedUrl: 'https://api.telegram.org/bot…/sendMessage',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ chat_id: '@radio', text: '*A_B*\\**C* <b>&', parse_mode: 'Markdown' })
       }
@@ -32,7 +32,7 @@ test('a message in HTML, by another API', () => {
     requests: [
       {
         url: 'https://bots.example/api/bot1:word/sendMessage?key=1',
-        shownUrl: 'https://bots.example/api/bot…/sendMessage'
+        redactedUrl: 'https://bots.example/api/bot…/sendMessage'
       }
     ]
   })

@@ -1,14 +1,13 @@
 import type { ValuesOf } from '../../fields/field.ts'
-import { parsedUrl } from '../../outbound/networks.ts'
 import type { HookEvent } from '../event.ts'
-import { template } from '../settings.ts'
-import { playedSong } from './now-playing-body.ts'
-import { isBlank } from './plain-text.ts'
+import { isBlank } from '../format/plain-text.ts'
+import { playedSong } from './hook-type.ts'
+import { template } from './settings.ts'
 
 const message = (trigger: string) =>
   template({ max: 500, fallback: '', about: `The post on ${trigger}; empty: none.` })
 
-/** A post per trigger, for social networks. */
+/** A template per trigger, for social networks. */
 export const messageSet = {
   message: message('song_changed'),
   message_song_changed_live: message('song_changed_live'),
@@ -18,16 +17,16 @@ export const messageSet = {
   message_station_online: message('station_online')
 }
 
-/** Why there is no post where `postsOf` gives none. */
-export const noPost = 'There is no message for what happened, it is empty, or its song is over.'
+/** The reason to send nothing if `postsOf` returns no posts. */
+export const noPost = 'The event has no template, its text is empty, or its song has ended.'
 
 export interface Post {
-  /** The same over all attempts: the event's, with a number from the second post on. */
+  /** The same in every attempt: the id of the event, with a number from the second post on. */
   readonly id: string
   readonly text: string
 }
 
-/** The posts on an event, in the order of its triggers: of each its template, as `fill` makes text of it. */
+/** The posts on an event, one per trigger that has a template; `fill` renders it. */
 export function postsOf(
   { id, triggers, nowPlaying }: HookEvent,
   settings: ValuesOf<typeof messageSet>,
@@ -43,29 +42,11 @@ export function postsOf(
     listener_gained: '',
     listener_lost: ''
   }
-  // Facts that were merged show the last state, in which a song may be over.
+  // Merged events show the newest state, in which the song may have ended.
   const isSilent = playedSong(nowPlaying) === null
   return triggers
     .filter(trigger => !(isSilent && trigger.startsWith('song_')))
     .map(trigger => fill(templates[trigger]))
     .filter(text => !isBlank(text))
     .map((text, index) => ({ id: index === 0 ? id : `${id}-${index + 1}`, text }))
-}
-
-/** An address in a text, from and to so many bytes of its UTF-8. */
-export interface Link {
-  readonly address: string
-  readonly from: number
-  readonly to: number
-}
-
-/** The web addresses in a text, without the punctuation behind them. One that was cut off is none. */
-export function linksIn(text: string): Link[] {
-  return Array.from(text.matchAll(/(?<![^\s(])https?:\/\/\S+/gi)).flatMap(({ 0: found, index }) => {
-    if (found.includes('…')) return []
-    const ends = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
-    const address = found.replace(ends, '')
-    const from = Buffer.byteLength(text.slice(0, index))
-    return parsedUrl(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
-  })
 }

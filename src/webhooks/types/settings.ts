@@ -1,33 +1,36 @@
 import * as v from 'valibot'
 
-import { type About, custom, type Field, hidden, problem, text } from '../fields/field.ts'
-import { parsedUrl } from '../outbound/networks.ts'
+import { type About, custom, type Field, hidden, problem, text } from '../../fields/field.ts'
+import { parsedUrl } from '../../outbound/networks.ts'
 
 /** Text that identifies something at the receiver; required. */
 export function identifier(about: string, example?: string): Field<string> {
   return text({ min: 1, max: 255, isTrimmed: true, about, ...(example === undefined ? {} : { example }) })
 }
 
-/** A key, token or password that the receiver asks for; required. */
-export function credential(about: string): Field<string> {
-  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, about }))
+/** A required key, token or password; `pattern` restricts its characters, as `says` explains. */
+function credentialOf(about: string, restriction: { pattern?: RegExp; says?: string } = {}): Field<string> {
+  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, ...restriction, about }))
 }
 
-/** The same where it is sent in a header, which holds visible ASCII only. */
-export function headerCredential(about: string): Field<string> {
-  const pattern = /^[\x21-\x7e]+$/
-  const says = 'must be letters, digits and signs of ASCII without blanks.'
-  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, pattern, says, about }))
-}
+/** A key, token or password for the receiver; required. */
+export const credential = (about: string) => credentialOf(about)
 
-/** The same where it is a part of a path, out of which it must not lead. */
-export function pathCredential(about: string): Field<string> {
-  const pattern = /^[A-Za-z0-9:_-]+$/
-  const says = 'must be letters, digits, colons, hyphens and underscores.'
-  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, pattern, says, about }))
-}
+/** A credential that is sent in a header, which allows visible ASCII only. */
+export const headerCredential = (about: string) =>
+  credentialOf(about, {
+    pattern: /^[\x21-\x7e]+$/,
+    says: 'must be ASCII letters, digits and signs without blanks.'
+  })
 
-/** Text in which `{{ now_playing.song.title }}` stands for a value; required unless it has a fallback. */
+/** A credential that is a segment of a path. */
+export const pathCredential = (about: string) =>
+  credentialOf(about, {
+    pattern: /^[A-Za-z0-9:_-]+$/,
+    says: 'must be letters, digits, colons, hyphens and underscores.'
+  })
+
+/** A template, in which `{{ now_playing.song.title }}` is a variable; required unless it has a fallback. */
 export function template(
   options: About & { readonly max?: number; readonly fallback?: string }
 ): Field<string> {
@@ -36,7 +39,7 @@ export function template(
   return text({ ...limits, ...about, isLong: true })
 }
 
-/** Where requests go; required unless it has a fallback. What the guard says of it is not checked here. */
+/** A URL that requests are sent to; required unless it has a fallback. Address rules are checked elsewhere. */
 export function address(options: About & { readonly fallback?: string }): Field<string> {
   const input = v.pipe(
     v.string(problem('invalid_type', 'must be text.')),
@@ -51,7 +54,7 @@ export function address(options: About & { readonly fallback?: string }): Field<
   return custom(input, { ...options, schema: { type: 'string', format: 'uri', maxLength: 2_048 } })
 }
 
-/** The same text with a further check, which gives the problem there is or null. */
+/** The field with a further check, which returns a problem or null. */
 export function checkedBy(field: Field<string>, problemIn: (text: string) => string | null): Field<string> {
   const input = v.pipe(
     field.input,

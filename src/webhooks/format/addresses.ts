@@ -1,0 +1,21 @@
+import { isWebAddress } from '../../fields/field.ts'
+import type { Format } from './template.ts'
+
+/** A URL: a value at its beginning may be a whole URL, any other is a part of it. */
+export const addressText: Format = {
+  write: (value, { outline }) => encodeAddressPart(value, outline.trim() === ''),
+  isMarkup: false
+}
+
+/** Percent-encodes a value as a part of a URL (RFC 3986); keeps a whole URL at the beginning. */
+export function encodeAddressPart(value: string, isBeginning: boolean): string {
+  return isBeginning && isWebAddress(value) ? value : encodeURIComponent(value)
+}
+
+/** Percent-encodes ASCII characters in a URL, which does not change its meaning. */
+export function encodeCharacters(address: string, characters: RegExp): string {
+  return address.replace(
+    characters,
+    character => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+  )
+}

@@ -1,0 +1,55 @@
+import { choice } from '../../fields/field.ts'
+import { isBlank } from '../format/plain-text.ts'
+import { telegramHtml, telegramMarkdown } from '../format/telegram.ts'
+import { fill, lengthWithoutValues, plainText, postText } from '../format/template.ts'
+import { split } from '../format/truncate.ts'
+import { hookType, withoutListeners } from './hook-type.ts'
+import { bareUrl, emptyMessage, jsonPost, nothing, requests, urlBelow } from './sending.ts'
+import { address, credential, identifier, pathCredential, template } from './settings.ts'
+
+const longest = { groupme: 10_000, groupmePart: 1_000, telegram: 4_096 }
+
+/** A message of a bot in a GroupMe group. */
+export const groupme = hookType({
+  name: 'groupme',
+  title: 'GroupMe',
+  triggers: withoutListeners,
+  settings: {
+    bot_id: credential('The id of the bot, which is all that posting requires.'),
+    api: address({ fallback: 'https://api.groupme.com/v3', about: 'The address of the API.' }),
+    text: template({ about: 'The message; a template.' })
+  },
+  urls: ['api'],
+  send({ nowPlaying }, { api, bot_id, text }) {
+    const message = fill(text, nowPlaying, plainText, longest.groupme)
+    const parts = split(message, longest.groupmePart).filter(part => !isBlank(part))
+    if (parts.length === 0) return nothing(emptyMessage)
+    return requests(...parts.map(part => jsonPost(urlBelow(api, '/bots/post'), { bot_id, text: part })))
+  }
+})
+
+const telegramFormats = { Markdown: telegramMarkdown, HTML: telegramHtml }
+
+/** A message of a bot in a Telegram chat. */
+export const telegram = hookType({
+  name: 'telegram',
+  title: 'Telegram',
+  triggers: withoutListeners,
+  settings: {
+    bot_token: pathCredential('The token of the bot.'),
+    chat_id: identifier('The chat: a number, or @ and the name of a channel.', '@my_radio'),
+    api: address({ fallback: 'https://api.telegram.org', about: 'The address of the Bot API.' }),
+    text: template({ about: 'The message; a template.' }),
+    parse_mode: choice(['Markdown', 'HTML'], { fallback: 'Markdown', about: 'The markup of the message.' })
+  },
+  urls: ['api'],
+  send({ nowPlaying }, { api, bot_token: token, chat_id, text: words, parse_mode }) {
+    // Telegram refuses truncated markup, so a template that is too long is sent as plain text.
+    const isPlain = lengthWithoutValues(words) > longest.telegram
+    const text = fill(words, nowPlaying, isPlain ? postText : telegramFormats[parse_mode], longest.telegram)
+    if (isBlank(text)) return nothing(emptyMessage)
+    const message = { chat_id, text, ...(isPlain ? {} : { parse_mode }) }
+    const redactedUrl = `${bareUrl(urlBelow(api, '/bot'))}…/sendMessage`
+    return requests({ ...jsonPost(urlBelow(api, `/bot${token}/sendMessage`), message), redactedUrl })
+  }
+})

@@ -1,0 +1,78 @@
+/** An HTTP request of a web hook. */
+export interface HookRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  /** The URL without secrets, user and query, for logs. */
+  readonly redactedUrl: string
+  /** Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** For the whole request. */
+  readonly timeoutMs?: number
+}
+
+/** A text mail to all recipients. */
+export interface Mail {
+  readonly to: readonly string[]
+  readonly subject: string
+  readonly text: string
+}
+
+/** What is sent for an event. */
+export type Sending =
+  /** Sent in order; each only after the one before it was accepted. */
+  | { readonly kind: 'requests'; readonly requests: readonly HookRequest[] }
+  /**
+   * The same within a session. `requestsIn` parses the body of the answer to `open`, and throws if it is
+   * invalid. That answer contains credentials and must not be stored.
+   */
+  | {
+      readonly kind: 'session'
+      readonly open: HookRequest
+      readonly requestsIn: (answer: string) => readonly HookRequest[]
+    }
+  | { readonly kind: 'mail'; readonly mail: Mail }
+  /** Nothing is to be sent; the reason is a sentence for operators. */
+  | { readonly kind: 'nothing'; readonly reason: string }
+
+export const requests = (...list: readonly HookRequest[]): Sending => ({ kind: 'requests', requests: list })
+export const nothing = (reason: string): Sending => ({ kind: 'nothing', reason })
+
+/** The reason not to send a text without visible characters. */
+export const emptyMessage = 'The message is empty.'
+
+/** A request with a JSON body. */
+export function jsonPost(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): HookRequest {
+  return {
+    method: 'POST',
+    url,
+    redactedUrl: bareUrl(url),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body)
+  }
+}
+
+/** A request with its parameters in the query. */
+export function queryGet(url: string, parameters: Readonly<Record<string, string>>): HookRequest {
+  return { method: 'GET', url: `${url}?${encodeQuery(parameters)}`, redactedUrl: bareUrl(url), headers: {} }
+}
+
+/** Encodes a query; blanks are `%20`, which every server reads. */
+export function encodeQuery(parameters: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(parameters).toString().replaceAll('+', '%20')
+}
+
+/** A URL without user, query and fragment, which may be secret. */
+export function bareUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+/** Appends a path to a base URL, with or without a slash at its end; keeps its query. */
+export function urlBelow(base: string, path: string): string {
+  return bareUrl(base).replace(/\/+$/, '') + path + new URL(base).search
+}
