@@ -150,18 +150,12 @@ export const integer = (options: NumberOptions) =>
 export const decimal = (options: NumberOptions) =>
   numeric(anyNumber, { type: 'number', format: 'double' }, options)
 
-const booleans = new Map<unknown, boolean>([
-  [true, true],
-  [1, true],
-  ['true', true],
-  [false, false],
-  [0, false],
-  ['false', false]
-])
+const truthy = new Set<unknown>([true, 1, 'true'])
+const falsy = new Set<unknown>([false, 0, 'false'])
 const boolean = v.pipe(
   v.unknown(),
-  v.check(value => booleans.has(value), problem('invalid_type', 'must be true or false.')),
-  v.transform(value => booleans.get(value) ?? false)
+  v.check(value => truthy.has(value) || falsy.has(value), problem('invalid_type', 'must be true or false.')),
+  v.transform(value => truthy.has(value))
 )
 
 /** True or false, also as 0, 1 or text. */

@@ -1,7 +1,7 @@
 import { batchLimit, removeInBatches } from '../../db/batches.ts'
 import { raiseAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
-import { type LeasedHook, leasedColumns, pendingExcept, selectLeased } from './leases.ts'
+import { type LeasedHook, leasedColumns, selectLeased } from './leases.ts'
 import type { Next } from './next-delivery.ts'
 import { type AttemptResult, type DeliveryOutcome, type Health, outcomeOf } from './outcome.ts'
 
@@ -12,13 +12,13 @@ export async function endDeliveries(
   nowMs: number
 ): Promise<void> {
   if (ended.length === 0) return
-  await sql.begin(async tx => {
-    await tx`
+  await sql`
+    with ended as (
       update webhook_deliveries d set state = x.state, next_attempt_ms = null, ended_at_ms = ${nowMs}
       from unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(each => each.as)}::text[]) as x (id, state)
-      where d.id = x.id and d.state = 'pending'`
-    if (send) await tx`update webhook_deliveries set triggers = ${[...send.triggers]} where id = ${send.id}`
-  })
+      where d.id = x.id and d.state = 'pending'
+    )
+    update webhook_deliveries set triggers = ${[...(send?.triggers ?? [])]} where id = ${send?.id ?? 0}`
 }
 
 /** Ends a delivery for which there is nothing to send, with the reason. */
@@ -97,11 +97,8 @@ export async function recordDelivered(
   const release = sql`,
     holder = case when ${isReleased} then null else w.holder end,
     held_until_ms = case when ${isReleased} then 0 else w.held_until_ms end`
-  const [hook] = await sql<LeasedHook[]>`
-    with pending as materialized (${pendingExcept(sql, id, finished.deliveryId)}),
-      ${attemptWrites(sql, id, finished, outcome, release)}
-    ${selectLeased(sql, holder)}`
-  return hook ?? null
+  const writes = attemptWrites(sql, id, finished, outcome, release)
+  return selectLeased(sql, { id, holder }, writes, finished.deliveryId)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts'
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Pending } from './next-delivery.ts'
 import type { PreparedHook } from './prepare.ts'
@@ -23,7 +23,7 @@ export interface LeasedHook extends PreparedHook {
 }
 
 /** The event of a delivery. */
-export interface DeliveryEvent {
+interface DeliveryEvent {
   readonly deliveryId: number
   readonly messageId: string
   readonly happenedAtMs: number
@@ -32,7 +32,7 @@ export interface DeliveryEvent {
 }
 
 /** A lease lasts this long unless it is extended. Then another process continues for one that was killed. */
-export const leaseMs = 8_000
+const leaseMs = 8_000
 
 /** Events without an attempt that are read: if each is sent alone, and if the newest is sent for all. */
 const untriedLimit = { alone: 20, merged: 100_000 }
@@ -44,33 +44,44 @@ export const leasedColumns = (sql: Sql | Tx) => sql`
   w.former_secret as "formerSecret", w.former_secret_until_ms as "formerSecretUntilMs",
   w.paused_until_ms as "pausedUntilMs", w.last_sent_ms as "lastSentMs", w.rate_limit_ms as "rateLimitMs", w.holder`
 
-/** The pending deliveries of a web hook except one, for the CTE `pending` of `selectLeased`. */
-export const pendingExcept = (sql: Sql | Tx, webhookId: number, deliveryId: number) => sql`
-  select id, event_id as "eventId", triggers, happened_at_ms as "happenedAtMs", attempts,
-    next_attempt_ms as "nextAttemptMs", is_again as "isAgain"
-  from (
-    (select * from webhook_deliveries
-      where webhook_id = ${webhookId} and state = 'pending' and attempts = 0 and not is_again and id <> ${deliveryId}
-      order by event_id limit (
-        select case when rate_limit_ms > 0 then ${untriedLimit.merged}::bigint else ${untriedLimit.alone} end
-        from webhooks where id = ${webhookId}))
-    union all
-    (select * from webhook_deliveries
-      where webhook_id = ${webhookId} and state = 'pending' and (attempts > 0 or is_again) and id <> ${deliveryId}
-      order by next_attempt_ms limit ${triedLimit})
-  ) d`
-
-const eventColumns = (sql: Sql | Tx) => sql`
+const eventColumns = (sql: Sql) => sql`
   'deliveryId', d.id, 'messageId', d.message_id, 'happenedAtMs', e.happened_at_ms, 'attempts', d.attempts,
   'state', e.state`
 
-/** Selects a `LeasedHook` from the CTEs `hook` and `pending`; no row if the lease is not `holder`'s. */
-export const selectLeased = (sql: Sql | Tx, holder: string) => sql`
-  select hook.*, coalesce((select json_agg(p order by "eventId") from pending p), '[]') as pending, (
-    select json_build_object(${eventColumns(sql)})
-    from webhook_deliveries d join webhook_events e on e.id = d.event_id
-    where d.id = (select id from pending order by "eventId" limit 1)) as "firstEvent"
-  from hook where holder = ${holder}`
+/**
+ * Runs `writes`, CTEs of which `hook` returns the `leasedColumns` of a web hook, and selects it with its
+ * pending deliveries, as they were before, without `exceptId`. `writes` may refer to the CTE `pending`.
+ * Returns null if `hook` returns no row or the lease is not `holder`'s.
+ */
+export async function selectLeased(
+  sql: Sql,
+  { id, holder }: Pick<LeasedHook, 'id' | 'holder'>,
+  writes: Fragment,
+  exceptId = 0
+): Promise<LeasedHook | null> {
+  const [hook] = await sql<LeasedHook[]>`
+    with pending as materialized (
+      select id, event_id as "eventId", triggers, happened_at_ms as "happenedAtMs", attempts,
+        next_attempt_ms as "nextAttemptMs", is_again as "isAgain"
+      from (
+        (select * from webhook_deliveries
+          where webhook_id = ${id} and state = 'pending' and attempts = 0 and not is_again and id <> ${exceptId}
+          order by event_id limit (
+            select case when rate_limit_ms > 0 then ${untriedLimit.merged}::bigint else ${untriedLimit.alone} end
+            from webhooks where id = ${id}))
+        union all
+        (select * from webhook_deliveries
+          where webhook_id = ${id} and state = 'pending' and (attempts > 0 or is_again) and id <> ${exceptId}
+          order by next_attempt_ms limit ${triedLimit})
+      ) d
+    ), ${writes}
+    select hook.*, coalesce((select json_agg(p order by "eventId") from pending p), '[]') as pending, (
+      select json_build_object(${eventColumns(sql)})
+      from webhook_deliveries d join webhook_events e on e.id = d.event_id
+      where d.id = (select id from pending order by "eventId" limit 1)) as "firstEvent"
+    from hook where holder = ${holder}`
+  return hook ?? null
+}
 
 /**
  * Acquires the lease of a web hook under the name `holder`, which no other lease has. Returns null if another
@@ -78,26 +89,23 @@ export const selectLeased = (sql: Sql | Tx, holder: string) => sql`
  */
 export async function acquireHook(
   sql: Sql,
-  webhookId: number,
+  id: number,
   holder: string,
   nowMs: number
 ): Promise<LeasedHook | null> {
-  const [hook] = await sql<LeasedHook[]>`
-    with hook as (
-      update webhooks w set holder = ${holder}, held_until_ms = ${nowMs + leaseMs}
-      where id = ${webhookId} and held_until_ms <= ${nowMs} returning ${leasedColumns(sql)}
-    ), pending as materialized (${pendingExcept(sql, webhookId, 0)})
-    ${selectLeased(sql, holder)}`
-  return hook ?? null
+  const acquire = sql`hook as (
+    update webhooks w set holder = ${holder}, held_until_ms = ${nowMs + leaseMs}
+    where id = ${id} and held_until_ms <= ${nowMs} returning ${leasedColumns(sql)})`
+  return selectLeased(sql, { id, holder }, acquire)
 }
 
 /** Reads a leased web hook again; null if the lease was lost. */
-export async function readLeasedHook(sql: Sql, { id, holder }: LeasedHook): Promise<LeasedHook | null> {
-  const [hook] = await sql<LeasedHook[]>`
-    with hook as (select ${leasedColumns(sql)} from webhooks w where id = ${id}),
-      pending as materialized (${pendingExcept(sql, id, 0)})
-    ${selectLeased(sql, holder)}`
-  return hook ?? null
+export async function readLeasedHook(sql: Sql, hook: LeasedHook): Promise<LeasedHook | null> {
+  return selectLeased(
+    sql,
+    hook,
+    sql`hook as (select ${leasedColumns(sql)} from webhooks w where id = ${hook.id})`
+  )
 }
 
 /** Reads the event of a delivery; null if it is deleted. */
@@ -131,14 +139,10 @@ const clockToleranceMs = 1_000
 export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
   const sentAfterMs = nowMs + clockToleranceMs
   const heldAfterMs = nowMs + leaseMs + clockToleranceMs
-  const rows = await sql<{ id: number }[]>`
-    select id from webhooks where last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs}`
-  if (rows.length === 0) return
   await sql`
     with ahead as (
       select id, greatest(0, last_message_sent * 1000 - ${nowMs}) as ms from webhooks
-      where id = any(${rows.map(({ id }) => id)}::bigint[])
-        and (last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs})
+      where last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs}
       order by id for no key update
     ), hooks as (
       update webhooks w set last_message_sent = least(last_message_sent, ${Math.floor(nowMs / 1000)}),

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 
 import type { Config } from '../../config.ts'
-import { FetchFault, type GuardedAnswer, guardedFetch } from '../../outbound/guarded-fetch.ts'
+import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { networkList } from '../../outbound/networks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { redactSecrets, secretHeaders } from '../redact.ts'
@@ -53,10 +53,9 @@ async function sendRequests(
   parts: SendParts
 ): Promise<Answer> {
   let last: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
-  let requests: readonly HookRequest[] = []
-  if (sending.kind === 'requests') requests = sending.requests
-  else {
-    const { answer, body } = await exchange(sending.open, secrets, parts)
+  let requests = sending.kind === 'requests' ? sending.requests : []
+  if (sending.kind === 'session') {
+    const { body, ...answer } = await exchange(sending.open, secrets, parts)
     if (answer.fault !== null) return answer
     // The answer contains credentials, so it is not stored.
     last = { ...answer, response: '' }
@@ -67,8 +66,9 @@ async function sendRequests(
     }
   }
   for (const request of requests) {
-    last = (await exchange(request, secrets, parts)).answer
-    if (last.fault !== null) return last
+    const { body: _body, ...answer } = await exchange(request, secrets, parts)
+    if (answer.fault !== null) return answer
+    last = answer
   }
   return last
 }
@@ -77,43 +77,44 @@ async function exchange(
   request: HookRequest,
   secrets: readonly string[],
   { allowed, signal, onRequest }: SendParts
-): Promise<{ answer: Answer; body: string }> {
-  const { redactedUrl: url } = request
+): Promise<Answer & { readonly body: string }> {
+  const { method, headers, redactedUrl: url } = request
   onRequest?.(request)
   try {
     const answer = await guardedFetch(request.url, {
       allowed,
-      method: request.method,
-      headers: request.headers,
+      method,
+      headers,
       maxBytes: maxBytesRead,
       whenLonger: 'cut',
       ...(request.body === undefined ? {} : { body: request.body }),
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(signal === undefined ? {} : { signal })
     })
+    const { status } = answer
     const body = answer.body.toString('utf8')
-    const response = redactSecrets(body, [...secrets, ...secretHeaders(request.headers)])
-    return { answer: { ...evaluate(answer), response, url }, body }
+    return {
+      status,
+      fault: status >= 200 && status < 300 ? null : 'http',
+      retryAfterMs: retryAfterMs(status, answer.headers['retry-after'], engineTimeMs()),
+      response: redactSecrets(body, [...secrets, ...secretHeaders(headers)]),
+      url,
+      body
+    }
   } catch (error) {
     signal?.throwIfAborted()
-    const failed = (status: number, fault: Fault, response: string) => ({
-      answer: { status, fault, retryAfterMs: null, response, url },
-      body: ''
-    })
+    const failed = { retryAfterMs: null, url, body: '' }
     // An unexpected error is logged as an attempt as well, and must not block later deliveries.
     if (!(error instanceof FetchFault))
-      return failed(0, 'config', 'The request cannot be made with this config.')
+      return {
+        ...failed,
+        status: 0,
+        fault: 'config',
+        response: 'The request cannot be made with this config.'
+      }
     const { word: fault, status, message } = error
     // The message may contain the address that a name resolves to.
-    return failed(status, fault, fault === 'blocked' ? '' : message)
-  }
-}
-
-function evaluate({ status, headers }: GuardedAnswer): Omit<Answer, 'response' | 'url'> {
-  return {
-    status,
-    fault: status >= 200 && status < 300 ? null : 'http',
-    retryAfterMs: retryAfterMs(status, headers['retry-after'], engineTimeMs())
+    return { ...failed, status, fault, response: fault === 'blocked' ? '' : message }
   }
 }
 

@@ -10,7 +10,6 @@ const daySeconds = 86_400
 /** An event per song in Google Analytics 4 (Measurement Protocol). */
 export const googleAnalyticsV4 = songType({
   name: 'google_analytics_v4',
-  title: 'Google Analytics 4',
   settings: {
     api_secret: credential('The API secret of the data stream.'),
     measurement_id: identifier('The measurement id of the data stream.', 'G-1A2B3C4D5E')
@@ -38,7 +37,6 @@ export const googleAnalyticsV4 = songType({
 /** An event per song in Matomo, with the number of listeners. */
 export const matomoAnalytics = songType({
   name: 'matomo_analytics',
-  title: 'Matomo',
   settings: {
     matomo_url: address({ about: 'The address of the Matomo server.', example: 'https://stats.example.com' }),
     site_id: integer({ min: 1, max: 2_147_483_647, about: 'The site in Matomo.' }),

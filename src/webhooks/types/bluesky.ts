@@ -24,7 +24,6 @@ const session = v.pipe(
 /** Posts of a Bluesky account. */
 export const bluesky = hookType({
   name: 'bluesky',
-  title: 'Bluesky',
   triggers: withoutListeners,
   settings: {
     handle: identifier('The name of the account.', 'radio.bsky.social'),

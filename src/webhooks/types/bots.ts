@@ -12,7 +12,6 @@ const longest = { groupme: 10_000, groupmePart: 1_000, telegram: 4_096 }
 /** A message of a bot in a GroupMe group. */
 export const groupme = hookType({
   name: 'groupme',
-  title: 'GroupMe',
   triggers: withoutListeners,
   settings: {
     bot_id: credential('The id of the bot, which is all that posting requires.'),
@@ -33,7 +32,6 @@ const telegramFormats = { Markdown: telegramMarkdown, HTML: telegramHtml }
 /** A message of a bot in a Telegram chat. */
 export const telegram = hookType({
   name: 'telegram',
-  title: 'Telegram',
   triggers: withoutListeners,
   settings: {
     bot_token: pathCredential('The token of the bot.'),

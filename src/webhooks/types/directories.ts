@@ -6,7 +6,6 @@ import { address, credential, headerCredential, identifier } from './settings.ts
 /** The song in TuneIn's directory (AIR API). */
 export const tunein = songType({
   name: 'tunein',
-  title: 'TuneIn',
   settings: {
     station_id: identifier('The station at TuneIn.', 's123456'),
     partner_id: identifier('The partner id.'),
@@ -21,7 +20,6 @@ export const tunein = songType({
 /** The song in the directory radio.de. */
 export const radiode = songType({
   name: 'radiode',
-  title: 'radio.de',
   settings: {
     broadcastsubdomain: identifier('The station at radio.de.', 'myradio'),
     apikey: credential('The API key.')
@@ -35,7 +33,6 @@ export const radiode = songType({
 /** The song and the next one in the directory RadioReg. */
 export const radioreg = songType({
   name: 'radioreg',
-  title: 'RadioReg',
   settings: {
     webhookurl: address({ about: 'The address RadioReg gave for the station.' }),
     apikey: headerCredential('The API key.'),
@@ -60,7 +57,6 @@ export const radioreg = songType({
 /** The song in the directory GetMeRadio. */
 export const getmeradio = songType({
   name: 'getmeradio',
-  title: 'GetMeRadio',
   settings: {
     token: credential('The API token.'),
     station_id: identifier('The station at GetMeRadio.')

@@ -17,7 +17,6 @@ const part = (about: string) => template({ fallback: '', about })
 /** A message with an embed in a Discord channel. */
 export const discord = hookType({
   name: 'discord',
-  title: 'Discord',
   triggers: withoutListeners,
   settings: {
     // The URL is all that posting requires.

@@ -26,7 +26,6 @@ function recipientsProblem(list: string): string | null {
 /** A text mail. */
 export const email = hookType({
   name: 'email',
-  title: 'Mail',
   retryPolicy: 'every',
   settings: {
     to: checkedBy(recipients, recipientsProblem),

@@ -22,7 +22,6 @@ const headerLines = text({
 /** The now-playing document, signed, to any URL. */
 export const generic = hookType({
   name: 'generic',
-  title: 'Any receiver of signed requests',
   settings: {
     webhook_url: address({ about: 'The URL of the receiver.', example: 'https://example.com/hooks/radio' }),
     basic_auth_username: checkedBy(userName, value =>

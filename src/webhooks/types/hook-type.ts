@@ -19,8 +19,6 @@ export type RetryPolicy = 'every' | 'newest' | 'hour'
 export interface HookType<S extends Settings = Settings> {
   /** As in the API: `google_analytics_v4`. */
   readonly name: string
-  /** The receiver, for operators. */
-  readonly title: string
   /** The triggers that it supports; a web hook without triggers of its own has them all. */
   readonly triggers: readonly Trigger[]
   readonly settings: S
@@ -53,7 +51,6 @@ const rateLimit = integer({
 
 interface Declared<S extends Settings> {
   readonly name: string
-  readonly title: string
   /** All triggers by default. */
   readonly triggers?: readonly Trigger[]
   readonly settings: S
@@ -71,7 +68,6 @@ export function hookType<const S extends Settings>(declared: Declared<S>) {
   const form = formOf(settings)
   return {
     name: declared.name,
-    title: declared.title,
     triggers: supported,
     urls,
     made,
@@ -114,8 +110,8 @@ export function songType<const S extends Settings>({
 }
 
 /** Declares a type whose service is gone. Its secrets stay secret. */
-function retiredType({ name, title, settings }: Pick<HookType, 'name' | 'title' | 'settings'>): HookType {
-  return { ...hookType({ name, title, settings: {}, send: sendNothing }), settings, isRetired: true }
+function retiredType({ name, settings }: Pick<HookType, 'name' | 'settings'>): HookType {
+  return { ...hookType({ name, settings: {}, send: sendNothing }), settings, isRetired: true }
 }
 
 const sendNothing = () => nothing('The service no longer exists.')
@@ -124,7 +120,6 @@ const secret = (about: string) => hidden(text({ max: 2_000, fallback: '', about 
 
 export const twitter = retiredType({
   name: 'twitter',
-  title: 'Twitter',
   settings: {
     consumer_secret: secret('The secret of the application.'),
     token_secret: secret('The secret of the account\u2019s token.')
@@ -133,6 +128,5 @@ export const twitter = retiredType({
 
 export const googleAnalytics = retiredType({
   name: 'google_analytics',
-  title: 'Google Analytics (Universal)',
   settings: {}
 })

@@ -10,7 +10,6 @@ const longest = 500
 /** Posts of a Mastodon account. */
 export const mastodon = hookType({
   name: 'mastodon',
-  title: 'Mastodon',
   triggers: withoutListeners,
   settings: {
     instance_url: address({

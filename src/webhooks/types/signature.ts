@@ -1,17 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** A message to sign: its id, Unix seconds, and the exact body that is sent. */
-export interface SignedMessage {
-  readonly id: string
-  readonly at: number
-  readonly body: string
-}
-
 /**
  * The headers of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks), with a signature
- * per secret; without secrets there is no signature header.
+ * per secret; without secrets there is no signature header. `at` is in Unix seconds.
  */
-export function signatureHeaders({ id, at, body }: SignedMessage, secrets: readonly string[]) {
+export function signatureHeaders(
+  { id, at, body }: { readonly id: string; readonly at: number; readonly body: string },
+  secrets: readonly string[]
+) {
   const signatures = secrets.map(secret => {
     const hmac = createHmac('sha256', decodeSecret(secret))
     return `v1,${hmac.update(`${id}.${at}.${body}`).digest('base64')}`
