@@ -34,7 +34,7 @@ describe('tokens in the address of a web hook', () => {
     expect(valueOf(body.config, 'webhook_url')).toBe(`${base}/hooks/${inPath}?…`)
   })
 
-  test('stay when the address is sent back as it was shown', async ({ sql, redisUrl }) => {
+  test('stay when the redacted address is sent back', async ({ sql, redisUrl }) => {
     const stage = await openHookStage(sql, redisUrl)
     const webhook_url = `${stage.receiver.url}/hooks?token=${token}`
     const { id } = await stage.make({ config: { webhook_url } })

@@ -49,7 +49,7 @@ async function hookRow(sql: Sql, id: number) {
   return row
 }
 
-describe('a fact', () => {
+describe('an event', () => {
   test('reaches the receiver once, signed, and is in the log', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer(status(204))
@@ -70,14 +70,14 @@ describe('a fact', () => {
     })
   })
 
-  test('is told once, however often it is written down', async ({ sql, receiver }) => {
+  test('is sent once, however often it is written', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1, 1, 2, 1])
     await deliver(deliveryParts(sql), id)
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 2'])
   })
 
-  test('is told in the order of the facts, even after a failure', async ({ sql, receiver }) => {
+  test('is sent in the order of events, even after a failure', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     let asked = 0
     receiver.answer((_, response) => void response.writeHead(asked++ === 0 ? 500 : 200).end('broken'))
@@ -94,7 +94,7 @@ describe('a fact', () => {
     expect(second?.body).toBe(first?.body)
   })
 
-  test('whose first retry fails too holds nobody back any more', async ({ sql, receiver }) => {
+  test('whose first retry fails no longer holds back newer ones', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     let asked = 0
     receiver.answer((_, response) => void response.writeHead(asked++ < 2 ? 500 : 200).end())
@@ -108,11 +108,14 @@ describe('a fact', () => {
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
   })
 
-  test('that was sent when its sender died is sent again under the same id', async ({ sql, receiver }) => {
+  test('that was sent by a process that was killed is sent again under the same id', async ({
+    sql,
+    receiver
+  }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
     await deliver(deliveryParts(sql), id)
-    // As if nothing had been written down after the request.
+    // As if nothing had been stored after the request.
     await sql`delete from webhook_attempts`
     await sql`update webhook_deliveries set state = 'pending', attempts = 0, next_attempt_ms = happened_at_ms, ended_at_ms = null`
     const heldUntilMs = Date.now() + 60_000
@@ -154,22 +157,22 @@ describe('a fact', () => {
     expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: heldUntilMs })
   })
 
-  test('is not for a draft, another trigger, a hook that is off or a service that is gone', async ({
+  test('is not sent to a draft, without its trigger, or to a disabled or retired web hook', async ({
     sql,
     receiver
   }) => {
     const { id, stationId } = await openHook(sql, receiver, { triggers: ['live_connect'] })
     const draft = await seedHook(sql, stationId, { config: { signing_secret: secret } })
-    const gone = await seedHook(sql, stationId, { type: 'twitter', config: { consumer_key: 'k' } })
+    const retired = await seedHook(sql, stationId, { type: 'twitter', config: { consumer_key: 'k' } })
     const off = await seedHook(sql, stationId, { config: { webhook_url: receiver.url } })
     await sql`update webhooks set is_enabled = false where id = ${off}`
     await raiseSongs(sql, stationId, [1])
     expect(
-      await sql`select from webhook_deliveries where webhook_id = any(${[id, draft, gone, off]})`
+      await sql`select from webhook_deliveries where webhook_id = any(${[id, draft, retired, off]})`
     ).toHaveLength(0)
   })
 
-  test('is ended where its hook was switched off', async ({ sql, receiver }) => {
+  test('is cancelled if its web hook was disabled', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
     await sql`update webhooks set is_enabled = false where id = ${id}`
@@ -178,7 +181,7 @@ describe('a fact', () => {
     expect(receiver.asked).toEqual([])
   })
 
-  test('is one of many that a rate limit makes one', async ({ sql, receiver }) => {
+  test('is merged with others within the rate limit', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
     await raiseSongs(sql, stationId, [1])
     await deliver(deliveryParts(sql), id)
@@ -201,7 +204,7 @@ describe('a fact', () => {
     ])
   })
 
-  test('that was written down last is the newest, whatever its time says', async ({ sql, receiver }) => {
+  test('that was written last is the newest, whatever its time', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
     await raiseSongs(sql, stationId, [1, 2])
     await sql`update webhook_events set happened_at_ms = happened_at_ms - 5000 where fact = 'song:2'`
@@ -211,7 +214,7 @@ describe('a fact', () => {
     expect(titlesOf(receiver)).toEqual(['Title 2'])
   })
 
-  test('is one of 1,500 that go out as one', async ({ sql, receiver }) => {
+  test('is merged with 1,500 others', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
     await raiseSongs(sql, stationId, [1])
     await sql`
@@ -225,7 +228,7 @@ describe('a fact', () => {
     expect((await readDeliveries(sql, id)).filter(({ state }) => state !== 'merged')).toHaveLength(1)
   })
 
-  test('is tried whatever waits for another try', async ({ sql, receiver }) => {
+  test('is tried at once if others wait for a retry', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
     await sql`
@@ -236,7 +239,7 @@ describe('a fact', () => {
     expect(receiver.asked).toHaveLength(1)
   })
 
-  test('for which the type has nothing to send is ended with the reason', async ({ sql, receiver }) => {
+  test('for which the type has nothing to send is cancelled with the reason', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, {
       type: 'groupme',
       config: { bot_id: 'b', api: receiver.url, text: '{{ song_history.0.song.title }}' }
@@ -251,7 +254,7 @@ describe('a fact', () => {
 })
 
 describe('a receiver that', () => {
-  test('is not there is tried again', async ({ sql, receiver }) => {
+  test('refuses connections gets a retry', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
     await receiver[Symbol.asyncDispose]()
@@ -260,7 +263,7 @@ describe('a receiver that', () => {
     expect(await readAttempts(sql, id)).toMatchObject([{ status: 0, error: 'refused' }])
   })
 
-  test('hangs is given up after its time', async ({ sql, receiver }) => {
+  test('hangs is aborted after the timeout', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
     receiver.answer(() => {})
     await raiseSongs(sql, stationId, [1])
@@ -271,7 +274,7 @@ describe('a receiver that', () => {
     expect(attempt?.durationMs).toBeLessThan(2_500)
   })
 
-  test('answers byte by byte is given up after its time', async ({ sql, receiver }) => {
+  test('answers byte by byte is aborted after the timeout', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
     const timers: NodeJS.Timeout[] = []
     receiver.answer((_, response) => {
@@ -296,10 +299,7 @@ describe('a receiver that', () => {
     await target[Symbol.asyncDispose]()
   })
 
-  test('answers 410 is told nothing any more, and the operators are told of it', async ({
-    sql,
-    receiver
-  }) => {
+  test('answers 410 is disabled, and operators are notified', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { name: 'Chat' })
     receiver.answer(status(410, {}, 'gone for good'))
     await raiseSongs(sql, stationId, [1, 2])
@@ -315,7 +315,7 @@ describe('a receiver that', () => {
     expect(notifications).toEqual([{ title: 'Web hook "Chat" was disabled', source: 'webhooks' }])
   })
 
-  test('answers 429 with Retry-After is asked no earlier', async ({ sql, receiver }) => {
+  test('answers 429 with Retry-After gets no earlier retry', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer(status(429, { 'retry-after': '90' }))
     await raiseSongs(sql, stationId, [1])
@@ -324,7 +324,7 @@ describe('a receiver that', () => {
     expect(lookAtMs).toBeLessThan(Date.now() + 91_000)
   })
 
-  test('closes in the middle of its answer is tried again', async ({ sql, receiver }) => {
+  test('closes the connection during its answer gets a retry', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer((_, response) => {
       response.writeHead(200, { 'content-length': '1000' })
@@ -335,7 +335,7 @@ describe('a receiver that', () => {
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
   })
 
-  test('says a lot is heard for 1,024 characters, without our secrets and what Postgres cannot keep', async ({
+  test('answers at length is stored with 1,024 characters, without secrets and what Postgres cannot store', async ({
     sql,
     receiver
   }) => {
@@ -348,7 +348,7 @@ describe('a receiver that', () => {
     expect(attempt?.response).toMatch(/^your key is … ü+$/)
   })
 
-  test('is within a network that nobody allowed is never reached', async ({ sql, receiver }) => {
+  test('is in a network that is not allowed is never connected to', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     const { BlockList } = await import('node:net')
     await raiseSongs(sql, stationId, [1])
@@ -360,7 +360,7 @@ describe('a receiver that', () => {
     probe.destroy()
   })
 
-  test('fails five times in a row is left alone for a minute, then asked once', async ({ sql, receiver }) => {
+  test('fails five times in a row is paused for a minute, then tried once', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer(status(500))
     await raiseSongs(sql, stationId, [1])
@@ -384,7 +384,7 @@ describe('a receiver that', () => {
   })
 })
 
-test('four requests at most are under way to one host', async ({ sql, receiver }) => {
+test('at most four requests to one host are in flight', async ({ sql, receiver }) => {
   const stationId = await seedStation(sql)
   const ids = await Promise.all(
     Array.from({ length: 12 }, () => seedHook(sql, stationId, { config: { webhook_url: receiver.url } }))

@@ -22,7 +22,7 @@ const test = base.extend('playout', async ({ sql, redisUrl }, { onCleanup }) => 
   return playout
 })
 
-/** A station that plays, with a hook for everything that was made after its first song began. */
+/** A playing station, with a web hook for all triggers that was created after its first song began. */
 async function openStation(playout: PlayoutServices, shape: Omit<Shape, 'stations'> = {}) {
   const [station] = await seedStations(playout.sql, { songMs: 3_600_000, ...shape })
   if (!station) throw new Error('no station was made')
@@ -56,7 +56,7 @@ async function openPlays(sql: Sql, stationId: number): Promise<number[]> {
 }
 
 describe('a song', () => {
-  test('that begins is one fact, with the station as of then', async ({ playout }) => {
+  test('that begins is one event, with the state of the station at that time', async ({ playout }) => {
     const { id } = await openStation(playout)
     await skip(playout, id)
     await skip(playout, id)
@@ -67,14 +67,14 @@ describe('a song', () => {
     ])
   })
 
-  test('that comes twice in a row is two', async ({ playout }) => {
+  test('that plays twice in a row is two events', async ({ playout }) => {
     const { id } = await openStation(playout, { tracks: 1 })
     await skip(playout, id)
     await skip(playout, id)
     expect(await written(playout.sql, id)).toHaveLength(2)
   })
 
-  test('that is not shown is none', async ({ playout }) => {
+  test('that is not shown is no event', async ({ playout }) => {
     const { id, playlistId } = await openStation(playout)
     await playout.sql`update playlists set is_jingle = true where id = ${playlistId}`
     await playout.sql`update queue set is_visible = false where station_id = ${id}`
@@ -83,14 +83,14 @@ describe('a song', () => {
     expect(await written(playout.sql, id)).toEqual([])
   })
 
-  test('is nothing to write down where no hook is on', async ({ playout }) => {
+  test('is not written if no web hook is enabled', async ({ playout }) => {
     const { id, hookId } = await openStation(playout)
     await playout.sql`update webhooks set is_enabled = false where id = ${hookId}`
     await skip(playout, id)
     expect(await written(playout.sql, id)).toEqual([])
   })
 
-  test('whose step is undone leaves no word', async ({ playout }) => {
+  test('whose transaction is rolled back leaves no event', async ({ playout }) => {
     const { id } = await openStation(playout)
     const broken = changeStation(playout, id, async change => {
       await skipSong(change, null)
@@ -102,7 +102,7 @@ describe('a song', () => {
   })
 })
 
-test('facts that are written down while their hook is deleted are not lost', async ({ playout }) => {
+test('events that are written while a web hook is deleted are not lost', async ({ playout }) => {
   const { id, hookId } = await openStation(playout)
   const deleted = playout.sql`delete from webhooks where id = ${hookId}`
   await Promise.all([deleted, ...[1, 2, 3, 4, 5].map(total => count(playout, id, total)), skip(playout, id)])
@@ -112,7 +112,7 @@ test('facts that are written down while their hook is deleted are not lost', asy
   expect(await openPlays(playout.sql, id)).toHaveLength(2)
 })
 
-test('listeners who come and go are facts, those who stay are none', async ({ playout }) => {
+test('changes of the listener count are events', async ({ playout }) => {
   const { id } = await openStation(playout)
   await count(playout, id, 3)
   await count(playout, id, 3)
@@ -137,7 +137,7 @@ describe('a station that goes off the air', () => {
     await advance(playout, { stationId: station.id, endedShId: 0, cause: 'wake' })
   }
 
-  test('is a fact after ten seconds, and coming back as well', async ({ playout }) => {
+  test('is an event after ten seconds, and coming back as well', async ({ playout }) => {
     const station = await openStation(playout)
     await silence(playout, station)
     const offAtMs = Date.now()
@@ -154,7 +154,7 @@ describe('a station that goes off the air', () => {
     ])
   })
 
-  test('and comes back while no hook is on is none', async ({ playout }) => {
+  test('and comes back while no web hook is enabled is no event', async ({ playout }) => {
     const station = await openStation(playout)
     await silence(playout, station)
     await playout.sql`update webhooks set is_enabled = false where id = ${station.hookId}`
@@ -164,7 +164,7 @@ describe('a station that goes off the air', () => {
     expect(await written(playout.sql, station.id)).toEqual([])
   })
 
-  test('for a moment is none', async ({ playout }) => {
+  test('for a moment is no event', async ({ playout }) => {
     const station = await openStation(playout)
     await silence(playout, station)
     await wake(playout, station)
@@ -174,21 +174,21 @@ describe('a station that goes off the air', () => {
     ])
   })
 
-  test('is told once by many at once', async ({ playout }) => {
+  test('is written once by concurrent processes', async ({ playout }) => {
     const station = await openStation(playout)
     await silence(playout, station)
-    const told = await Promise.all(
+    const hookIds = await Promise.all(
       Array.from({ length: 4 }, () => writeStatusEvents(playout, Date.now() + 11_000))
     )
-    expect(told.flat()).toEqual([station.hookId])
+    expect(hookIds.flat()).toEqual([station.hookId])
   })
 })
 
-test('a receiver hears of a song, and can verify who says so', async ({ program }) => {
+test('a receiver gets a song, and can verify the signature', async ({ program }) => {
   await using receiver = await startWebServer()
   const { id } = await startPlaying(program)
   const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
-  // The server takes no address of this machine, so that one is put in behind its back.
+  // The server refuses addresses of this machine, so the row is inserted directly.
   const made = await program.ask('POST', `/api/station/${id}/webhooks`, {
     body: {
       type: 'generic',

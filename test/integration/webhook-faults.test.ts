@@ -16,11 +16,11 @@ const rounds = sized({ quick: 4, deep: 100 })
 const stationCount = sized({ quick: 6, deep: 10 })
 const processes = sized({ quick: 1, deep: 2 })
 const hooksEach = sized({ quick: 2, deep: 3 })
-/** Requests between two murders of all workers. */
+/** Requests between two kills of all workers. */
 const killEvery = sized({ quick: 20, deep: 1_000 })
 
 test(
-  'every song change reaches every hook in order, whenever workers are killed',
+  'every song change reaches every web hook in order, whenever workers are killed',
   { timeout: 150_000 },
   async ({ sql, databaseUrl, redisUrl }) => {
     const receiver = await startWebServer()
@@ -42,7 +42,7 @@ test(
     let kills = 0
     let requests = 0
     receiver.answer((_, response) => {
-      // In the middle of a request, and of those that are under way beside it.
+      // During a request, and others in flight.
       if (++requests % killEvery === 0) {
         for (const worker of workers) worker.kill('SIGKILL')
         kills += workers.length

@@ -11,10 +11,7 @@ import { startWorkers } from '../support/worker-process.ts'
 const dayMs = 86_400_000
 const seconds = () => Math.floor(Date.now() / 1000)
 
-test('the log of a hook tells what it was told and how that went, newest first', async ({
-  sql,
-  redisUrl
-}) => {
+test('the log of a web hook shows deliveries and attempts, newest first', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make({ triggers: ['song_changed'] })
   await stage.raise()
@@ -78,7 +75,7 @@ test('the log of a hook tells what it was told and how that went, newest first',
   ])
 })
 
-test('the log is narrowed by state, paged and searched', async ({ sql, redisUrl }) => {
+test('the log is filtered by state, paged and searched', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expired', 'cancelled']
@@ -109,7 +106,7 @@ test('the log is narrowed by state, paged and searched', async ({ sql, redisUrl 
   }
 })
 
-test('a delivery is made again with the same id, body and a new timestamp', async ({ sql, redisUrl }) => {
+test('a redelivery has the same id and body, and a new timestamp', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make({ config: { webhook_url: stage.receiver.url, rate_limit: 3_600 } })
   await stage.raise()
@@ -135,7 +132,7 @@ test('a delivery is made again with the same id, body and a new timestamp', asyn
   expect(audits).toEqual([{ method: 'POST', record_id: String(row?.id) }])
 })
 
-test('the workers see to what is asked for again within a moment', async ({ sql, redisUrl, databaseUrl }) => {
+test('workers make a redelivery at once', async ({ sql, redisUrl, databaseUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make({ triggers: ['live_connect'] })
   await stage.raise(2, { triggers: ['live_connect'], agoMs: 60_000 })
@@ -154,7 +151,7 @@ test('the workers see to what is asked for again within a moment', async ({ sql,
   expect(ids.slice(2)).toEqual(ids.slice(0, 2))
 })
 
-test('of two who ask for the same delivery at once one is told that it is pending', async ({
+test('the second of two concurrent redeliveries is refused, because the first is pending', async ({
   sql,
   redisUrl
 }) => {
@@ -170,7 +167,7 @@ test('of two who ask for the same delivery at once one is told that it is pendin
   expect(stage.receiver.asked).toHaveLength(2)
 })
 
-test('a range is made again: what was delivered or given up, but not what is pending or was merged', async ({
+test('a range redelivers what was delivered or failed, but not what is pending or was merged', async ({
   sql,
   redisUrl
 }) => {
@@ -203,10 +200,7 @@ test('a range is made again: what was delivered or given up, but not what is pen
   expect(rest.body).toMatchObject({ redelivered: 1, message: '1 message is sent again.' })
 })
 
-test('more than 1,000 deliveries, and what is no range, is refused by its field', async ({
-  sql,
-  redisUrl
-}) => {
+test('more than 1,000 deliveries and an invalid range are refused by field', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   await stage.raise()
@@ -231,7 +225,7 @@ test('more than 1,000 deliveries, and what is no range, is refused by its field'
   expect((await stage.ask('POST', path, { since: now - 900 })).status).toBe(200)
 })
 
-test('nothing is made again for a hook that is disabled, a draft or retired', async ({ sql, redisUrl }) => {
+test('a disabled, draft or retired web hook cannot redeliver', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   await stage.raise()
@@ -252,7 +246,7 @@ test('nothing is made again for a hook that is disabled, a draft or retired', as
     expect([status, body.message]).toEqual([400, 'The service of this web hook is gone.'])
 })
 
-test('what is older than 30 days is removed with its events and attempts, but what is pending stays', async ({
+test('deliveries older than 30 days are removed with events and attempts, except pending ones', async ({
   sql,
   redisUrl
 }) => {
@@ -268,7 +262,7 @@ test('what is older than 30 days is removed with its events and attempts, but wh
   await age(oldest, 31 * dayMs)
   await age(old, 31 * dayMs)
   await age(recent, 29 * dayMs)
-  // Of the oldest fact the other hook has been told as well, of the second it is still to be.
+  // The other web hook has got the oldest event as well; the second is pending.
   await sql`
     update webhook_deliveries set state = 'delivered' where webhook_id = ${other.id}
       and event_id = (select event_id from webhook_deliveries where id = ${oldest?.id ?? 0})`

@@ -22,7 +22,7 @@ const partsFor = (url: string): SendParts => ({
 })
 
 describe('a mail', () => {
-  test('is one message to all, under a name that is the same each time', async () => {
+  test('is one message to all recipients, with the same message id in every attempt', async () => {
     await using server = await startMailServer()
     const first = await sendRequest(sending, 'evt_1', [], partsFor(server.url))
     await sendRequest(sending, 'evt_1', [], partsFor(server.url))
@@ -39,7 +39,7 @@ describe('a mail', () => {
     )
   })
 
-  test('that is refused tells the server’s word', async () => {
+  test('that is refused is stored with the answer of the server', async () => {
     await using server = await startMailServer({
       onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
     })
@@ -49,7 +49,7 @@ describe('a mail', () => {
     expect(server.received).toEqual([])
   })
 
-  test('goes with user and password, which are in no word about it', async () => {
+  test('is sent with user and password, which are not in the result', async () => {
     await using server = await startMailServer({
       authOptional: false,
       onAuth: ({ username, password }, _, done) =>
@@ -65,7 +65,7 @@ describe('a mail', () => {
     expect(attempted.response).not.toContain('radio:')
   })
 
-  test('whose server is not there, or says nothing, fails in time', async () => {
+  test('whose server is unreachable or does not answer fails within the timeout', async () => {
     const server = await startMailServer()
     await server[Symbol.asyncDispose]()
     expect(await sendRequest(sending, 'evt_1', [], partsFor(server.url))).toMatchObject({
@@ -77,7 +77,7 @@ describe('a mail', () => {
     await expect(mailer.send(sending.mail, 'evt_1', 500)).rejects.toThrow(/closed|timeout|greeting/i)
   })
 
-  test('without a server says so', async () => {
+  test('fails without a configured server', async () => {
     expect(await sendRequest(sending, 'evt_1', [], { allowed: new BlockList(), mailer: null })).toMatchObject(
       {
         fault: 'config',

@@ -6,7 +6,7 @@ import { openHookStage } from '../support/hook-stage.ts'
 import { readDeliveries } from '../support/hooks.ts'
 import { seedStation } from '../support/stations.ts'
 
-/** The added paths of a hook `{id}` and of its delivery `{d}`, with a body where they need one. */
+/** The paths of a web hook `{id}` and of its delivery `{d}`, with a body if required. */
 const paths: readonly (readonly [method: string, path: string, body?: object])[] = [
   ['PUT', 'webhook/{id}/toggle'],
   ['PUT', 'webhook/{id}/test'],
@@ -21,7 +21,7 @@ const paths: readonly (readonly [method: string, path: string, body?: object])[]
 const filled = (path: string, id: string | number, delivery: string | number) =>
   path.replace('{id}', String(id)).replace('{d}', String(delivery))
 
-test('every path asks for the right to manage web hooks of its station', async ({ sql, redisUrl }) => {
+test('every path requires the permission to manage web hooks of its station', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make({ is_enabled: false })
   const weak = await stage.makeKey(['view station management', 'manage station media'])
@@ -39,7 +39,10 @@ test('every path asks for the right to manage web hooks of its station', async (
   expect((await stage.ask('GET', 'webhooks')).body).toHaveLength(1)
 })
 
-test('no path finds a hook that is not there, or is of another station', async ({ sql, redisUrl }) => {
+test('no path finds a web hook that does not exist or belongs to another station', async ({
+  sql,
+  redisUrl
+}) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   await stage.raise()
@@ -60,7 +63,10 @@ test('no path finds a hook that is not there, or is of another station', async (
   expect(stage.receiver.asked).toHaveLength(1)
 })
 
-test('no path finds a delivery that is not there, or is of another hook', async ({ sql, redisUrl }) => {
+test('no path finds a delivery that does not exist or belongs to another web hook', async ({
+  sql,
+  redisUrl
+}) => {
   const stage = await openHookStage(sql, redisUrl)
   const hook = await stage.make()
   await stage.raise()
@@ -76,7 +82,7 @@ test('no path finds a delivery that is not there, or is of another hook', async 
   }
 })
 
-test('the document of the API tells of every path', async ({ sql, redisUrl }) => {
+test('the OpenAPI document has every path', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { body } = await stage.askAs('', 'GET', '/api/openapi.json')
   for (const [method, path] of paths) {

@@ -7,7 +7,7 @@ import { errorsOf, type HookStage, openHookStage, valueOf } from '../support/hoo
 const dayMs = 86_400_000
 const own = (byte: number) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`
 
-/** Which of these secrets signed what came last. */
+/** The secrets that signed the last request. */
 async function signersOf(stage: HookStage, id: number, secrets: readonly unknown[]): Promise<boolean[]> {
   const { body } = await stage.ask('PUT', `webhook/${id}/test`)
   expect(body.success).toBe(true)
@@ -27,11 +27,11 @@ async function signersOf(stage: HookStage, id: number, secrets: readonly unknown
   })
 }
 
-/** Lets the day pass in which a former secret signs too. */
+/** Moves the expiry of former secrets to the past. */
 const passDay = async ({ sql }: HookStage, id: number) =>
   sql`update webhooks set former_secret_until_ms = former_secret_until_ms - ${dayMs} where id = ${id}`
 
-test('a rotated secret is shown once; the former one signs too for a day', async ({ sql, redisUrl }) => {
+test('a rotated secret is shown once; the former one also signs for a day', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id, config } = await stage.make()
   const first = valueOf(config, 'signing_secret')
@@ -64,7 +64,7 @@ test('a rotated secret is shown once; the former one signs too for a day', async
   expect(audit?.['fields']).toEqual(['config'])
 })
 
-test('of secrets that are rotated twice only the last two sign', async ({ sql, redisUrl }) => {
+test('after two rotations only the last two secrets sign', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id, config } = await stage.make()
   const rotate = async () => (await stage.ask('POST', `webhook/${id}/rotate-secret`)).body.signing_secret
@@ -72,10 +72,7 @@ test('of secrets that are rotated twice only the last two sign', async ({ sql, r
   expect(await signersOf(stage, id, secrets)).toEqual([false, true, true])
 })
 
-test('rotating at once twice loses none: the second replaces what the first made', async ({
-  sql,
-  redisUrl
-}) => {
+test('of two concurrent rotations the second replaces the secret of the first', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const answers = await Promise.all([1, 2].map(async () => stage.ask('POST', `webhook/${id}/rotate-secret`)))
@@ -84,7 +81,7 @@ test('rotating at once twice loses none: the second replaces what the first made
   expect(await signersOf(stage, id, secrets)).toEqual([true, true])
 })
 
-test('a secret that an operator replaces signs too for a day; null ends both at once', async ({
+test('a secret that an operator replaces also signs for a day; null ends both at once', async ({
   sql,
   redisUrl
 }) => {
@@ -95,7 +92,7 @@ test('a secret that an operator replaces signs too for a day; null ends both at 
     stage.ask('PUT', `webhook/${id}`, { config: { webhook_url, ...parts } })
   expect((await put({ signing_secret: own(2) })).status).toBe(200)
   expect(await signersOf(stage, id, [own(1), own(2)])).toEqual([true, true])
-  // The same again, or nothing said of it, changes nothing.
+  // The same secret, or an absent one, changes nothing.
   for (const parts of [{ signing_secret: own(2) }, { signing_secret: '' }, { timeout: 9 }])
     expect((await put(parts)).status).toBe(200)
   expect(await signersOf(stage, id, [own(1), own(2)])).toEqual([true, true])
@@ -106,7 +103,7 @@ test('a secret that an operator replaces signs too for a day; null ends both at 
   expect(await signersOf(stage, id, [own(1), own(2), own(3)])).toEqual([false, false, true])
 })
 
-test('a rotation makes a secret where there is none, and of a draft too; other types have none', async ({
+test('a rotation generates an absent secret, of a draft too; other types have none', async ({
   sql,
   redisUrl
 }) => {
@@ -129,7 +126,7 @@ test('a rotation makes a secret where there is none, and of a draft too; other t
   ])
 })
 
-test('a secret that cannot be opened any more can be rotated', async ({ sql, redisUrl }) => {
+test('a secret that cannot be opened can be rotated', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const broken = [
@@ -147,7 +144,7 @@ test('a secret that cannot be opened any more can be rotated', async ({ sql, red
   expect(await signersOf(stage, id, [body.signing_secret])).toEqual([true])
 })
 
-test('kept secrets do not follow an address to another server', async ({ sql, redisUrl }) => {
+test('stored secrets are not sent to a changed address', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { url, port } = stage.receiver
   const secret = { basic_auth_password: 'hunter2', headers: 'X-Token: hunter2' }
@@ -176,7 +173,7 @@ test('kept secrets do not follow an address to another server', async ({ sql, re
   expect((await put({ webhook_url: 'https://elsewhere.invalid/' })).status).toBe(200)
 })
 
-test('a default address counts as one, and an address that is itself a secret may change', async ({
+test('a default address counts as well, and an address that is itself a secret may change', async ({
   sql,
   redisUrl
 }) => {

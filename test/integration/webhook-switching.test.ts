@@ -8,7 +8,7 @@ import { readDeliveries } from '../support/hooks.ts'
 
 const statesOf = (rows: readonly { state: string }[]) => rows.map(({ state }) => state)
 
-test('a toggle disables a hook, which ends what is pending, and enables it again', async ({
+test('a toggle disables a web hook and cancels pending deliveries, and enables it again', async ({
   sql,
   redisUrl
 }) => {
@@ -36,7 +36,7 @@ test('a toggle disables a hook, which ends what is pending, and enables it again
   expect(audits.map(({ fields }) => fields)).toEqual([['is_enabled'], ['is_enabled']])
 })
 
-test('what is pending ends as well when a change disables a hook or makes it a draft', async ({
+test('pending deliveries are cancelled when a change disables a web hook or makes it a draft', async ({
   sql,
   redisUrl
 }) => {
@@ -52,10 +52,7 @@ test('what is pending ends as well when a change disables a hook or makes it a d
   }
 })
 
-test('switching on forgets failures, by either way, and the next trouble is news again', async ({
-  sql,
-  redisUrl
-}) => {
+test('enabling resets failures and the alert, by a toggle and by a change', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const trouble = {
@@ -85,7 +82,7 @@ test('switching on forgets failures, by either way, and the next trouble is news
   expect(statesOf(await readDeliveries(sql, id))).toEqual(['delivered', 'delivered'])
 })
 
-test('a hook that is deleted while it is switched off by itself leaves no fact behind', async ({
+test('a web hook that is deleted while it is disabled automatically leaves no alert', async ({
   sql,
   redisUrl
 }) => {
@@ -96,7 +93,7 @@ test('a hook that is deleted while it is switched off by itself leaves no fact b
   expect(await sql`select from open_facts where fact = ${disabledFact(id)}`).toHaveLength(0)
 })
 
-test('of two toggles at once each has its turn', async ({ sql, redisUrl }) => {
+test('two concurrent toggles both take effect', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make()
   const answers = await Promise.all(
@@ -108,7 +105,7 @@ test('of two toggles at once each has its turn', async ({ sql, redisUrl }) => {
   expect((await stage.ask('GET', `webhook/${id}`)).body.is_enabled).toBe(true)
 })
 
-test('a copy has a name of its own, no secrets but a new one that is shown once, and is disabled', async ({
+test('a copy has its own name, no secrets but a generated one that is shown once, and is disabled', async ({
   sql,
   redisUrl
 }) => {

@@ -8,10 +8,7 @@ import { readAttempts, readDeliveries } from '../support/hooks.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { waitFor } from '../support/wait.ts'
 
-test('a test sends the state of now, and answers with what was sent and received', async ({
-  sql,
-  redisUrl
-}) => {
+test('a test sends the current state, and returns what was sent and received', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const config = { webhook_url: `${stage.receiver.url}/hook?key=hunter2`, timeout: 5 }
   const hook = await stage.make({ triggers: ['live_disconnect', 'live_connect'], config })
@@ -54,7 +51,7 @@ test('a test sends the state of now, and answers with what was sent and received
   })
 })
 
-test('a test counts nowhere, is in no log, and asks neither for the rate limit nor for being enabled', async ({
+test('a test is not counted or logged, and ignores the rate limit and whether the web hook is enabled', async ({
   sql,
   redisUrl
 }) => {
@@ -77,7 +74,7 @@ test('a test counts nowhere, is in no log, and asks neither for the rate limit n
   expect(audits).toHaveLength(2)
 })
 
-test('no secret is in the answer, in whatever form the receiver repeats it', async ({ sql, redisUrl }) => {
+test('no secret is in the answer, however the receiver encodes it', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const config = {
     webhook_url: `${stage.receiver.url}/hook`,
@@ -133,7 +130,7 @@ test('a secret that is part of the address is not in the answer, nor in the log'
   }
 })
 
-test('what goes wrong is told in a word: nobody there, a forbidden address, no word to send', async ({
+test('a failure is named by a code: connection refused, forbidden address, nothing to send', async ({
   sql,
   redisUrl
 }) => {
@@ -156,7 +153,7 @@ test('what goes wrong is told in a word: nobody there, a forbidden address, no w
     expect(answer.body.sent).toHaveLength(sent)
     expect(answer.body.message).toBe(`The message has not arrived: ${error}.`)
   }
-  // A name may lead elsewhere than when it was saved.
+  // A name may resolve to another address than when it was saved.
   const { id } = await stage.make()
   const moved = [{ key: 'webhook_url', value: 'http://10.0.0.1/' }]
   await sql`update webhooks set config = ${sql.json(moved)} where id = ${id}`
@@ -164,7 +161,7 @@ test('what goes wrong is told in a word: nobody there, a forbidden address, no w
   expect(body.received).toMatchObject({ status: 0, error: 'blocked', response: '' })
 })
 
-test('the first trigger with something to say is the one that is tested', async ({ sql, redisUrl }) => {
+test('the first trigger with something to send is tested', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const config = {
     instance_url: stage.receiver.url,
@@ -178,7 +175,7 @@ test('the first trigger with something to say is the one that is tested', async 
   expect(stage.receiver.asked.map(each => JSON.parse(each.body).status)).toEqual(['Live'])
 })
 
-test('of a mail is shown whom it went to, its subject and its text', async ({ sql, redisUrl }) => {
+test('of a mail the recipients, the subject and the text are shown', async ({ sql, redisUrl }) => {
   const smtp = await startMailServer()
   onTestFinished(async () => smtp[Symbol.asyncDispose]())
   const stage = await openHookStage(sql, redisUrl, { SMTP_URL: smtp.url, MAIL_FROM: 'radio@example.com' })
@@ -216,7 +213,10 @@ test('a draft and a retired hook cannot be tested', async ({ sql, redisUrl }) =>
   ])
 })
 
-test('a hook is tested once at a time, also after a client that has left', async ({ sql, redisUrl }) => {
+test('a web hook has one test at a time, also after its client has disconnected', async ({
+  sql,
+  redisUrl
+}) => {
   const stage = await openHookStage(sql, redisUrl)
   const { id } = await stage.make({ config: { webhook_url: stage.receiver.url, timeout: 30 } })
   let release = () => {}
@@ -248,7 +248,7 @@ test('a hook is tested once at a time, also after a client that has left', async
   expect(third.body.received.response).toBe('third')
 })
 
-test('a key may test a few hooks a second', async ({ sql, redisUrl }) => {
+test('a key is limited to a few tests per second', async ({ sql, redisUrl }) => {
   const stage = await openHookStage(sql, redisUrl)
   const hooks = await Promise.all(Array.from({ length: 12 }, async () => stage.make()))
   const tryOut = async (key: string, { id }: { id: number }) =>

@@ -24,7 +24,7 @@ test('the page for receivers names every trigger', () => {
   expect(triggers.filter(trigger => !page.includes(`\`${trigger}\``))).toEqual([])
 })
 
-/** Runs the page's receiver as the page says, and gives the lines that it prints. */
+/** Runs the receiver of the page as documented there, and returns its output lines. */
 async function startReceiver(secret: string) {
   const [, code] = /```ts\n(.*?)```/s.exec(page) ?? []
   if (code === undefined) throw new Error('there is no receiver in TypeScript')
@@ -49,7 +49,7 @@ async function startReceiver(secret: string) {
   return { url: `http://127.0.0.1:${port}/`, port, lines }
 }
 
-/** Sends what a hook with these secrets sends, but for what the test changes. */
+/** Sends the request of a web hook with these secrets, with the changes of the test. */
 async function sendTo(
   url: string,
   [secret, ...formerSecrets]: readonly [string, ...string[]],
@@ -65,13 +65,13 @@ async function sendTo(
   return status
 }
 
-test('the receiver of the page takes what a hook sends, once, and nothing else', async () => {
+test('the receiver of the page accepts the requests of a web hook once, and nothing else', async () => {
   const secret = newSigningSecret()
   const { url, port, lines } = await startReceiver(secret)
   const title = (text: string) => ({ nowPlaying: nowPlayingOf(aPlayingStation({ title: text })) })
 
   expect(await sendTo(url, [secret], { event: { id: 'evt_1', ...title('One') } })).toBe(204)
-  // The same again; a secret that was replaced an hour ago; news of another kind.
+  // A repetition; a secret that was replaced an hour ago; another kind of event.
   expect(await sendTo(url, [secret], { event: { id: 'evt_1', ...title('One') } })).toBe(204)
   expect(await sendTo(url, [newSigningSecret(), secret], { event: { id: 'evt_2', ...title('Two') } })).toBe(
     204

@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait.ts'
 const test = inProgram.extend('stationId', async ({ program }) => seedStation(program.sql))
 
 const url = 'https://hooks.invalid/radio'
-/** Every secret that is sent here begins so. */
+/** The prefix of all secrets in this file. */
 const word = 'hunter2'
 const keys = ['id', 'name', 'type', 'is_enabled', 'triggers', 'config', 'metadata']
 const done = {
@@ -45,7 +45,7 @@ const state = ({ metadata }: Answer) => valueOf(metadata, 'state')
 const errorsOf = ({ body }: { body: Answer }) =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 
-/** A server that logs all it has to say, and what it said. */
+/** A server with log level trace, and its log. */
 async function startLoggingServer(databaseUrl: string, redisUrl: string) {
   const port = await freePort()
   const folder = await openTempFolder()
@@ -86,7 +86,7 @@ async function startLoggingServer(databaseUrl: string, redisUrl: string) {
   }
 }
 
-/** The calls of one station; no answer may hold a secret that was sent. */
+/** Calls the API of a station, and asserts that no answer contains a secret that was sent. */
 function hooksOf({ ask }: Pick<Program, 'ask'>, stationId: number) {
   const call = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(method, `/api/station/${stationId}/${path}`, { body })
@@ -112,7 +112,7 @@ const storedConfig = async ({ sql }: Program, id: number): Promise<Named[]> => {
   return row?.config ?? []
 }
 
-test('a hook is made, read, listed, changed and deleted', async ({ program, stationId }) => {
+test('a web hook is created, read, listed, changed and deleted', async ({ program, stationId }) => {
   const hooks = hooksOf(program, stationId)
   const made = await hooks.make({ ...full, id: 4711, metadata: [{ key: 'state', value: 'x' }] })
   const { body: read } = await hooks.get(made.id)
@@ -139,7 +139,7 @@ test('a hook is made, read, listed, changed and deleted', async ({ program, stat
   const changes = [
     [{ name: ' Other ' }, { name: 'Other' }],
     [{ is_enabled: 'true' }, { is_enabled: true }],
-    // Nobody listens, so that nothing becomes pending.
+    // Nothing listens there, so nothing is delivered.
     [{ triggers: ['listener_gained', 'listener_gained', null, ''] }, { triggers: ['listener_gained'] }],
     [{ type: 'generic' }, {}],
     [
@@ -170,7 +170,7 @@ test('a hook is made, read, listed, changed and deleted', async ({ program, stat
     expect(answer.status).toBe(404)
 })
 
-test('what was read can be put back: nothing changes, not even the sealed texts, and nothing is audited', async ({
+test('sending back what was read changes nothing, not even sealed texts, and is not audited', async ({
   program,
   stationId
 }) => {
@@ -187,7 +187,7 @@ test('what was read can be put back: nothing changes, not even the sealed texts,
 })
 
 describe('secrets', () => {
-  test('are sealed in the table and written nowhere else', async ({ program, stationId }) => {
+  test('are sealed in the table and stored nowhere else', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const { id } = await hooks.make(full)
     await hooks.put(id, { config: { webhook_url: url, basic_auth_password: `${word} three` } })
@@ -209,7 +209,7 @@ describe('secrets', () => {
     expect(text).not.toContain(word)
   })
 
-  test('stay when they come back empty or not at all, and go by null', async ({ program, stationId }) => {
+  test('stay if sent empty or not at all, and are cleared by null', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const { id } = await hooks.make(full)
     const password = async () => valueOf(await storedConfig(program, id), 'basic_auth_password')
@@ -242,7 +242,7 @@ describe('secrets', () => {
     expect(await storedConfig(program, id)).toHaveLength(3)
   })
 
-  test('of a rejected body are not in its errors', async ({ program, stationId }) => {
+  test('in a refused body are not in its errors', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const config = {
       webhook_url: `ftp://${word}:${word}@x/`,
@@ -260,11 +260,7 @@ describe('secrets', () => {
     ])
   })
 
-  test('are in no line of the log, not even when the database refuses the row', async ({
-    databaseUrl,
-    redisUrl,
-    sql
-  }) => {
+  test('are not logged, not even if the database refuses the row', async ({ databaseUrl, redisUrl, sql }) => {
     await using server = await startLoggingServer(databaseUrl, redisUrl)
     const hooks = hooksOf(server, await seedStation(sql))
     const { id } = await hooks.make(full)
@@ -280,7 +276,7 @@ describe('secrets', () => {
     expect(log).not.toContain(word)
   })
 
-  test('of a discord hook: its very URL', async ({ program, stationId }) => {
+  test('of a Discord web hook include its URL', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const made = await hooks.make({ type: 'discord', config: { webhook_url: `${url}/${word}` } })
     expect(made.config).toEqual([{ key: 'webhook_url', value: '' }])
@@ -295,7 +291,7 @@ describe('secrets', () => {
 describe('a signing secret', () => {
   const made = { key: 'signing_secret', value: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) }
 
-  test('is made and shown in the answer of the creation only', async ({ program, stationId }) => {
+  test('is generated and shown in the answer to the creation only', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const { id, config } = await hooks.make(full)
     expect(config).toContainEqual(made)
@@ -305,7 +301,7 @@ describe('a signing secret', () => {
     }
   })
 
-  test('of a draft is made as well, and is the same when the config comes', async ({
+  test('of a draft is generated as well, and stays when a config is added', async ({
     program,
     stationId
   }) => {
@@ -320,7 +316,7 @@ describe('a signing secret', () => {
     expect(valueOf(await storedConfig(program, draft.id), 'signing_secret')).toBe(sealed)
   })
 
-  test('that is given is taken and not shown', async ({ program, stationId }) => {
+  test('that is sent is stored and not shown', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const own = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
     const body = await hooks.make({ type: 'generic', config: { webhook_url: url, signing_secret: own } })
@@ -330,7 +326,10 @@ describe('a signing secret', () => {
 })
 
 describe('the state', () => {
-  test('of a hook without config is draft, also when it loses it', async ({ program, stationId }) => {
+  test('of a web hook without config is draft, also if its config is removed', async ({
+    program,
+    stationId
+  }) => {
     const hooks = hooksOf(program, stationId)
     for (const config of [undefined, null, [], {}, [null, {}, '']]) {
       const body = await hooks.make({ type: 'email', config })
@@ -343,7 +342,7 @@ describe('the state', () => {
     expect((await storedConfig(program, id)).map(({ key }) => key)).toEqual(['signing_secret'])
   })
 
-  test('of a retired type is retired; any config is taken', async ({ program, stationId }) => {
+  test('of a retired type is retired; any config is accepted', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const config = [
       { key: 'api', value: 'http://127.0.0.1' },
@@ -357,7 +356,7 @@ describe('the state', () => {
     expect((await hooks.get(body.id)).body).toEqual(body)
   })
 
-  test('of one that was disabled for its failures tells so, until it is enabled again', async ({
+  test('of a web hook that was disabled for failures says so until it is enabled', async ({
     program,
     stationId
   }) => {
@@ -431,7 +430,7 @@ describe('a body is refused', () => {
     expect((await hooks.list()).body).toEqual([])
   })
 
-  test('another type than it has', async ({ program, stationId }) => {
+  test('a change of its type', async ({ program, stationId }) => {
     const hooks = hooksOf(program, stationId)
     const { id } = await hooks.make(full)
     const { body: before } = await hooks.get(id)
@@ -451,7 +450,7 @@ describe('a body is refused', () => {
   ]
   test.for(urls)('a URL into a private network: %s %s', async ([type, key, rest], { program, stationId }) => {
     const hooks = hooksOf(program, stationId)
-    // The last one is a name that leads there.
+    // The last one is a name that resolves there.
     for (const target of ['http://2130706433/', 'http://[::ffff:10.0.0.1]/', 'http://localhost:8080/']) {
       const answer = await hooks.post({ type, config: { ...rest, [key]: target } })
       expect([target, answer.status, errorsOf(answer)]).toEqual([target, 400, [`config.${key} unsafe_url`]])
@@ -463,7 +462,7 @@ describe('a body is refused', () => {
   })
 })
 
-test('a URL that is there may stay, although it would be refused now', async ({ program, stationId }) => {
+test('a stored URL may stay, although it would be refused now', async ({ program, stationId }) => {
   const hooks = hooksOf(program, stationId)
   const { id } = await hooks.make(full)
   await program.sql`
@@ -474,7 +473,7 @@ test('a URL that is there may stay, although it would be refused now', async ({ 
   expect((await hooks.put(id, { config: { webhook_url: 'http://127.0.0.2/' } })).status).toBe(400)
 })
 
-test('where a station fetches sound from is judged likewise', async ({ program, stationId }) => {
+test('addresses of remote playlists and relays are checked as well', async ({ program, stationId }) => {
   const station = `/api/station/${stationId}`
   const bad = 'http://169.254.169.254/live'
   const remote = { name: 'Remote', source: 'remote_url', remote_url: bad }
@@ -497,7 +496,7 @@ test('where a station fetches sound from is judged likewise', async ({ program, 
     expect([answer.status, errorsOf(answer)]).toEqual([400, [`${field} unsafe_url`]])
 })
 
-test('fixed types take no triggers, or the one they have', async ({ program, stationId }) => {
+test('types with one trigger accept that trigger or none', async ({ program, stationId }) => {
   const hooks = hooksOf(program, stationId)
   for (const triggers of [[], ['song_changed']]) {
     const body = await hooks.make({ type: 'google_analytics_v4', triggers })
@@ -505,7 +504,7 @@ test('fixed types take no triggers, or the one they have', async ({ program, sta
   }
 })
 
-test('two changes of different fields at once both survive, and so do two of one config', async ({
+test('concurrent changes of different fields, and of one config, both take effect', async ({
   program,
   stationId
 }) => {
@@ -551,7 +550,7 @@ test('lists are searched, sorted and paged', async ({ program, stationId }) => {
   expect((await hooks.list('?sort=config')).status).toBe(400)
 })
 
-test('a key without the right sees nothing', async ({ program, stationId }) => {
+test('a key without the permission sees nothing', async ({ program, stationId }) => {
   await hooksOf(program, stationId).make(full)
   const weak = 'bbbbbbbbbbbbbbbb:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
   await program.sql`
@@ -568,7 +567,7 @@ test('a key without the right sees nothing', async ({ program, stationId }) => {
   }
 })
 
-test('the document of the API tells of hooks and of the settings of each type', async ({ program }) => {
+test('the OpenAPI document describes web hooks and the settings of each type', async ({ program }) => {
   const { body } = await program.ask('GET', '/api/openapi.json', { key: '' })
   expect(Object.keys(body.components.schemas.Webhook.properties)).toEqual(keys)
   const about = body.components.schemas.Webhook.properties.config.description

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 
-import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { HookEvent, NowPlaying } from '../../src/webhooks/event.ts'
+import { nowPlayingAt } from '../../src/webhooks/format/now-playing-body.ts'
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
 import type { Sending } from '../../src/webhooks/types/sending.ts'
 import { aPlay, aSong, aStation } from './builders.ts'
 
-/** Unix seconds of the event that is told of: 2026-07-08T00:00:00Z. */
+/** The time of the event in Unix seconds: 2026-07-08T00:00:00Z. */
 export const happenedAt = 1_783_468_800
 
 /** A station that plays `song`, with one next, one mount and six listeners. */
@@ -28,10 +28,9 @@ export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): Station
   })
 }
 
-/** What a station shows in the rendering of events at `happenedAt`. */
+/** The now-playing object of a station at `happenedAt`. */
 export function nowPlayingOf(state: StationState): NowPlaying {
-  const document = renderNowPlaying(state, 'event', 'https://radio.example.com')
-  return JSON.parse(document.head + renderMoving(document, happenedAt) + document.tail)
+  return nowPlayingAt(state, happenedAt * 1000, 'https://radio.example.com')
 }
 
 /** A song change of `aPlayingStation`. */
@@ -46,7 +45,7 @@ export function anEvent(parts: Partial<HookEvent> = {}): HookEvent {
   }
 }
 
-/** What a hook of this type sends on an event, on its first attempt a second later. */
+/** What a web hook of a type sends for an event, a second later. */
 export function sendingOf(
   type: string,
   config: Readonly<Record<string, unknown>>,

@@ -22,12 +22,12 @@ export interface HookAnswer {
   readonly body: Answer
 }
 
-/** Facts of the stage have numbers of their own. */
+/** The number of the last event of the stage. */
 let lastFact = 0
 
 /**
- * The API with one playing station, and a receiver on 127.0.0.1 that hooks may reach. Nobody delivers unless
- * told to.
+ * The API with one playing station, and a receiver on 127.0.0.1 that web hooks may reach. Deliveries are made
+ * only by `deliver`.
  */
 export async function openHookStage(
   sql: Sql,
@@ -67,11 +67,11 @@ export async function openHookStage(
     secrets,
     askAs,
     below,
-    /** Asks about the station, with a key for its hooks. */
+    /** Calls a path of the station with a key for its web hooks. */
     ask,
     makeKey: (permissions: readonly Permission[]) => api.makeKey(permissions),
     addStation: async (other: StationState) => api.add(other),
-    /** Makes a hook; gives the answer, which shows its signing secret. */
+    /** Creates a web hook; returns the answer, which shows its signing secret. */
     make: async (body: object = {}): Promise<Answer> => {
       const made = await ask('POST', 'webhooks', {
         type: 'generic',
@@ -82,7 +82,7 @@ export async function openHookStage(
       expect([made.status, made.body]).toEqual([200, expect.objectContaining({ id: expect.any(Number) })])
       return made.body
     },
-    /** Writes facts into the outbox, `agoMs` ago at first and a second apart. */
+    /** Writes events into the outbox, the first `agoMs` ago, a second apart. */
     raise: async (count = 1, { agoMs = 0, triggers = ['song_changed'] }: RaisedFacts = {}) => {
       const firstMs = Date.now() - agoMs
       for (let index = 0; index < count; index++) {
@@ -94,7 +94,7 @@ export async function openHookStage(
         await sql.begin(async tx => writeEvent(tx, state, fact, triggersFor))
       }
     },
-    /** Delivers to a hook what is due, as a worker does. */
+    /** Delivers what is due for a web hook, as a worker does. */
     deliver: async (hookId: number) => deliver(parts, hookId)
   }
 }
@@ -110,6 +110,6 @@ export type HookStage = Awaited<ReturnType<typeof openHookStage>>
 export const valueOf = (list: readonly { key: string; value: unknown }[], name: string) =>
   list.find(each => each.key === name)?.value
 
-/** Fields and code words of a refusal. */
+/** The fields and error codes of a refusal. */
 export const errorsOf = ({ body }: HookAnswer): string[] =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)

@@ -10,10 +10,10 @@ import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
 
-/** Secrets that lie open. */
+/** Stores secrets in clear. */
 export const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
 
-/** What a process delivers with that may reach this machine. */
+/** The parts of a delivering process that may connect to this machine. */
 export function deliveryParts(sql: Sql, given: Partial<DeliveryParts> = {}): DeliveryParts {
   const allowed = new BlockList()
   allowed.addSubnet('127.0.0.0', 8, 'ipv4')
@@ -37,7 +37,7 @@ export interface HookShape {
   readonly name?: string
 }
 
-/** A hook as the table keeps it; gives its id. */
+/** Inserts a web hook; returns its id. */
 export async function seedHook(
   sql: Sql,
   stationId: number,
@@ -50,7 +50,7 @@ export async function seedHook(
   return row?.id ?? 0
 }
 
-/** A state of a station in which the song of a number plays. */
+/** The state of a station that plays the song `shId`. */
 export function stateOf(stationId: number, shId: number): StationState {
   const song = {
     id: '0'.repeat(32),
@@ -81,7 +81,7 @@ export function stateOf(stationId: number, shId: number): StationState {
   })
 }
 
-/** Writes down that songs began, one after the other; numbers are their ids in the history. */
+/** Writes a song change for each id, one after the other. */
 export async function raiseSongs(
   sql: Sql,
   stationId: number,
@@ -103,7 +103,7 @@ export async function raiseSongs(
     )
 }
 
-/** How the deliveries of a hook stand, in the order of the facts. */
+/** Reads the deliveries of a web hook in the order of events. */
 export function readDeliveries(sql: Sql, webhookId: number) {
   return sql<
     {
@@ -119,7 +119,7 @@ export function readDeliveries(sql: Sql, webhookId: number) {
     from webhook_deliveries where webhook_id = ${webhookId} order by event_id, id`
 }
 
-/** The attempts at a hook, oldest first. */
+/** Reads the attempts of a web hook, oldest first. */
 export function readAttempts(sql: Sql, webhookId: number) {
   return sql<
     { attempt: number; status: number; error: string; url: string; response: string; durationMs: number }[]
@@ -129,7 +129,7 @@ export function readAttempts(sql: Sql, webhookId: number) {
     where d.webhook_id = ${webhookId} order by a.id`
 }
 
-/** Lets the time of all that waits come. */
+/** Makes all pending deliveries of a web hook due. */
 export async function bringForward(sql: Sql, webhookId: number): Promise<void> {
   await sql`update webhook_deliveries set next_attempt_ms = 1 where webhook_id = ${webhookId} and state = 'pending'`
   await sql`update webhooks set paused_until_ms = 0 where id = ${webhookId}`

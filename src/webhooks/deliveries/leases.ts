@@ -129,7 +129,7 @@ export async function releaseHook(sql: Sql, { id, holder }: LeasedHook): Promise
   await sql`update webhooks set holder = null, held_until_ms = 0 where id = ${id} and holder = ${holder}`
 }
 
-/** Stored times may be ahead of now by this much, because processes measure the time. */
+/** How far stored times may be in the future: processes only estimate the time of Postgres. */
 const clockToleranceMs = 1_000
 
 /**

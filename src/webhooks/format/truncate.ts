@@ -47,7 +47,7 @@ function lengthOf(text: string, max: number): number {
   return length
 }
 
-/** The same without an incomplete last grapheme. One more character is enough to tell. */
+/** The same without an incomplete last grapheme. One more character decides it. */
 function wholeLengthOf(text: string, max: number): number {
   const length = lengthOf(text, max)
   const start = segmenter.segment(text.slice(0, length + 2)).containing(length)

@@ -27,7 +27,7 @@ export interface HookType<S extends Settings = Settings> {
   /** Generators of settings that are not given at creation; these alone make no config. */
   readonly made: Readonly<Record<string, () => string>>
   readonly retryPolicy: RetryPolicy
-  /** Its service is gone: kept and shown, never delivered, and accepts any setting. */
+  /** Its service no longer exists: kept and shown, never delivered, accepts any setting. */
   readonly isRetired: boolean
   /** Returns what a web hook with this config, secrets in clear, sends. Pure. */
   readonly send: (
@@ -109,7 +109,7 @@ export function songType<const S extends Settings>({
   })
 }
 
-/** Declares a type whose service is gone. Its secrets stay secret. */
+/** Declares a type whose service no longer exists. Its secrets stay secret. */
 function retiredType({ name, settings }: Pick<HookType, 'name' | 'settings'>): HookType {
   return { ...hookType({ name, settings: {}, send: sendNothing }), settings, isRetired: true }
 }

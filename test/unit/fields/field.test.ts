@@ -21,7 +21,7 @@ import { anyCharacter } from '../../support/any-text.ts'
 
 const about = 'a field'
 
-/** The value a field makes of an input, or the code words of its problems. */
+/** The parsed value of an input, or the codes of its problems. */
 function take(field: Field<unknown>, value: unknown): unknown {
   return attempt(() => parseBody(formOf({ field }), { field: value }).field)
 }
@@ -36,7 +36,7 @@ function attempt(work: () => unknown): unknown {
   }
 }
 
-describe('a field takes', () => {
+describe('a field accepts', () => {
   test.for<[string, Field<unknown>, unknown, unknown]>([
     ['text', text({ max: 5, about }), 'abc', 'abc'],
     ['text that is trimmed', text({ max: 3, isTrimmed: true, about }), ' abc ', 'abc'],
@@ -127,18 +127,18 @@ describe('a form', () => {
     password: secret({ max: 9, about })
   }
 
-  test('has a value for every field, and drops what is none', () => {
+  test('has a value for each field, and drops unknown members', () => {
     const body = { name: 'a', other: 1, id: 7 }
     expect(parseBody(formOf(fields), body)).toEqual({ name: 'a', size: 3, list: [], password: '' })
   })
 
-  test('of changes has what was sent, and resets what is null', () => {
+  test('of changes has the sent fields, and resets those that are null', () => {
     expect(parseBody(changesOf(fields), { size: null, list: [1] })).toEqual({ size: 3, list: [1] })
     expect(parseBody(changesOf(fields), {})).toEqual({})
     expect(attempt(() => parseBody(changesOf(fields), { name: null }))).toEqual(['name: required'])
   })
 
-  test('tells every problem at once', () => {
+  test('reports all problems at once', () => {
     const problems = attempt(() => parseBody(formOf(fields), { size: -1, list: 'x' }))
     expect(problems).toEqual(['name: required', 'size: out_of_range', 'list: invalid_type'])
   })
@@ -148,7 +148,7 @@ describe('a form', () => {
       expect(attempt(() => parseBody(formOf(fields), body))).toEqual([': invalid_type'])
   })
 
-  test('takes any JSON, or refuses it by name: it never throws anything else', () => {
+  test('accepts any JSON or names the problem, and throws nothing else', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), value => {
         const result = attempt(() =>

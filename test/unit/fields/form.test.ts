@@ -15,7 +15,7 @@ test.for<[what: string, field: Field<unknown>, example: unknown]>([
   expect(exampleOf(field)).toBe(example)
 })
 
-test('a body requires the fields without a default, unless it is a part of one', () => {
+test('a body requires the fields without a default, unless it is partial', () => {
   const fields = { name: text({ max: 10, about }), size: integer({ min: 0, max: 9, fallback: 3, about }) }
   expect(bodySchema(fields)).toMatchObject({ required: ['name'], examples: [{ name: '', size: 3 }] })
   expect(bodySchema(fields, { isPartial: true })).not.toHaveProperty('required')

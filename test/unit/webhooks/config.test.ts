@@ -46,7 +46,7 @@ const badMessages: [string, NamedValue['value'], string][] = Object.keys(message
 
 interface Case {
   readonly type: string
-  /** As little as is a config: each of it is required. */
+  /** A minimal config: each setting is required. */
   readonly minimal: Values
   /** All other keys but `rate_limit`. */
   readonly rest: Values
@@ -260,7 +260,7 @@ const cases: readonly Case[] = [
   }
 ]
 
-test('the table tests every type that delivers, and every key of it', () => {
+test('the table has every type that delivers, and each of its settings', () => {
   const delivering = hookTypes.filter(({ isRetired }) => !isRetired)
   expect(cases.map(({ type }) => type)).toEqual(delivering.map(({ name }) => name))
   for (const { type, minimal, rest } of cases) {
@@ -274,7 +274,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   const { minimal, rest, secret, bad } = each
   const full = { ...minimal, ...rest, rate_limit: 86_400 }
 
-  test('is kept as it was sent, in its order, without defaults; secrets are sealed and read empty', () => {
+  test('is stored as sent, in its order, without defaults; secrets are sealed and read empty', () => {
     for (const values of [minimal, full, Object.fromEntries(Object.entries(full).toReversed())]) {
       const { config, problems } = settle(type, values)
       expect(problems).toEqual([])
@@ -290,7 +290,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
     }
   })
 
-  test('needs each of its required keys, and says of all at once which are missing', () => {
+  test('requires its required settings, and reports all that are missing at once', () => {
     const required = Object.keys(minimal)
     expect(codes(type, { rate_limit: 5 })).toEqual(required.map(key => `config.${key} required`))
     for (const key of required) {
@@ -304,7 +304,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
     expect(codes(type, { ...minimal, [key]: value })).toEqual([`config.${key} ${code}`])
   })
 
-  test('refuses a rate limit that is out of range, and keys it does not know', () => {
+  test('refuses a rate limit that is out of range, and unknown settings', () => {
     const values = { ...minimal, rate_limit: 86_401, nonsense: 1, constructor: 'x' }
     expect(codes(type, values)).toEqual([
       'config.rate_limit out_of_range',
@@ -313,7 +313,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
     ])
   })
 
-  test('that comes back as it was read changes nothing, sealed texts included', () => {
+  test('that is sent back as it was read changes nothing, sealed texts included', () => {
     const { config } = settle(type, full)
     const back = Object.fromEntries(
       redactedConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
@@ -322,7 +322,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
     expect(settle(type, full, config)).toEqual({ config, problems: [] })
   })
 
-  test('replaces all but the secrets it leaves out; null clears them', () => {
+  test('replaces all settings except absent secrets; null clears them', () => {
     const { config } = settle(type, full)
     const plain = Object.fromEntries(Object.entries(minimal).filter(([key]) => !secret.includes(key)))
     const kept = Object.fromEntries(Object.entries(full).filter(([key]) => secret.includes(key)))
@@ -334,19 +334,19 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
     expect(opened(settle(type, { ...minimal, ...nulls }, config).config)).toEqual(minimal)
   })
 
-  test('that is empty makes a draft', () => {
+  test('that is empty makes the web hook a draft', () => {
     const { config, problems } = settle(type, {}, settle(type, full).config)
     expect([isDraft(hookTypeOf(type), config), problems]).toEqual([true, []])
     expect(redactedConfig(hookTypeOf(type), config, true)).toEqual([])
   })
 
-  test('may be triggered by what its type allows', () => {
+  test('may have the triggers that its type supports', () => {
     expect(hookTypeOf(type).triggers).toHaveLength(each.triggers)
     expect(hookTypeOf(type).triggers).toContain('song_changed')
   })
 })
 
-test('no value of a secret is in the problems it has, nor in what is kept', () => {
+test('the value of a secret is neither in the problems nor in the stored config', () => {
   for (const { type, secret, minimal } of cases)
     for (const key of secret) {
       const { config, problems } = settle(type, { ...minimal, [key]: 'whsec_hunter2\0https://hunter2' })
@@ -355,7 +355,7 @@ test('no value of a secret is in the problems it has, nor in what is kept', () =
     }
 })
 
-test('a sealed text that was damaged cannot be opened, and can be replaced', () => {
+test('a damaged sealed text cannot be opened, and can be replaced', () => {
   const stored = Object.entries({ webhook_url: url, basic_auth_password: 'v1.damaged' }).map(
     ([key, value]) => ({ key, value })
   )
@@ -364,7 +364,7 @@ test('a sealed text that was damaged cannot be opened, and can be replaced', () 
   expect(opened(config)).toEqual({ webhook_url: url, basic_auth_password: 'word' })
 })
 
-test('an empty text is a value where text may be empty, and leaves the default elsewhere', () => {
+test('an empty text is a value if text may be empty, otherwise the default applies', () => {
   const sent = { webhook_url: url, basic_auth_username: '', timeout: '', rate_limit: '', signing_secret: '' }
   expect(settle('generic', sent)).toEqual({
     config: listed({ webhook_url: url, basic_auth_username: '' }),
@@ -374,7 +374,7 @@ test('an empty text is a value where text may be empty, and leaves the default e
   expect(opened(settle('discord', discord).config)).toEqual({ webhook_url: url, content: '' })
 })
 
-test('numbers and flags may be spelled as text', () => {
+test('numbers and flags may be sent as text', () => {
   const sent = { webhook_url: url, timeout: '20', rate_limit: '60' }
   expect(settle('generic', sent).config).toEqual(listed({ webhook_url: url, timeout: 20, rate_limit: 60 }))
 })
@@ -382,7 +382,7 @@ test('numbers and flags may be spelled as text', () => {
 describe('a signing secret', () => {
   const type = hookTypeOf('generic')
 
-  test('is made where there is none, and given in clear once', () => {
+  test('is generated if absent, and returned in clear once', () => {
     const { config, generated } = addGenerated(type, settle('generic', { webhook_url: url }).config, secrets)
     const value = opened(config)['signing_secret']
     expect(value).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -392,7 +392,7 @@ describe('a signing secret', () => {
     expect(addGenerated(hookTypeOf('discord'), [], secrets)).toEqual({ config: [], generated: [] })
   })
 
-  test('of a draft is there and no config; it outlives becoming a draft again', () => {
+  test('of a draft does not count as a config, and stays when the web hook becomes a draft again', () => {
     const draft = addGenerated(type, [], secrets).config
     expect([isDraft(type, draft), redactedConfig(type, draft, true)]).toEqual([true, []])
     const own = settle('generic', { signing_secret: signingSecret }, draft)
@@ -402,7 +402,7 @@ describe('a signing secret', () => {
     expect(opened(settle('generic', {}, active).config)).toEqual({ signing_secret: signingSecret })
   })
 
-  test('alone is no config for a hook that had one', () => {
+  test('alone is an incomplete config for a web hook that had one', () => {
     const { config } = settle('generic', { webhook_url: url })
     expect(codes('generic', { signing_secret: signingSecret }, config)).toEqual([
       'config.webhook_url required'
@@ -411,7 +411,7 @@ describe('a signing secret', () => {
 })
 
 describe('a retired type', () => {
-  test('takes any config, and keeps its secrets secret', () => {
+  test('accepts any config, and keeps its secrets secret', () => {
     const sent = {
       consumer_key: 'a',
       consumer_secret: 'b',
@@ -432,7 +432,7 @@ describe('a retired type', () => {
   })
 })
 
-test('whatever a value is, it is refused, or what is kept of it is accepted again', () => {
+test('any value is either refused, or its stored form is accepted again', () => {
   const keys = Object.keys(hookTypeOf('generic').settings)
   assert(
     property(string(), string(), (key, value) => {

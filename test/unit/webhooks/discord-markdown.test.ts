@@ -68,7 +68,7 @@ describe('a value', () => {
     expect(markdown(template, { t })).toBe(text)
   })
 
-  test('that is an address by its name stays one', () => {
+  test('of a variable named as a URL stays a URL', () => {
     const document = {
       station: { url: 'https://radio.example/a_b*(c)', listen_url: 'x*' },
       art: 'https://a_b.example'
@@ -79,7 +79,7 @@ describe('a value', () => {
   })
 })
 
-test('whatever the title, nothing in it is markup or a link, and it reads as it is', () => {
+test('a title is shown as it is, without markup or links', () => {
   fc.assert(
     fc.property(wickedText, wickedText, (title, artist) => {
       const document = { title, artist, station: { name: 'expanded' } }
@@ -98,6 +98,6 @@ test('whatever the title, nothing in it is markup or a link, and it reads as it 
   )
 })
 
-test('what is too long loses none of the template and divides no escape', () => {
+test('a truncated text keeps the whole template and divides no escape', () => {
   expect(markdown('**{{ t }}**', { t: '*'.repeat(50) }, 15)).toBe('**\\*\\*\\*\\*\\*…**')
 })

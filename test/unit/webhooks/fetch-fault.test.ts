@@ -34,7 +34,7 @@ describe('a code of Node', () => {
   })
 })
 
-test('what is no fault of the other side stays what it is', () => {
+test('other errors are returned unchanged', () => {
   for (const error of [
     thrown('ERR_INVALID_CHAR'),
     thrown('ERR_HTTP_INVALID_HEADER_VALUE'),

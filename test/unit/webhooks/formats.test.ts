@@ -17,7 +17,7 @@ const entities: Readonly<Record<string, string>> = {
   '&#39;': "'"
 }
 const whole = (text: string) => text
-/** Each format with what takes its escapes away. */
+/** Each format with a function that removes its escapes. */
 const formats: readonly (readonly [name: string, format: Format, read: (text: string) => string])[] = [
   ['plain text', plainText, whole],
   ['posts', postText, whole],
@@ -30,7 +30,7 @@ const visible = (text: string) => text.replaceAll(joiner, '')
 describe.for(formats)('%s', ([, format, read]) => {
   const document = (title: string, artist: string) => ({ title, artist, station: { name: 'expanded' } })
 
-  test('shows what is inserted, expanded once, whatever it is', () => {
+  test('shows any inserted value, expanded once', () => {
     fc.assert(
       fc.property(wickedText, wickedText, (title, artist) => {
         const text = fill('On air: {{ title }} § {{ artist }}', document(title, artist), format, 10_000)
@@ -42,7 +42,7 @@ describe.for(formats)('%s', ([, format, read]) => {
     )
   })
 
-  test('is within its limit, and what is cut is the beginning of what is inserted', () => {
+  test('stays within its limit, and shows the beginning of a truncated value', () => {
     const limits = fc.integer({ min: 20, max: 200 })
     fc.assert(
       fc.property(wickedText, wickedText, limits, fc.integer({ min: 1, max: 30 }), (a, b, most, times) => {
@@ -57,7 +57,7 @@ describe.for(formats)('%s', ([, format, read]) => {
     )
   })
 
-  test('takes a value of 10 KB', () => {
+  test('accepts a value of 10 KB', () => {
     for (const title of ['x'.repeat(10_240), '\u202e👩‍👩‍👧*_'.repeat(1_000), '{{ title }}'.repeat(900)]) {
       const text = fill('{{ title }}!', document(title, ''), format, 500)
       expect(countCharacters(text)).toBeLessThanOrEqual(500)

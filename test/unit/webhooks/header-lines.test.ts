@@ -4,7 +4,7 @@ import { headerLinesProblem, parseHeaderLines } from '../../../src/webhooks/type
 
 const codeOf = (text: string) => headerLinesProblem(text)?.split(':')[0] ?? null
 
-test('up to ten lines of name and value pass', () => {
+test('up to ten lines of name and value are accepted', () => {
   const ten = Array.from({ length: 10 }, (_, index) => `X-${index}: value ${index}`)
   for (const text of ['', '\n\n', 'X-A:', 'X-A: b\r\n\r\nx-a: c: d', ten.join('\n'), 'Content-Type: text/x'])
     expect([text, headerLinesProblem(text)]).toEqual([text, null])
@@ -35,7 +35,7 @@ describe('a line is refused', () => {
   })
 })
 
-test('lines without a problem are headers by name', () => {
+test('valid lines are parsed to headers by name', () => {
   expect(parseHeaderLines('')).toEqual({})
   expect(parseHeaderLines('X-A:  b: c \r\n\r\nx-b:\nX-a:d')).toEqual({ 'x-a': 'b: c, d', 'x-b': '' })
 })

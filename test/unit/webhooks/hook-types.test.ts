@@ -9,7 +9,7 @@ import { aPlayingStation, nowPlayingOf, sendingOf, wickedText } from '../../supp
 import { sized } from '../../support/tier.ts'
 
 const title = '{{ now_playing.song.title }} / {{ now_playing.song.artist }}'
-/** Every type that delivers, with all the templates it has. */
+/** A config of every type that delivers, with all its templates. */
 const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   generic: { webhook_url: 'https://hooks.example' },
   email: { to: 'dj@example.com', subject: title, message: title },
@@ -36,7 +36,7 @@ const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const delivering = hookTypes.filter(({ isRetired }) => !isRetired).map(({ name }) => name)
 const configOf = (type: string) => configs[type] ?? {}
 
-/** The same with secrets in all of its places for secrets, and in the queries of its addresses. */
+/** The same with a secret in each secret setting and in the queries of its addresses. */
 function secretConfigOf(type: string, secret: string) {
   const { settings, urls } = hookTypeOf(type)
   const config: Record<string, unknown> = { ...configOf(type) }
@@ -50,7 +50,7 @@ function secretConfigOf(type: string, secret: string) {
   return config
 }
 
-/** All requests there are; of a session also those in it. */
+/** All requests, including those of a session. */
 function requestsOf(sending: Sending) {
   const session = JSON.stringify({ did: 'did:plc:a', accessJwt: 'b' })
   if (sending.kind === 'session') return [sending.open, ...sending.requestsIn(session)]
@@ -66,7 +66,7 @@ test('the table has every type that delivers', () => {
 })
 
 describe.for(delivering)('%s', type => {
-  test('sends the same for the same event, whatever the clock says', () => {
+  test('sends the same request for the same event at any time', () => {
     const [first, second] = [0, 2_000_000_000_000].map(now => {
       vi.useFakeTimers({ now, toFake: ['Date'] })
       const sending = sendingOf(type, configOf(type))
@@ -76,7 +76,7 @@ describe.for(delivering)('%s', type => {
     expect(JSON.stringify(first)).toBe(JSON.stringify(second))
   })
 
-  test('whatever its secrets, shows none of them where its requests go', () => {
+  test('shows no secret in its redacted URLs', () => {
     const word = fc.string({
       unit: fc.constantFrom(...Array.from('abcXYZ0189_-')),
       minLength: 32,
@@ -85,7 +85,7 @@ describe.for(delivering)('%s', type => {
     fc.assert(
       fc.property(word, secret => {
         const sent = requestsOf(sendingOf(type, secretConfigOf(type, secret)))
-        // Mails hold none.
+        // Mails have no URL.
         expect(JSON.stringify(sent).includes(secret)).toBe(type !== 'email')
         for (const { redactedUrl, url } of sent) {
           expect(redactedUrl).not.toContain(secret)
@@ -97,7 +97,7 @@ describe.for(delivering)('%s', type => {
     )
   })
 
-  test('is told of nothing that its type does not know', () => {
+  test('sends nothing for triggers that it does not support', () => {
     const unknown = triggers.filter(trigger => !hookTypeOf(type).triggers.includes(trigger))
     const sending = sendingOf(type, configOf(type), { triggers: unknown })
     expect(sending).toEqual({
@@ -107,7 +107,7 @@ describe.for(delivering)('%s', type => {
     expect(sendingOf(type, configOf(type), { triggers }).kind).not.toBe('nothing')
   })
 
-  test('sends nothing without a whole config', () => {
+  test('sends nothing with an incomplete config', () => {
     const required = Object.entries(hookTypeOf(type).settings).filter(
       ([, { fallback }]) => fallback === undefined
     )
@@ -117,7 +117,7 @@ describe.for(delivering)('%s', type => {
     expect(sendings).toEqual(required.map(() => ({ kind: 'nothing', reason })))
   })
 
-  test('whatever the title, sends well-formed requests to the same place', () => {
+  test('sends well-formed requests to the same URL for any title', () => {
     const places = (sending: Sending) => requestsOf(sending).map(({ url }) => url.replace(/\?.*/s, ''))
     const usual = places(sendingOf(type, configOf(type)))
     fc.assert(
@@ -136,7 +136,7 @@ describe.for(delivering)('%s', type => {
   })
 })
 
-test('where nothing plays, directories and statistics are told nothing', () => {
+test('directories and statistics get nothing while no song plays', () => {
   const silent = { nowPlaying: nowPlayingOf(aStation({ shown: null })) }
   for (const type of delivering.slice(delivering.indexOf('tunein')))
     expect(sendingOf(type, configOf(type), silent)).toEqual({
@@ -145,7 +145,7 @@ test('where nothing plays, directories and statistics are told nothing', () => {
     })
 })
 
-test('types that are gone send nothing', () => {
+test('retired types send nothing', () => {
   for (const type of ['twitter', 'google_analytics'])
     expect(sendingOf(type, { token: 'x' })).toEqual({
       kind: 'nothing',

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 
 import { messageId } from '../../../src/webhooks/outbox.ts'
 
-const told = { stationId: 1, fact: 'song:42', happenedAtMs: 5_000, webhookId: 7 }
+const event = { stationId: 1, fact: 'song:42', happenedAtMs: 5_000, webhookId: 7 }
 
 test('a message id is the base32 of the first 130 bits of a hash', () => {
-  const id = messageId(told)
+  const id = messageId(event)
   expect(id).toMatch(/^evt_[a-z2-7]{26}$/)
   const hash = createHash('sha256').update('1\nsong:42\n5000\n7').digest()
   const bits = [...hash].map(byte => byte.toString(2).padStart(8, '0')).join('')
@@ -15,14 +15,14 @@ test('a message id is the base32 of the first 130 bits of a hash', () => {
   expect(digits.map(digit => digit.toString(2).padStart(5, '0')).join('')).toBe(bits.slice(0, 130))
 })
 
-test('it is another one for another station, fact, time or hook, and always the same for the same', () => {
+test('it depends on the station, fact, time and web hook only', () => {
   const ids = [
-    messageId(told),
-    messageId({ ...told, stationId: 2 }),
-    messageId({ ...told, fact: 'song:43' }),
-    messageId({ ...told, happenedAtMs: 5_001 }),
-    messageId({ ...told, webhookId: 8 })
+    messageId(event),
+    messageId({ ...event, stationId: 2 }),
+    messageId({ ...event, fact: 'song:43' }),
+    messageId({ ...event, happenedAtMs: 5_001 }),
+    messageId({ ...event, webhookId: 8 })
   ]
   expect(new Set(ids).size).toBe(5)
-  expect(messageId({ ...told })).toBe(ids[0])
+  expect(messageId({ ...event })).toBe(ids[0])
 })

@@ -13,52 +13,52 @@ import { sized } from '../../support/tier.ts'
 const second = 1_000
 const nowMs = 1_767_950_000_000
 
-const pending = (id: number, ended: Partial<Pending> = {}): Pending => ({
+const pending = (id: number, changes: Partial<Pending> = {}): Pending => ({
   id,
   triggers: ['song_changed'],
   happenedAtMs: nowMs - 100 * second + id,
   attempts: 0,
   nextAttemptMs: nowMs - 100 * second + id,
   isAgain: false,
-  ...ended
+  ...changes
 })
 
-const pace = (ended: Partial<DeliveryState> = {}): DeliveryState => ({
+const hookState = (changes: Partial<DeliveryState> = {}): DeliveryState => ({
   policy: 'every',
   rateLimitMs: 0,
   lastSentMs: 0,
   pausedUntilMs: 0,
-  ...ended
+  ...changes
 })
 
-describe('what a hook is sent next', () => {
-  test('is nothing where nothing waits', () => {
-    expect(nextDelivery([], pace(), nowMs)).toEqual({ ended: [], send: null, nextCheckMs: null })
+describe('the next delivery', () => {
+  test('is none if nothing is pending', () => {
+    expect(nextDelivery([], hookState(), nowMs)).toEqual({ ended: [], send: null, nextCheckMs: null })
   })
 
-  test('is the oldest fact', () => {
-    const next = nextDelivery([pending(1), pending(2)], pace(), nowMs)
+  test('is the oldest event', () => {
+    const next = nextDelivery([pending(1), pending(2)], hookState(), nowMs)
     expect(next).toEqual({ ended: [], send: { id: 1, triggers: ['song_changed'] }, nextCheckMs: null })
   })
 
-  test('waits for the first retry of a fact that failed once, and no longer', () => {
+  test('waits for the first retry of a failed event, and no longer', () => {
     const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + 5 * second })
-    expect(nextDelivery([failed, pending(2)], pace(), nowMs)).toMatchObject({
+    expect(nextDelivery([failed, pending(2)], hookState(), nowMs)).toMatchObject({
       send: null,
       nextCheckMs: nowMs + 5 * second
     })
     const due = { ...failed, nextAttemptMs: nowMs }
-    expect(nextDelivery([due, pending(2)], pace(), nowMs).send?.id).toBe(1)
+    expect(nextDelivery([due, pending(2)], hookState(), nowMs).send?.id).toBe(1)
     const twice = pending(1, { attempts: 2, nextAttemptMs: nowMs + 300 * second })
-    expect(nextDelivery([twice, pending(2)], pace(), nowMs).send?.id).toBe(2)
-    expect(nextDelivery([twice], pace(), nowMs)).toMatchObject({
+    expect(nextDelivery([twice, pending(2)], hookState(), nowMs).send?.id).toBe(2)
+    expect(nextDelivery([twice], hookState(), nowMs)).toMatchObject({
       send: null,
       nextCheckMs: nowMs + 300 * second
     })
   })
 
-  test('is nothing while the hook pauses', () => {
-    const paused = pace({ pausedUntilMs: nowMs + 60 * second })
+  test('is none while the web hook is paused', () => {
+    const paused = hookState({ pausedUntilMs: nowMs + 60 * second })
     expect(nextDelivery([pending(1)], paused, nowMs)).toMatchObject({
       send: null,
       nextCheckMs: nowMs + 60 * second
@@ -67,26 +67,26 @@ describe('what a hook is sent next', () => {
 
   test('is the newest of 100,000 within a second', () => {
     const events = Array.from({ length: 100_000 }, (_, index) => pending(index + 1))
-    const limited = pace({ policy: 'newest', rateLimitMs: 60 * second })
+    const limited = hookState({ policy: 'newest', rateLimitMs: 60 * second })
     const startedAt = performance.now()
     const { ended, send } = nextDelivery(events, limited, nowMs + 100_000 * second)
     expect(performance.now() - startedAt).toBeLessThan(1_000)
     expect([ended.length, send?.id]).toEqual([99_999, 100_000])
   })
 
-  test('within the rate limit is nothing; then it is the newest with all triggers', () => {
-    const limited = pace({ rateLimitMs: 60 * second, lastSentMs: nowMs - 59 * second })
-    const facts = [
+  test('is none within the rate limit, then the newest event with all triggers', () => {
+    const limited = hookState({ rateLimitMs: 60 * second, lastSentMs: nowMs - 59 * second })
+    const events = [
       pending(1, { triggers: ['song_changed'] }),
       pending(2, { triggers: ['listener_gained'] }),
       pending(3)
     ]
-    expect(nextDelivery(facts, limited, nowMs)).toEqual({
+    expect(nextDelivery(events, limited, nowMs)).toEqual({
       ended: [],
       send: null,
       nextCheckMs: nowMs + second
     })
-    expect(nextDelivery(facts, limited, nowMs + second)).toEqual({
+    expect(nextDelivery(events, limited, nowMs + second)).toEqual({
       ended: [
         { id: 1, as: 'merged' },
         { id: 2, as: 'merged' }
@@ -96,8 +96,8 @@ describe('what a hook is sent next', () => {
     })
   })
 
-  test('with a limit of a minute and facts at 0, 5, 20 and 70 s are deliveries at 0, 60 and 120 s', () => {
-    const facts = [0, 5, 20, 70].map((atS, index) =>
+  test('with a limit of a minute and events at 0, 5, 20 and 70 s is at 0, 60 and 120 s', () => {
+    const events = [0, 5, 20, 70].map((atS, index) =>
       pending(index, { happenedAtMs: nowMs + atS * second, nextAttemptMs: nowMs + atS * second })
     )
     const sent: [atS: number, id: number][] = []
@@ -105,8 +105,8 @@ describe('what a hook is sent next', () => {
     let lastSentMs = 0
     for (let atS = 0; atS < 300; atS++) {
       const atMs = nowMs + atS * second
-      const waiting = facts.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
-      const { send, ended } = nextDelivery(waiting, pace({ rateLimitMs: 60 * second, lastSentMs }), atMs)
+      const waiting = events.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
+      const { send, ended } = nextDelivery(waiting, hookState({ rateLimitMs: 60 * second, lastSentMs }), atMs)
       for (const { id } of ended) over.add(id)
       if (!send) continue
       over.add(send.id)
@@ -120,9 +120,9 @@ describe('what a hook is sent next', () => {
     ])
   })
 
-  test('is no retry of old news where only the newest counts', () => {
+  test('is not a retry if a newer event supersedes it', () => {
     const retry = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
-    const newest = pace({ policy: 'newest' })
+    const newest = hookState({ policy: 'newest' })
     expect(nextDelivery([retry, pending(2)], newest, nowMs)).toMatchObject({
       ended: [{ id: 1, as: 'superseded' }],
       send: { id: 2 }
@@ -130,9 +130,9 @@ describe('what a hook is sent next', () => {
     expect(nextDelivery([retry], newest, nowMs)).toMatchObject({ ended: [], nextCheckMs: nowMs + second })
   })
 
-  test('is no retry an hour after the fact where people read, but the first attempt is made', () => {
+  test('is not a retry an hour after an event for people, but the first attempt is made', () => {
     const old = { happenedAtMs: nowMs - 3_600 * second }
-    const hour = pace({ policy: 'hour' })
+    const hour = hookState({ policy: 'hour' })
     expect(nextDelivery([pending(1, { ...old, attempts: 3 })], hour, nowMs)).toEqual({
       ended: [{ id: 1, as: 'expired' }],
       send: null,
@@ -145,16 +145,16 @@ describe('what a hook is sent next', () => {
     ).toEqual([])
   })
 
-  test('is news before what an operator has sent again', () => {
+  test('is a new event before one that an operator sends again', () => {
     const again = pending(1, { isAgain: true })
-    expect(nextDelivery([again, pending(2)], pace(), nowMs).send?.id).toBe(2)
-    expect(nextDelivery([again], pace(), nowMs).send?.id).toBe(1)
+    expect(nextDelivery([again, pending(2)], hookState(), nowMs).send?.id).toBe(2)
+    expect(nextDelivery([again], hookState(), nowMs).send?.id).toBe(1)
   })
 
-  test('sent again by an operator waits for nothing and is merged with nothing', () => {
+  test('waits for nothing and is merged with nothing if an operator sends it again', () => {
     const failed = pending(1, { attempts: 1, nextAttemptMs: nowMs + second })
     const again = pending(2, { isAgain: true })
-    const limited = pace({ rateLimitMs: 60 * second, lastSentMs: nowMs })
+    const limited = hookState({ rateLimitMs: 60 * second, lastSentMs: nowMs })
     expect(nextDelivery([failed, again, pending(3)], limited, nowMs)).toEqual({
       ended: [],
       send: { id: 2, triggers: ['song_changed'] },
@@ -187,17 +187,17 @@ describe('for any deliveries', () => {
           isAgain
         }))
     )
-  const anyPace = fc.record({
+  const anyState = fc.record({
     policy: fc.constantFrom<RetryPolicy>('every', 'newest', 'hour'),
     rateLimitMs: fc.constantFrom(0, 60 * second),
     lastSentMs: fc.constantFrom(0, nowMs - 30 * second, nowMs - 600 * second),
     pausedUntilMs: fc.constantFrom(0, nowMs - second, nowMs + second)
   })
 
-  test('nothing is both sent and given up, fresh facts are only ever merged, and triggers are lost with none', () => {
+  test('none is both sent and ended, untried ones are only merged, and no trigger is lost by merging', () => {
     fc.assert(
-      fc.property(anyPending, anyPace, (waiting, gait) => {
-        const next = nextDelivery(waiting, gait, nowMs)
+      fc.property(anyPending, anyState, (waiting, state) => {
+        const next = nextDelivery(waiting, state, nowMs)
         const endedIds = next.ended.map(({ id }) => id)
         expect(new Set(endedIds).size).toBe(endedIds.length)
         expect(endedIds).not.toContain(next.send?.id)
@@ -212,9 +212,9 @@ describe('for any deliveries', () => {
     )
   })
 
-  test('something is sent or there is a time to look, and whoever looks then finds something to do', () => {
+  test('one is sent, or there is a time of the next check at which something is due', () => {
     fc.assert(
-      fc.property(anyPending, anyPace, (waiting, given) => {
+      fc.property(anyPending, anyState, (waiting, given) => {
         const next = nextDelivery(waiting, given, nowMs)
         const left = waiting.filter(({ id }) => !next.ended.some(each => each.id === id))
         const isWaiting = left.length > 0 && next.send === null
@@ -227,13 +227,13 @@ describe('for any deliveries', () => {
     )
   })
 
-  test('while nothing fails facts arrive in their order, each as itself or in a newer one', () => {
+  test('events arrive in order without failures, each by itself or merged into a newer one', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 20 }),
         fc.constantFrom(0, 7 * second, 60 * second),
         (offsets, rateLimitMs) => {
-          const facts = offsets
+          const events = offsets
             .toSorted((a, b) => a - b)
             .map((offset, index) => {
               const atMs = nowMs + offset * second
@@ -244,8 +244,8 @@ describe('for any deliveries', () => {
           const over = new Set<number>()
           let lastSentMs = 0
           for (let atMs = nowMs; atMs <= nowMs + 300 * second; atMs += 100) {
-            const waiting = facts.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
-            const { send, ended } = nextDelivery(waiting, pace({ rateLimitMs, lastSentMs }), atMs)
+            const waiting = events.filter(({ id, happenedAtMs }) => happenedAtMs <= atMs && !over.has(id))
+            const { send, ended } = nextDelivery(waiting, hookState({ rateLimitMs, lastSentMs }), atMs)
             for (const { id } of ended) over.add(id)
             if (!send) continue
             gaps.push(lastSentMs === 0 ? Infinity : atMs - lastSentMs)
@@ -255,8 +255,8 @@ describe('for any deliveries', () => {
           }
           expect(arrived).toEqual(arrived.toSorted((a, b) => a - b))
           expect(Math.min(...gaps)).toBeGreaterThanOrEqual(rateLimitMs)
-          expect(over.size).toBe(facts.length)
-          expect(arrived.at(-1)).toBe(facts.at(-1)?.id)
+          expect(over.size).toBe(events.length)
+          expect(arrived.at(-1)).toBe(events.at(-1)?.id)
         }
       ),
       { numRuns: sized({ quick: 30, deep: 500 }) }

@@ -26,7 +26,7 @@ const attempted = (given: Partial<AttemptResult> = {}): AttemptResult => ({
 const failed = (given: Partial<AttemptResult> = {}) => attempted({ status: 500, fault: 'http', ...given })
 
 describe('an attempt', () => {
-  test('that arrives makes the hook well, and its start counts for the rate limit', () => {
+  test('that arrives resets the failures, and its start counts for the rate limit', () => {
     const ill = { failures: 9, failingSinceMs: 1, pauses: 3, pausedUntilMs: 5, lastSentMs: 7 }
     expect(outcomeOf(attempted(), 3, ill, 0.5)).toEqual({
       state: 'delivered',
@@ -36,7 +36,7 @@ describe('an attempt', () => {
     })
   })
 
-  test('that fails is made again after the times of Standard Webhooks, a fifth more or less, ten times in all', () => {
+  test('that fails is retried after the delays of Standard Webhooks with a fifth of jitter, ten times in all', () => {
     const delays = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(attempts => {
       const at = (random: number) =>
         (outcomeOf(failed(), attempts, well, random).nextAttemptMs ?? 0) - atMs - 100
@@ -54,14 +54,14 @@ describe('an attempt', () => {
     })
   })
 
-  test('that is asked to wait comes no earlier, and no later than an hour', () => {
+  test('with Retry-After is not retried earlier, and the wait is limited to an hour', () => {
     const next = (asked: number) => outcomeOf(failed({ retryAfterMs: asked }), 1, well, 0.5).nextAttemptMs
     expect(next(120_000)).toBe(atMs + 100 + 120_000)
     expect(next(1_000)).toBe(atMs + 100 + 5_000)
     expect(next(9 * hour)).toBe(atMs + 100 + hour)
   })
 
-  test('that fails five times in a row pauses the hook for a minute, then twice as long each time up to an hour', () => {
+  test('that fails five times in a row pauses the web hook for a minute, doubled each time up to an hour', () => {
     let health = well
     const pauses: number[] = []
     for (let failure = 1; failure <= 13; failure++) {
@@ -72,13 +72,13 @@ describe('an attempt', () => {
     expect(health.lastSentMs).toBe(7)
   })
 
-  test('answered 410 switches the hook off', () => {
+  test('answered 410 disables the web hook', () => {
     const outcome = outcomeOf(failed({ status: 410 }), 1, well, 0.5)
     expect(outcome).toMatchObject({ state: 'failed', nextAttemptMs: null })
     expect(outcome.disabled).toContain('410')
   })
 
-  test('that is the hundredth failure in a row, or fails after five days of failures, switches it off', () => {
+  test('that is the hundredth failure in a row, or fails after five days of failures, disables it', () => {
     const ill = (failures: number, sinceMs: number): Health => ({
       ...well,
       failures,

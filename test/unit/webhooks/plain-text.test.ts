@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { isBlank, normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { anyText } from '../../support/any-text.ts'
 
-describe('a text is made legible', () => {
+describe('normalizing a text', () => {
   test.for([
     ['Déjà 👩‍👩‍👧 vu\tנע\u200fם', 'Déjà 👩‍👩‍👧 vu\tנע\u200fם'],
     ['one\r\ntwo\rthree\nfour', 'one\ntwo\nthree\nfour'],
@@ -15,7 +15,7 @@ describe('a text is made legible', () => {
     expect(normalizeText(text)).toBe(expected)
   })
 
-  test('once is enough', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(anyText(), text => {
         expect(normalizeText(normalizeText(text))).toBe(normalizeText(text))
@@ -24,7 +24,7 @@ describe('a text is made legible', () => {
   })
 })
 
-test('blank is what shows nothing', () => {
+test('a text without visible characters is blank', () => {
   const blank = ['', ' \n\t', '\u00a0\u2003', '\u2060\u200b\ufeff', '\u200f\0']
   const shown = ['a', '.', '🎵', '\ufffd', ' \u200fx']
   expect([blank.map(isBlank), shown.map(isBlank)]).toEqual([blank.map(() => true), shown.map(() => false)])

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { recordKey } from '../../../src/webhooks/types/bluesky.ts'
 
 /**
- * Microseconds in a key as the specification writes them: 13 characters of 5 bits, the last 10 bits left out.
+ * The microseconds in a key, as specified: 13 characters of 5 bits, without the last 10 bits.
  */
 function microsIn(key: string): number {
   const digits = Array.from(key, each => '234567abcdefghijklmnopqrstuvwxyz'.indexOf(each))
   return Number(digits.reduce((sum, digit) => sum * 32n + BigInt(digit), 0n) / 1_024n)
 }
 
-test('a key is well-formed, tells the second, and is always the same', () => {
+test('a key is well-formed, contains the second, and is deterministic', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4_000_000_000 }), fc.string(), (seconds, name) => {
       const key = recordKey(seconds, name)
@@ -23,7 +23,7 @@ test('a key is well-formed, tells the second, and is always the same', () => {
   )
 })
 
-test('names have keys of their own', () => {
+test('different names have different keys', () => {
   const keys = Array.from({ length: 1_000 }, (_, index) => recordKey(1_783_468_800, `evt_${index}`))
   expect(new Set(keys).size).toBe(1_000)
 })

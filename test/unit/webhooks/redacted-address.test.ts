@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { redactedAddress, tokensIn } from '../../../src/webhooks/redact.ts'
 
-describe('an address as it is shown', () => {
+describe('a redacted address', () => {
   test.for([
     ['https://a.example', 'https://a.example', 'https://a.example'],
     ['https://a.example/', 'https://a.example/', 'https://a.example/'],
@@ -17,7 +17,7 @@ describe('an address as it is shown', () => {
   })
 })
 
-test('parts of an address that may be tokens are those that are long enough to be told from words', () => {
+test('parts of an address that may be tokens are longer than words', () => {
   expect(tokensIn('https://a.example/hook')).toEqual([])
   expect(tokensIn('https://a.example/services/T0KEN-in-path?key=T0KEN-in-query&a=b')).toEqual([
     '/services/T0KEN-in-path?key=T0KEN-in-query&a=b',

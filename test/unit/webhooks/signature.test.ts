@@ -11,14 +11,14 @@ const body = '{"test": 2432232314}'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 beforeEach(() => {
-  // The verifier refuses what is older than five minutes.
+  // The verifier refuses messages older than five minutes.
   vi.useFakeTimers({ now: at * 1000, toFake: ['Date'] })
 })
 afterEach(() => {
   vi.useRealTimers()
 })
 
-test('the vector of the specification', () => {
+test('the signature matches the test vector of the specification', () => {
   expect(signatureHeaders({ id, at, body }, [secret])).toEqual({
     'webhook-id': id,
     'webhook-timestamp': '1614265330',
@@ -26,14 +26,14 @@ test('the vector of the specification', () => {
   })
 })
 
-test('without a secret there is an id and a time, and no signature', () => {
+test('without a secret there are the id and the timestamp only', () => {
   expect(signatureHeaders({ id, at, body }, [])).toEqual({
     'webhook-id': id,
     'webhook-timestamp': '1614265330'
   })
 })
 
-test('whatever is signed, a receiver with any of the secrets verifies it', () => {
+test('a receiver with any of the secrets verifies any message', () => {
   const secrets = fc.array(
     fc
       .uint8Array({ minLength: 24, maxLength: 64 })
@@ -53,7 +53,7 @@ test('whatever is signed, a receiver with any of the secrets verifies it', () =>
   )
 })
 
-test('nothing else is verified: another secret, body, id or time', () => {
+test('another secret, body, id or time is not verified', () => {
   const headers = signatureHeaders({ id, at, body }, [secret])
   const verifies = (key: string, text: string, changed = {}) => {
     try {

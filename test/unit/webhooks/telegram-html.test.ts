@@ -17,13 +17,13 @@ const read = (text: string) =>
     )
     .replaceAll('&amp;', '&')
 
-test('what has a meaning is written as an entity', () => {
+test('markup characters are escaped as entities', () => {
   expect(html('<b>{{ t }}</b>', { t: `<i>"A" & 'B'</i>` })).toBe(
     '<b>&lt;i&gt;&quot;A&quot; &amp; &#39;B&#39;&lt;/i&gt;</b>'
   )
 })
 
-test('an address is one, and nothing but one', () => {
+test('an address stays an http address, and any other value becomes a part of one', () => {
   const document = { url: 'https://radio.example/?a=1&b="2"', bad: 'tg://user?id=1', t: 'A & B' }
   expect(html('<a href="{{ url }}">x</a>', document)).toBe(
     '<a href="https://radio.example/?a=1&amp;b=&quot;2&quot;">x</a>'
@@ -34,7 +34,7 @@ test('an address is one, and nothing but one', () => {
   )
 })
 
-test('whatever the title, the tags are those of the template and the text is the title', () => {
+test('the tags are those of the template and the text is the title, for any title', () => {
   fc.assert(
     fc.property(wickedText, t => {
       const [, inner = ''] = /^<b>([^<>"']*)<\/b>$/.exec(html('<b>{{ t }}</b>', { t })) ?? []
@@ -45,6 +45,6 @@ test('whatever the title, the tags are those of the template and the text is the
   )
 })
 
-test('what is too long loses no tag and divides no entity', () => {
+test('a truncated text loses no tag and divides no entity', () => {
   expect(html('<b>{{ t }}</b>', { t: '<'.repeat(50) }, 20)).toBe('<b>&lt;&lt;&lt;…</b>')
 })

@@ -17,8 +17,7 @@ interface Entity {
 }
 
 /**
- * What Telegram makes of a text (as TDLib parses it): what is read, and its entities. Throws where it is
- * refused.
+ * Parses a text as Telegram (TDLib) does, into plain text and entities. Throws if Telegram would refuse it.
  */
 function readByTelegram(text: string): { plain: string; entities: Entity[] } {
   const entities: Entity[] = []
@@ -56,7 +55,7 @@ function readByTelegram(text: string): { plain: string; entities: Entity[] } {
   return { plain, entities }
 }
 
-/** Invisible and look-alike characters as what they stand for. */
+/** Replaces invisible and look-alike characters by those that they stand for. */
 const meant = (text: string) => normalizeText(text).replaceAll('\u2060', '').replaceAll('\u02cb', '`')
 
 describe('a value', () => {
@@ -79,23 +78,23 @@ describe('a value', () => {
     expect(markdown(template, { t })).toBe(text)
   })
 
-  test('in the address of a link is all of it only where it is one', () => {
+  test('in the URL of a link is the whole URL only if it is an http address', () => {
     const document = { url: 'https://radio.example/a_(b)', bad: 'tg://user?id=1' }
     expect(markdown('[x]({{ url }})', document)).toBe('[x](https://radio.example/a_%28b%29)')
     expect(markdown('[x]({{ bad }})', document)).toBe('[x](tg%3A%2F%2Fuser%3Fid%3D1)')
   })
 
-  test('behind brackets is no address, and mentions nobody', () => {
+  test('after brackets does not make a link, and mentions nobody', () => {
     expect(markdown('[x]{{ t }}', { t: '(https://evil.example)' })).toBe('[x]\u2060(https://evil.example)')
     expect(markdown('{{ t }} *{{ t }}*', { t: '@dj' })).toBe('@\u2060dj *@\u2060dj*')
   })
 
-  test('in brackets, which would be an address themselves, is none', () => {
+  test('in brackets without a URL does not make a link', () => {
     expect(markdown('[{{ t }}]', { t: 'tg://user?id=1' })).toBe('[tg:\u2060//user?id=1]')
   })
 })
 
-test('whatever the title, Telegram takes the text, reads the title, and sees the entities of the template', () => {
+test('Telegram accepts any title, shows it as it is, and finds the entities of the template', () => {
   fc.assert(
     fc.property(wickedText, wickedText, (title, artist) => {
       const document = { title, artist }
@@ -130,7 +129,7 @@ test('whatever the title, Telegram takes the text, reads the title, and sees the
   )
 })
 
-test('what is too long is taken as well', () => {
+test('a truncated text is accepted as well', () => {
   fc.assert(
     fc.property(wickedText, fc.integer({ min: 40, max: 80 }), (title, most) => {
       const text = markdown('*{{ t }}* [{{ t }}](https://x.example)', { t: title.repeat(9) }, most)

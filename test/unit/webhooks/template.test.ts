@@ -57,7 +57,7 @@ test('variables of the now-playing object', () => {
   expect(plain(template)).toBe('Harbour FM: Nils Okada, Paper Lanterns (6); Night Ferry; false; .')
 })
 
-test('values are never read as templates, and what is no variable stays as it is', () => {
+test('values are not parsed as templates, and invalid variables stay as they are', () => {
   fc.assert(
     fc.property(wickedText, wickedText, (title, literal) => {
       const kept = literal.replace(/\{\{\s*[\w.-]+\s*\}\}/g, '')
@@ -70,36 +70,36 @@ test('values are never read as templates, and what is no variable stays as it is
   )
 })
 
-describe('what is too long', () => {
+describe('a text that is too long', () => {
   const markup: Format = { write: value => value.replace(/[*]/g, '\\$&'), isMarkup: true }
 
-  test('is cut at its end in plain text', () => {
+  test('is truncated at its end in plain text', () => {
     expect(fill('{{ a }} - {{ b }} on air', { a: 'x'.repeat(6), b: 'yyyy' }, plainText, 12)).toBe(
       'xxxxxx - yy…'
     )
     expect(fill('abcdef', {}, plainText, 4)).toBe('abc…')
   })
 
-  test('has shorter values in markup, the longest first, and all of the template', () => {
+  test('has truncated values in markup, the longest first, and the whole template', () => {
     const values = { a: 'x'.repeat(50), b: 'yyyy', c: '*'.repeat(50) }
     expect(fill('<b>{{ a }}</b> {{ b }}', values, markup, 20)).toBe('<b>xxxxxxx…</b> yyyy')
     expect(fill('<b>{{ c }}</b>', values, markup, 16)).toBe('<b>\\*\\*\\*\\*…</b>')
     expect(fill('<b>{{ a }}</b>{{ a }}', values, markup, 15)).toBe('<b>xxx…</b>xxx…')
   })
 
-  test('has no values where the template leaves no room for them', () => {
+  test('has no values if the template leaves no room for them', () => {
     const template = '<b>{{ a }}{{ a }}{{ a }}</b>'
     expect(fill(template, { a: 'xx' }, markup, 10)).toBe('<b>………</b>')
     expect(fill(template, { a: 'xx' }, markup, 9)).toBe('<b></b>')
   })
 
-  test('is cut at its end where the template alone is too long, which can be told before', () => {
+  test('is truncated at its end if the template alone is too long', () => {
     const template = `${'x'.repeat(20)}{{ a }}`
     expect(lengthWithoutValues(template)).toBe(20)
     expect(fill(template, { a: 'yy' }, markup, 10)).toBe(`${'x'.repeat(9)}…`)
   })
 
-  test('is within its limit whatever it is', () => {
+  test('is truncated to its limit', () => {
     const limits = fc.integer({ min: 30, max: 60 })
     fc.assert(
       fc.property(
@@ -121,7 +121,7 @@ describe('what is too long', () => {
     quick: ['`', '👩‍👩‍👧'],
     deep: ['a', '\\', '`', '*', '[', '](', '🎵', '👩‍👩‍👧', 'a\n']
   })
-  test.for(repeated)('takes no time to speak of: %j', letters => {
+  test.for(repeated)('is filled within its time: %j', letters => {
     const length = sized({ quick: 1_000, deep: 8_000 })
     const templateLength = sized({ quick: 4_000, deep: 10_000 })
     const value = letters.repeat(length).slice(0, length)
@@ -138,12 +138,12 @@ describe('what is too long', () => {
         const template = `{{a}}${literal}`.repeat(2_000).slice(0, templateLength)
         expect(countCharacters(fill(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(4_096)
       }
-    // Some 20 ms each, here with room for a machine that is busy.
+    // About 20 ms each, with a margin for a busy machine.
     expect(cpuTimeMs() - before).toBeLessThan(4_000)
   })
 })
 
-test('a post mentions nobody whom a value names', () => {
+test('values in a post mention nobody', () => {
   const document = { title: '@radio@social.example, a@b' }
   expect(fill('@me {{ title }}', document, postText, 500)).toBe(
     '@me @\u2060radio@\u2060social.example, a@\u2060b'
@@ -164,7 +164,7 @@ describe('an address', () => {
     )
   })
 
-  test('keeps its parts apart whatever is in them', () => {
+  test('keeps its parts separate for any value', () => {
     fc.assert(
       fc.property(wickedText, title => {
         const { searchParams, host } = new URL(address('https://x.example/?q={{ t }}&page=1', { t: title }))
@@ -173,7 +173,7 @@ describe('an address', () => {
     )
   })
 
-  test('holds half a surrogate pair as its replacement', () => {
+  test('contains the replacement character for a lone surrogate', () => {
     expect(address('https://x.example/{{ t }}', { t: 'a\uD800' })).toBe('https://x.example/a%EF%BF%BD')
   })
 })

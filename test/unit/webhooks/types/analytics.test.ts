@@ -4,7 +4,7 @@ import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf } from '../../../suppo
 
 const long = { nowPlaying: nowPlayingOf(aPlayingStation({ title: 'x'.repeat(255) })) }
 
-test('Google Analytics is told of one event with the number of listeners', () => {
+test('Google Analytics gets one event with the number of listeners', () => {
   const config = { api_secret: 'w&rd', measurement_id: 'G-1' }
   const body = {
     client_id: 'cuewire.1',
@@ -40,7 +40,7 @@ test('Google Analytics is told of one event with the number of listeners', () =>
   expect(events[0].params).toMatchObject({ song_title: `${'x'.repeat(99)}…`, session_id: '1783468800' })
 })
 
-test('Matomo is told of one event with the number of listeners; with a token also when it was', () => {
+test('Matomo gets one event with the number of listeners, and its time if there is a token', () => {
   const config = { matomo_url: 'https://stats.example/matomo/', site_id: 3 }
   const event =
     '?idsite=3&rec=1&url=https%3A%2F%2Fradio.example.com%2Fpublic%2Fharbour_fm&e_c=Harbour%20FM' +

@@ -26,7 +26,7 @@ const recordsOf = (settings: object, parts: Partial<HookEvent> = {}) =>
     .requestsIn(session)
     .map(({ body = '' }) => JSON.parse(body).record)
 
-test('a session, and in it a post with its link', () => {
+test('a post with a link is made within a session', () => {
   const { open, requestsIn } = sessionOf({})
   expect(open).toEqual({
     method: 'POST',
@@ -64,7 +64,7 @@ test('a session, and in it a post with its link', () => {
   ])
 })
 
-test('a post for each trigger that has a message; without links it has no facets', () => {
+test('each trigger with a message makes a post; without links it has no facets', () => {
   const triggers = ['song_changed', 'song_changed_live', 'live_connect'] as const
   expect(recordsOf({ message: 'Now' }, { triggers })).toEqual([
     { $type: 'app.bsky.feed.post', text: 'Now', createdAt: '2026-07-08T00:00:00.000Z' },
@@ -76,7 +76,7 @@ test('a post for each trigger that has a message; without links it has no facets
   })
 })
 
-test('a post has at most 300 graphemes and 3000 bytes; a link that is cut off is none', () => {
+test('a post has at most 300 graphemes and 3000 bytes; a truncated link is not a link', () => {
   const message = '{{ now_playing.song.lyrics }}'
   const textOf = (lyrics: string) =>
     recordsOf({ message }, { nowPlaying: nowPlayingOf(aPlayingStation({ lyrics })) })[0]
@@ -85,7 +85,7 @@ test('a post has at most 300 graphemes and 3000 bytes; a link that is cut off is
   expect(textOf(`https://a.example https://${'x'.repeat(300)}.example`).facets).toHaveLength(1)
 })
 
-test('each post has a key of its own, the same over all attempts', () => {
+test('each post has its own key, the same in every attempt', () => {
   const keysOf = (parts: Partial<HookEvent>) =>
     sessionOf({}, { triggers: ['song_changed', 'song_changed_live'], ...parts })
       .requestsIn(session)

@@ -27,14 +27,14 @@ const cases = [
 ]
 
 describe.for(cases)('$type', ({ type, config, url }) => {
-  test('is told by a GET', () => {
+  test('gets a GET', () => {
     expect(sendingOf(type, config, playing)).toEqual({
       kind: 'requests',
       requests: [{ method: 'GET', url, redactedUrl: url.replace(/\?.*/, ''), headers: {} }]
     })
   })
 
-  test('reads the title as it is, whatever it is', () => {
+  test('gets any title unchanged', () => {
     fc.assert(
       fc.property(wickedText, title => {
         const sending = sendingOf(type, config, { nowPlaying: nowPlayingOf(aPlayingStation({ title })) })
@@ -53,7 +53,7 @@ describe.for(cases)('$type', ({ type, config, url }) => {
 describe('radioreg', () => {
   const config = { webhookurl: 'https://reg.example/hook?station=1', apikey: 'word' }
 
-  test('is told of this song and the next', () => {
+  test('gets the song and the next one', () => {
     const body = {
       title: 'Night & Day?',
       artist: 'Ella é',
@@ -76,7 +76,7 @@ describe('radioreg', () => {
     })
   })
 
-  test('is told of covers where that is asked for, and of no next song where there is none', () => {
+  test('gets covers if enabled, and no next song if there is none', () => {
     const nowPlaying = nowPlayingOf({ ...aPlayingStation(), next: null })
     const art = 'https://radio.example.com/api/station/harbour_fm/art/5f1c0a9e2b7d.jpg'
     expect(bodyOf(sendingOf('radioreg', { ...config, send_cover_art: true }))).toMatchObject({

@@ -51,7 +51,7 @@ test('a message with all its parts', () => {
 })
 
 describe('a part', () => {
-  test('that is empty is left out, and an embed without any part of its own', () => {
+  test('that is empty is left out, and so is an embed without parts', () => {
     const quiet = { allowed_mentions: { parse: [] } }
     expect(sent({ content: 'Hello' })).toEqual({ content: 'Hello', ...quiet })
     expect(sent({ content: 'Hello', url: 'https://a.example', title: '{{ live.streamer_name }} ' })).toEqual({
@@ -64,7 +64,7 @@ describe('a part', () => {
     })
   })
 
-  test('that is no address is left out, and a picture is fetched by https', () => {
+  test('that is not a URL is left out, and images are fetched by https', () => {
     const embed = (config: object) => sent({ title: 'x', include_timestamp: false, ...config }).embeds[0]
     const rest = { title: 'x', color: 2_201_331 }
     for (const url of [
@@ -80,14 +80,14 @@ describe('a part', () => {
   })
 })
 
-test('nothing is sent where all of it is empty', () => {
+test('nothing is sent if all parts are empty', () => {
   const reason = 'The message is empty.'
   const empty = [' {{ live.streamer_name }}', '\u200f\u2060']
   for (const config of [{}, ...empty.map(content => ({ content })), { url: 'https://a.example' }])
     expect(sendingOf('discord', { webhook_url, ...config })).toEqual({ kind: 'nothing', reason })
 })
 
-test('every part is within its limit, and all together too', () => {
+test('each part is within its limit, and their sum as well', () => {
   const long = '{{ now_playing.song.title }}'.repeat(40)
   const parts = { content: long, title: long, description: long, author: long, footer: long }
   const { content, embeds } = sent(parts, playing('_🎵'.repeat(127)))

@@ -8,7 +8,7 @@ const config = {
   message: 'Now {{ now_playing.song.text }},\n{{ listeners.current }} listeners, @all <b>.'
 }
 
-test('one mail to all', () => {
+test('one mail is sent to all recipients', () => {
   expect(sendingOf('email', config, { triggers: ['listener_gained'] })).toEqual({
     kind: 'mail',
     mail: {
@@ -19,7 +19,7 @@ test('one mail to all', () => {
   })
 })
 
-test('a title begins no header, and neither part is endless', () => {
+test('a title cannot begin a header, and both parts are truncated', () => {
   const title = 'A\r\nBcc: x@example.com\0'
   const nowPlaying = nowPlayingOf(aPlayingStation({ title, lyrics: 'x'.repeat(8_000) }))
   const lyrics = '{{ now_playing.song.lyrics }}'

@@ -17,7 +17,7 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const former = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 
 beforeEach(() => {
-  // The verifier refuses what is older than five minutes.
+  // The verifier refuses messages older than five minutes.
   vi.useFakeTimers({ now: happenedAt * 1000, toFake: ['Date'] })
 })
 afterEach(() => {
@@ -56,7 +56,7 @@ test('the body is the now-playing object, and the event is in the headers', () =
   expect([nowPlaying.cache, nowPlaying.live.broadcast_start]).toEqual(['event', null])
 })
 
-test('user and password, lines and the time-out of the config are in the request', () => {
+test('credentials, header lines and timeout of the config are in the request', () => {
   const config = {
     basic_auth_username: 'dj',
     basic_auth_password: 'pässword',
@@ -76,13 +76,13 @@ test('user and password, lines and the time-out of the config are in the request
   expect(own.headers['authorization']).toBe('Bearer word')
 })
 
-test('a user with a colon, which would end there, is none', () => {
+test('a user with a colon is refused', () => {
   const config = { webhook_url: url, basic_auth_username: 'a:b' }
   expect(sendingOf('generic', config)).toMatchObject({ kind: 'nothing' })
 })
 
 describe('the signature', () => {
-  test('is over the exact body, by the secret and by the one before it', () => {
+  test('covers the exact body, by the current and the former secret', () => {
     const attempts = [happenedAt + 1, happenedAt + 5].map(at => {
       const { headers, body = '' } = requestOf({ signing_secret: secret }, at, [former])
       for (const each of [secret, former])
@@ -96,7 +96,7 @@ describe('the signature', () => {
     ])
   })
 
-  test('is not there without a secret', () => {
+  test('is absent without a secret', () => {
     expect(requestOf({}, happenedAt, [former]).headers).not.toHaveProperty('webhook-signature')
   })
 })
@@ -108,7 +108,7 @@ describe('a body of more than 20 KiB', () => {
   )
   const limit = 20_480
 
-  test('loses history from its end, and no more than it must', () => {
+  test('loses the end of the history, and no more than necessary', () => {
     const nowPlaying = nowPlayingOf({ ...state, history })
     const body = bodyOf(sendingOf('generic', { webhook_url: url }, { nowPlaying }))
     const kept = body.song_history.length
@@ -118,7 +118,7 @@ describe('a body of more than 20 KiB', () => {
     expect(Buffer.byteLength(JSON.stringify(more))).toBeGreaterThan(limit)
   })
 
-  test('then loses the words of the next song, and of this one', () => {
+  test('then loses the lyrics of the next song, and of the current one', () => {
     const wordy = (count: number) => {
       const song = { lyrics: 'é'.repeat(count) }
       const base = aPlayingStation(song)
@@ -136,7 +136,7 @@ describe('a body of more than 20 KiB', () => {
     expect(lengths(wordy(10_500))).toEqual([0, 0, 0])
   })
 
-  test('is bounded whatever has grown, and keeps its keys', () => {
+  test('is bounded whichever member is large, and keeps its keys', () => {
     const long = '👩'.repeat(255)
     const song = aSong({
       title: long,

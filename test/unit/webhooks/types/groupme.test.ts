@@ -22,7 +22,7 @@ test('a message', () => {
   })
 })
 
-test('a long one goes in parts of 1000 characters, in order; what is empty stays away', () => {
+test('a long message is sent in parts of 1000 characters, in order; blank parts are left out', () => {
   const nowPlaying = nowPlayingOf(aPlayingStation({ lyrics: `${'🎵'.repeat(1_500)}é` }))
   const text = '{{ now_playing.song.lyrics }}'
   expect(sendingOf('groupme', { ...config, text }, { nowPlaying })).toEqual({
@@ -39,7 +39,7 @@ test('a long one goes in parts of 1000 characters, in order; what is empty stays
   })
 })
 
-test('no more than ten parts go', () => {
+test('at most ten parts are sent', () => {
   const nowPlaying = nowPlayingOf(aPlayingStation({ lyrics: 'x'.repeat(8_000) }))
   const text = '{{ now_playing.song.lyrics }}'.repeat(5)
   const sending = sendingOf('groupme', { ...config, text }, { nowPlaying })

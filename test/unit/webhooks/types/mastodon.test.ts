@@ -26,7 +26,7 @@ test('a post', () => {
   })
 })
 
-test('a post for each trigger that has a message, each with a key of its own', () => {
+test('each trigger with a message makes a post with its own idempotency key', () => {
   expect(
     sendingOf('mastodon', config, { triggers: ['live_connect', 'song_changed', 'song_changed_live'] })
   ).toEqual({
@@ -40,12 +40,12 @@ const nothing = {
   reason: 'The event has no template, its text is empty, or its song has ended.'
 }
 
-test('nothing where there is no message, or an empty one', () => {
+test('nothing is sent without a message or with an empty one', () => {
   for (const trigger of ['live_connect', 'live_disconnect'] as const)
     expect(sendingOf('mastodon', config, { triggers: [trigger] })).toEqual(nothing)
 })
 
-test('no post on a song that was over when facts were merged', () => {
+test('merged events make no post on a song that has ended', () => {
   const silent = nowPlayingOf(aStation({ shown: null }))
   const parts = { nowPlaying: silent, triggers: ['song_changed', 'station_offline'] as const }
   expect(sendingOf('mastodon', config, parts)).toEqual(nothing)
@@ -56,7 +56,7 @@ test('no post on a song that was over when facts were merged', () => {
   })
 })
 
-test('a post has at most 500 characters and mentions nobody whom a title names', () => {
+test('a post has at most 500 characters, and titles in it mention nobody', () => {
   const nowPlaying = nowPlayingOf(aPlayingStation({ title: '@a@b.example '.repeat(15) }))
   const message = '{{ now_playing.song.title }}'.repeat(5)
   const { status } = bodyOf(sendingOf('mastodon', { ...config, message }, { nowPlaying }))

@@ -20,7 +20,7 @@ test('a message in Markdown', () => {
   })
 })
 
-test('a message in HTML, by another API', () => {
+test('a message in HTML, to another API address', () => {
   const html = {
     ...config,
     api: 'https://bots.example/api/?key=1#x',
@@ -43,7 +43,7 @@ test('a message in HTML, by another API', () => {
   })
 })
 
-test('a long one keeps its markup; where there is too much of that, it goes as plain text', () => {
+test('a long message keeps its markup; a template that is too long is sent as plain text', () => {
   const long = playing('x'.repeat(255))
   const text = `*${'{{ now_playing.song.title }} '.repeat(20)}*`
   const body = bodyOf(sendingOf('telegram', { ...config, text }, long))
@@ -61,7 +61,7 @@ test('a long one keeps its markup; where there is too much of that, it goes as p
   expect(plain).toEqual({ chat_id: '@radio', text: `${full.slice(0, 4_095)}…` })
 })
 
-test('nothing is sent where it is empty', () => {
+test('nothing is sent if it is empty', () => {
   const reason = 'The message is empty.'
   expect(sendingOf('telegram', { ...config, text: '{{ live.streamer_name }} ' })).toEqual({
     kind: 'nothing',
@@ -69,7 +69,7 @@ test('nothing is sent where it is empty', () => {
   })
 })
 
-test('a token leads to no other path', () => {
+test('a token cannot change the path', () => {
   for (const bot_token of ['1:a/../../b', '1:a?b', '1:a#b', '1:a%2fb'])
     expect(sendingOf('telegram', { ...config, bot_token })).toMatchObject({ kind: 'nothing' })
 })

@@ -22,7 +22,7 @@ test.for([
   expect(truncate(text, most)).toBe(expected)
 })
 
-test('limits may be of graphemes or of bytes', () => {
+test('limits may be of graphemes and of bytes', () => {
   const few = { graphemes: 3, bytes: 100 }
   expect([truncateWithin(family.repeat(3), few), truncateWithin(family.repeat(4), few)]).toEqual([
     family.repeat(3),
@@ -32,7 +32,7 @@ test('limits may be of graphemes or of bytes', () => {
   expect(['éééx', 'ééééé', family].map(text => truncateWithin(text, small))).toEqual(['éééx', 'éé…', '…'])
 })
 
-test('whatever is cut is within its limit, the longest there is, and whole graphemes of the text', () => {
+test('a truncated text is the longest sequence of whole graphemes within the limit', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, most) => {
       const all = graphemesOf(text)
@@ -43,7 +43,7 @@ test('whatever is cut is within its limit, the longest there is, and whole graph
   )
 })
 
-test('within two limits it is the longest as well', () => {
+test('a text truncated to two limits is the longest as well', () => {
   const limits = fc.record({
     graphemes: fc.integer({ min: 1, max: 20 }),
     bytes: fc.integer({ min: 3, max: 60 })
@@ -59,7 +59,7 @@ test('within two limits it is the longest as well', () => {
   )
 })
 
-test('parts together are the text, are within their limit, and divide no grapheme that fits', () => {
+test('parts make up the text, are within their limit, and divide no grapheme that fits', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 12, max: 40 }), (text, most) => {
       fc.pre(graphemesOf(text).every(each => countCharacters(each) <= most))

@@ -2,27 +2,27 @@ import { expect, test } from 'vitest'
 
 import { secretHeaders, redactHeaders, redactSecrets } from '../../../src/webhooks/redact.ts'
 
-test('a secret goes in every form in which it may be written', () => {
+test('a secret is redacted in all its encodings', () => {
   const secret = 'pass "word"/1'
   const forms = [secret, encodeURI(secret), encodeURIComponent(secret), JSON.stringify({ secret })]
   expect(redactSecrets(forms.join(' '), [secret])).toBe('… … … {"secret":"…"}')
 })
 
-test('of secrets within each other the longer one goes whole', () => {
+test('the longer of two overlapping secrets is redacted first', () => {
   expect(redactSecrets('a longer secret, a secret', ['secret', 'longer secret'])).toBe('a …, a …')
 })
 
-test('what is too short to be a secret stays', () => {
+test('texts shorter than a secret are not redacted', () => {
   expect(redactSecrets('abc abcd', ['abc', '', 'abcd'])).toBe('abc …')
 })
 
-test('of an address that is a secret its path goes too, and its last part', () => {
+test('the path of a secret address and its last segment are redacted too', () => {
   const secret = 'https://chat.example/api/webhooks/12/token?wait=true'
   const text = `${secret} /api/webhooks/12/token?wait=true /api/webhooks/12/token token`
   expect(redactSecrets(text, [secret])).toBe('… … … …')
 })
 
-test('of headers only those are shown that no operator can set', () => {
+test('only headers that operators cannot set are shown', () => {
   const headers = {
     'content-type': 'application/json',
     'webhook-id': 'evt_1',
