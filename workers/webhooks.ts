@@ -12,9 +12,9 @@ import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
-import { deliver, type DeliveryParts, HostSlots } from '../src/webhooks/deliveries/deliver.ts'
+import { deliver, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
 import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
-import { sendPartsOf } from '../src/webhooks/deliveries/send.ts'
+import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
 
 /** How many hooks are delivered to at once; most of the time they wait for receivers. */
 const concurrency = 500
@@ -35,13 +35,13 @@ export function startWebhooks(
   const { sql, log, deliveries } = services
   const ending = new AbortController()
   let isStopping = false
-  const parts: DeliveryParts = {
+  const parts: DeliveryDeps = {
     sql,
     log,
     secrets,
     baseUrl: config.BASE_URL,
-    ...sendPartsOf(config),
-    hosts: new HostSlots(),
+    ...openSendDeps(config),
+    hosts: new HostLimits(),
     leases: new Map(),
     signal: ending.signal
   }

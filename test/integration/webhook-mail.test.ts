@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
-import { type SendParts, sendRequest } from '../../src/webhooks/deliveries/send.ts'
+import { type SendDeps, sendRequest } from '../../src/webhooks/deliveries/send.ts'
 import type { Sending } from '../../src/webhooks/types/sending.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
@@ -16,7 +16,7 @@ const sending: Extract<Sending, { kind: 'mail' }> = {
   }
 }
 
-const partsFor = (url: string): SendParts => ({
+const partsFor = (url: string): SendDeps => ({
   allowed: new BlockList(),
   mailer: openMailer(url, 'radio@example.com')
 })

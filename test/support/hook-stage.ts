@@ -10,7 +10,7 @@ import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { serveApi } from './api-server.ts'
 import { aStation } from './builders.ts'
-import { deliveryParts } from './hooks.ts'
+import { deliveryDeps } from './hooks.ts'
 import { askPlainly, headersOf } from './plain-http.ts'
 import type { Answer } from './program.ts'
 import { seedStation } from './stations.ts'
@@ -44,7 +44,7 @@ export async function openHookStage(
   const receiver = await startWebServer()
   onTestFinished(async () => receiver[Symbol.asyncDispose]())
   const secrets = openSecrets(Buffer.alloc(32))
-  const parts = deliveryParts(sql, { secrets, baseUrl: 'https://radio.example.com' })
+  const parts = deliveryDeps(sql, { secrets, baseUrl: 'https://radio.example.com' })
 
   async function askAs(as: string, method: string, path: string, body?: unknown): Promise<HookAnswer> {
     const answer = await askPlainly(`${api.base}${path}`, {

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import type { Sql } from '../../src/db/sql.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
-import { type DeliveryParts, HostSlots } from '../../src/webhooks/deliveries/deliver.ts'
+import { type DeliveryDeps, HostLimits } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
@@ -14,7 +14,7 @@ import { aStation } from './builders.ts'
 export const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
 
 /** The parts of a delivering process that may connect to this machine. */
-export function deliveryParts(sql: Sql, given: Partial<DeliveryParts> = {}): DeliveryParts {
+export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): DeliveryDeps {
   const allowed = new BlockList()
   allowed.addSubnet('127.0.0.0', 8, 'ipv4')
   return {
@@ -24,7 +24,7 @@ export function deliveryParts(sql: Sql, given: Partial<DeliveryParts> = {}): Del
     baseUrl: 'https://radio.example',
     allowed,
     mailer: null,
-    hosts: new HostSlots(),
+    hosts: new HostLimits(),
     leases: new Map(),
     ...given
   }

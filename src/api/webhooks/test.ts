@@ -5,7 +5,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
 import { prepare } from '../../webhooks/deliveries/prepare.ts'
-import { sendRequest, type SendParts, sendPartsOf } from '../../webhooks/deliveries/send.ts'
+import { sendRequest, type SendDeps, openSendDeps } from '../../webhooks/deliveries/send.ts'
 import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
@@ -126,7 +126,7 @@ function messageOf({ live, secrets, config }: ApiServices, request: ApiRequest, 
   return { id: event.id, ...(prepared.find(({ sending }) => sending.kind !== 'nothing') ?? first) }
 }
 
-async function trySending({ id, sending, secrets }: Message, parts: SendParts) {
+async function trySending({ id, sending, secrets }: Message, parts: SendDeps) {
   if (sending.kind === 'nothing')
     return resultOf([], { ...unanswered, fault: 'nothing', response: sending.reason })
   const made: HookRequest[] = []
@@ -197,7 +197,7 @@ export const webhookTestRoutes = [test]
 
 /** What web hooks are tried out with. */
 export interface WebhookTestParts {
-  readonly parts: Pick<SendParts, 'allowed' | 'mailer'>
+  readonly parts: Pick<SendDeps, 'allowed' | 'mailer'>
   /** By key. */
   readonly tokens: TokenBuckets
   /** The hooks that this process is trying out: each once at a time. */
@@ -205,5 +205,5 @@ export interface WebhookTestParts {
 }
 
 export function openWebhookTestParts(config: Config): WebhookTestParts {
-  return { parts: sendPartsOf(config), tokens: openTokenBuckets(2, 5), underWay: new Set() }
+  return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), underWay: new Set() }
 }

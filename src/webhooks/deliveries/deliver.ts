@@ -19,15 +19,15 @@ import { acquireHook, type LeasedHook, readDeliveryEvent, readLeasedHook, releas
 import { nextDelivery } from './next-delivery.ts'
 import { deliveredOutcome } from './outcome.ts'
 import { prepare } from './prepare.ts'
-import { hostOfSending, sendRequest, type SendParts } from './send.ts'
+import { hostOfSending, sendRequest, type SendDeps } from './send.ts'
 
 /** What a process needs to deliver. */
-export interface DeliveryParts extends SendParts {
+export interface DeliveryDeps extends SendDeps {
   readonly sql: Sql
   readonly log: Logger
   readonly secrets: Pick<Sealer, 'open'>
   readonly baseUrl: string
-  readonly hosts: HostSlots
+  readonly hosts: HostLimits
   /** The leases of the process, to be extended: web hooks by holder. */
   readonly leases: Map<string, number>
 }
@@ -42,18 +42,18 @@ const crowdedRetryMs = 400
  * returns true.
  */
 export async function deliver(
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   webhookId: number,
   isStopping: () => boolean = () => false
 ): Promise<number | null> {
-  const { sql, leases } = parts
+  const { sql, leases } = deps
   const holder = randomUUID()
   let hook = await acquireHook(sql, webhookId, holder, engineTimeMs())
   if (!hook) return null
   leases.set(holder, webhookId)
   try {
     for (let made = 0; made < deliveriesPerJob && !isStopping(); made++) {
-      const step = await deliverNext(parts, hook)
+      const step = await deliverNext(deps, hook)
       if ('nextCheckMs' in step) return step.nextCheckMs
       hook = step.hook
       if (!hook) return null
@@ -70,10 +70,10 @@ export async function deliver(
  * or when it has to be checked again if nothing is due.
  */
 async function deliverNext(
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   hook: LeasedHook
 ): Promise<{ hook: LeasedHook | null } | { nextCheckMs: number | null }> {
-  const { sql } = parts
+  const { sql } = deps
   const nowMs = engineTimeMs()
   if (!hook.isEnabled) {
     await cancelDeliveries(sql, hook.id, nowMs)
@@ -92,21 +92,21 @@ async function deliverNext(
     id: messageId,
     triggers,
     happenedAt: Math.floor(happenedAtMs / 1000),
-    nowPlaying: nowPlayingAt(sent.state, happenedAtMs, parts.baseUrl)
+    nowPlaying: nowPlayingAt(sent.state, happenedAtMs, deps.baseUrl)
   }
-  const { sending, secrets } = prepare(parts.secrets, hook, event, nowMs)
+  const { sending, secrets } = prepare(deps.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {
     await cancelDelivery(sql, id, sending.reason, nowMs)
     return { hook: await readLeasedHook(sql, hook) }
   }
   const host = hostOfSending(sending)
-  if (parts.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedRetryMs }
-  const result = await parts.hosts.run(host, () => sendRequest(sending, messageId, secrets, parts))
+  if (deps.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedRetryMs }
+  const result = await deps.hosts.run(host, () => sendRequest(sending, messageId, secrets, deps))
   const finished = { deliveryId: id, attempt: sent.attempts + 1, result }
   if (result.fault === null)
     return { hook: await recordDelivered(sql, hook, finished, deliveredOutcome(result.startedAtMs)) }
   if (await recordFailure(sql, hook, finished, Math.random()))
-    parts.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
+    deps.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
   return { hook: await readLeasedHook(sql, hook) }
 }
 
@@ -114,7 +114,7 @@ const requestsPerHost = 4
 const waitingPerHost = 200
 
 /** Limits the requests of this process in flight per host. */
-export class HostSlots {
+export class HostLimits {
   readonly #limits = new Map<string, LimitFunction>()
 
   /** Whether the queue of a host is full, so that another request has to be retried later. */
@@ -122,7 +122,7 @@ export class HostSlots {
     return (this.#limits.get(host)?.pendingCount ?? 0) >= waitingPerHost
   }
 
-  /** Runs `work` once one of the host's slots is free. */
+  /** Runs `work` once fewer requests to the host are in flight. */
   async run<Result>(host: string, work: () => Promise<Result>): Promise<Result> {
     const limit = this.#limits.get(host) ?? pLimit(requestsPerHost)
     this.#limits.set(host, limit)

@@ -10,7 +10,7 @@ import { type Mailer, openMailer } from './mailer.ts'
 import { type AttemptResult, type Fault, retryAfterMs } from './outcome.ts'
 
 /** What sending needs. */
-export interface SendParts {
+export interface SendDeps {
   /** Private networks that web hooks may reach. */
   readonly allowed: BlockList
   /** null if no mail server is configured. */
@@ -35,14 +35,14 @@ export async function sendRequest(
   sending: Exclude<Sending, { kind: 'nothing' }>,
   id: string,
   secrets: readonly string[],
-  parts: SendParts
+  deps: SendDeps
 ): Promise<AttemptResult> {
   const startedAtMs = engineTimeMs()
   const startedAt = performance.now()
   const answer =
     sending.kind === 'mail'
-      ? await sendMail(sending.mail, id, parts)
-      : await sendRequests(sending, secrets, parts)
+      ? await sendMail(sending.mail, id, deps)
+      : await sendRequests(sending, secrets, deps)
   const response = excerpt(answer.response)
   return { ...answer, response, startedAtMs, durationMs: Math.round(performance.now() - startedAt) }
 }
@@ -50,12 +50,12 @@ export async function sendRequest(
 async function sendRequests(
   sending: Extract<Sending, { kind: 'requests' | 'session' }>,
   secrets: readonly string[],
-  parts: SendParts
+  deps: SendDeps
 ): Promise<Answer> {
   let last: Answer = { status: 0, fault: null, retryAfterMs: null, response: '', url: '' }
   let requests = sending.kind === 'requests' ? sending.requests : []
   if (sending.kind === 'session') {
-    const { body, ...answer } = await exchange(sending.open, secrets, parts)
+    const { body, ...answer } = await exchange(sending.open, secrets, deps)
     if (answer.fault !== null) return answer
     // The answer contains credentials, so it is not stored.
     last = { ...answer, response: '' }
@@ -66,7 +66,7 @@ async function sendRequests(
     }
   }
   for (const request of requests) {
-    const { body: _body, ...answer } = await exchange(request, secrets, parts)
+    const { body: _body, ...answer } = await exchange(request, secrets, deps)
     if (answer.fault !== null) return answer
     last = answer
   }
@@ -76,7 +76,7 @@ async function sendRequests(
 async function exchange(
   request: HookRequest,
   secrets: readonly string[],
-  { allowed, signal, onRequest }: SendParts
+  { allowed, signal, onRequest }: SendDeps
 ): Promise<Answer & { readonly body: string }> {
   const { method, headers, redactedUrl: url } = request
   onRequest?.(request)
@@ -125,7 +125,7 @@ const excerpt = (text: string) =>
     .slice(0, maxCharactersStored)
     .replace(/[\ud800-\udbff]$/, '')
 
-async function sendMail(message: Mail, id: string, { mailer }: SendParts): Promise<Answer> {
+async function sendMail(message: Mail, id: string, { mailer }: SendDeps): Promise<Answer> {
   if (mailer === null) return mailAnswer('config', 'No mail server is configured: SMTP_URL is not set.')
   try {
     return mailAnswer(null, await mailer.send(message, id, mailTimeoutMs))
@@ -149,10 +149,10 @@ export function hostOfSending(sending: Exclude<Sending, { kind: 'nothing' }>): s
 }
 
 /** Opens what sending needs from the configuration. */
-export function sendPartsOf({
+export function openSendDeps({
   WEBHOOK_ALLOWED_NETWORKS: networks,
   SMTP_URL: url,
   MAIL_FROM: from
-}: Config): Pick<SendParts, 'allowed' | 'mailer'> {
+}: Config): Pick<SendDeps, 'allowed' | 'mailer'> {
   return { allowed: networkList(networks), mailer: url === undefined ? null : openMailer(url, from) }
 }

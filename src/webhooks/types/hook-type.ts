@@ -49,18 +49,12 @@ const rateLimit = integer({
   about: 'Minimum seconds between two deliveries; later events are sent as one at the end of that time.'
 })
 
-interface Declared<S extends Settings> {
-  readonly name: string
-  /** All triggers by default. */
-  readonly triggers?: readonly Trigger[]
-  readonly settings: S
-  readonly urls?: readonly (keyof S & string)[]
-  /** `hour` by default: for messages that people read. */
-  readonly retryPolicy?: RetryPolicy
-  readonly made?: { readonly [Key in keyof S]?: () => string }
-  /** Called with at least one trigger, all of them supported, and with all settings. */
-  readonly send: (event: HookEvent, settings: ValuesOf<S>, context: SendContext) => Sending
-}
+/** By default a type supports all triggers, and retries for an hour, because people read its messages. */
+type Declared<S extends Settings> = Pick<HookType<S>, 'name' | 'settings'> &
+  Partial<Pick<HookType<S>, 'triggers' | 'urls' | 'made' | 'retryPolicy'>> & {
+    /** Called with at least one trigger, all of them supported, and with all settings. */
+    readonly send: (event: HookEvent, settings: ValuesOf<S>, context: SendContext) => Sending
+  }
 
 /** Declares a type. Every type has a `rate_limit`. */
 export function hookType<const S extends Settings>(declared: Declared<S>) {
@@ -84,10 +78,10 @@ export function hookType<const S extends Settings>(declared: Declared<S>) {
   }
 }
 
-export type Song = NowPlaying['now_playing']['song']
+type RenderedSong = NowPlaying['now_playing']['song']
 
 /** The song that plays; null if only the offline text is shown. */
-export function playedSong({ now_playing: { sh_id, song } }: NowPlaying): Song | null {
+export function playedSong({ now_playing: { sh_id, song } }: NowPlaying): RenderedSong | null {
   return sh_id === 0 ? null : song
 }
 
@@ -96,7 +90,7 @@ export function songType<const S extends Settings>({
   send,
   ...declared
 }: Omit<Declared<S>, 'triggers' | 'send'> & {
-  readonly send: (song: Song, settings: ValuesOf<S>, event: HookEvent) => Sending
+  readonly send: (song: RenderedSong, settings: ValuesOf<S>, event: HookEvent) => Sending
 }) {
   return hookType<S>({
     ...declared,
