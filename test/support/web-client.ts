@@ -1,71 +1,63 @@
 import { openLiveStation } from '../../src/live/feed/live-station.ts'
 import type { StationState } from '../../src/station/state.ts'
-import { defaultStaleAfterMs, statusAt } from '../../web/client/client.ts'
-import { type Course, startCourse } from '../../web/client/course.ts'
+import {
+  defaultStaleAfterMs,
+  type FollowState,
+  startFollowing,
+  statusAt
+} from '../../web/client/follow-state.ts'
 import type { NowPlaying } from '../../web/client/interface.ts'
 import type { Message } from '../../web/client/message.ts'
-import type { Effect } from '../../web/client/moves.ts'
-import { type Input, step } from '../../web/client/step.ts'
+import { type ConnectionEnd, type Effect, type Input, step } from '../../web/client/step.ts'
 import { aStation } from './builders.ts'
 
-/** The document of a station as it is pushed, true at `nowSeconds`. */
-export function documentOf(
+/** The now-playing document of a station as it is pushed at `nowSeconds`. */
+export function renderDocument(
   state: StationState = aStation(),
   nowSeconds: number = Math.floor(Date.now() / 1_000)
 ): NowPlaying {
-  const text = openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
-  const document: NowPlaying = JSON.parse(text)
-  return document
+  return JSON.parse(openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds))
 }
 
-/** A whole publication. */
-export const published = (np: NowPlaying, offset = 1, epoch: string | null = null): Message => ({
-  type: 'published',
+export const publication = (np: NowPlaying, offset = 1, epoch: string | null = null): Message => ({
+  type: 'publication',
   data: { np },
-  isPatch: false,
+  isDelta: false,
   offset,
   epoch
 })
 
-export const connected = (epoch = 'e1', upTo: number | null = null): Message => ({
-  type: 'connected',
+export const connectMessage = (epoch = 'e1', upTo: number | null = null): Message => ({
+  type: 'connect',
   epoch,
   upTo,
   timeMs: null
 })
 
-/** A course that is taken step by step, at times and with chances of the test's choice. */
-export function openCourse(parts: Partial<Parameters<typeof startCourse>[2]> = {}) {
-  let course: Course = startCourse(['websocket', 'sse', 'poll'], 0, {
+/** Drives the steps of a client with times and random numbers that the test chooses. */
+export function openDriver(options: Partial<Parameters<typeof startFollowing>[2]> = {}) {
+  let state: FollowState = startFollowing(['websocket', 'sse', 'poll'], 0, {
     staleAfterMs: defaultStaleAfterMs,
-    ...parts
+    ...options
   })
+
+  function take(input: Input, atMs: number, random = 1): Effect | null {
+    const next = step(state, input, atMs, random)
+    state = next.state
+    return next.effect
+  }
+
   return {
-    get course() {
-      return course
+    get state() {
+      return state
     },
-    status: (atMs: number) => statusAt(course, atMs).status,
-    take: (input: Input, atMs: number, chance = 1): readonly Effect[] => {
-      const next = step(course, input, atMs, chance)
-      course = next.course
-      return next.effects
-    },
-    /** A message over the present connection. */
-    hear: (message: Message, atMs: number, chance = 1): readonly Effect[] => {
-      const next = step(course, { type: 'message', connection: course.connection, message }, atMs, chance)
-      course = next.course
-      return next.effects
-    },
-    /** The present connection ends by itself. */
-    end: (atMs: number, code?: number, chance = 1): readonly Effect[] => {
-      const ended = {
-        type: 'ended',
-        connection: course.connection,
-        ...(code === undefined ? {} : { code })
-      } as const
-      const next = step(course, ended, atMs, chance)
-      course = next.course
-      return next.effects
-    }
+    status: (atMs: number) => statusAt(state, atMs).status,
+    take,
+    /** Receives a message over the current connection. */
+    receive: (message: Message, atMs: number, random?: number) =>
+      take({ type: 'message', connection: state.connection, message }, atMs, random),
+    /** Ends the current connection. */
+    end: (atMs: number, end: ConnectionEnd = {}) =>
+      take({ type: 'ended', connection: state.connection, ...end }, atMs)
   }
 }

@@ -1,75 +1,66 @@
 import type { SubscribeMessage } from '../../src/live/vocabulary.ts'
 import type { Fetch, WebSocketClass, WebSocketLike } from './interface.ts'
-import { type Message, readFrame } from './message.ts'
-import type { End } from './moves.ts'
+import { type Message, parseFrame } from './message.ts'
+import type { ConnectionEnd } from './step.ts'
 
-/** What a connection is opened with. */
-export interface Wish {
-  /** The server's address, with a slash at its end. */
+export interface ConnectionOptions {
+  /** The address of the server, with a slash at the end. */
   readonly server: URL
   readonly station: string
+  /** Empty for none. */
   readonly apiKey: string
-  /** What is known already: nothing older is of interest. Asked anew whenever it is needed. */
-  readonly position: () => { readonly epoch: string; readonly offset: number } | null
-  /** Messages that belong together. */
-  readonly onMessages: (messages: readonly Message[]) => void
-  /** The connection ended by itself, and says nothing more. */
-  readonly onEnd: (end: End) => void
-}
-
-/**
- * A way to follow a station. Gives the function that closes the connection, after which nothing is heard of
- * it.
- */
-export type Way = (wish: Wish, means: Means) => () => void
-
-/** What the surroundings offer. */
-export interface Means {
   readonly WebSocket: WebSocketClass | undefined
   readonly fetch: Fetch | undefined
+  /** The position of the known document; null if there is none. */
+  readonly position: () => { readonly epoch: string; readonly offset: number } | null
+  /** Receives the messages of one frame or response. */
+  readonly onMessages: (messages: readonly Message[]) => void
+  /** Called when the connection ends by itself. No message follows. */
+  readonly onEnd: (end: ConnectionEnd) => void
 }
 
-export const channelOf = ({ station }: Wish) => `station:${station}`
+/** Opens a connection over one transport. Returns a function that closes it, after which nothing is called. */
+export type OpenConnection = (options: ConnectionOptions) => () => void
 
-/** What is sent to subscribe. */
-export function subscription(wish: Wish): string {
-  const options = { recover: true, delta: 'merge-patch' as const, ...wish.position() }
+export const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`
+
+function subscribeMessage(options: ConnectionOptions, token: string): string {
+  const subscription = { recover: true, delta: 'merge-patch' as const, ...options.position() }
   const message: SubscribeMessage = {
-    subs: { [channelOf(wish)]: options },
-    ...(wish.apiKey === '' ? {} : { token: wish.apiKey })
+    subs: { [stationChannel(options)]: subscription },
+    ...(token === '' ? {} : { token })
   }
   return JSON.stringify(message)
 }
 
-/** Headers of a request, which tell the key, if there is one. */
-export function headersOf({ apiKey }: Wish): Record<string, string> {
+export function authHeaders({ apiKey }: ConnectionOptions): Record<string, string> {
   return apiKey === '' ? {} : { 'X-API-Key': apiKey }
 }
 
-/**
- * Follows over server-sent events. They are read with `fetch`, which Node has as well, and which can send a
- * key in a header, so that it stands in no log.
- */
-export const overEvents: Way = (wish, { fetch }) => {
+/** Opens server-sent events with `fetch`, which Node has too and which keeps the key out of the address. */
+export const openEventStream: OpenConnection = options => {
   const aborter = new AbortController()
   const { signal } = aborter
-  const url = new URL('api/live/nowplaying/sse', wish.server)
-  // The key is in a header.
-  url.searchParams.set('cf_connect', subscription({ ...wish, apiKey: '' }))
+  const url = new URL('api/live/nowplaying/sse', options.server)
+  url.searchParams.set('cf_connect', subscribeMessage(options, ''))
 
   async function follow(): Promise<void> {
-    const answer = await fetch?.(url.href, { headers: headersOf(wish), signal, cache: 'no-store' })
-    const isStream = answer?.headers.get('content-type')?.startsWith('text/event-stream')
-    if (!answer?.ok || !isStream || answer.body === null) return
+    const response = await options.fetch?.(url.href, {
+      headers: authHeaders(options),
+      signal,
+      cache: 'no-store'
+    })
+    const isStream = response?.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!response?.ok || !isStream || response.body === null) return
     const decoder = new TextDecoder()
-    const reader = answer.body.getReader()
-    const takeLines = openLines()
+    const reader = response.body.getReader()
+    const splitLines = openLineSplitter()
     for (;;) {
       const { done, value } = await reader.read()
       if (done || signal.aborted) return
-      for (const line of takeLines(decoder.decode(value, { stream: true }))) {
+      for (const line of splitLines(decoder.decode(value, { stream: true }))) {
         if (signal.aborted || !line.startsWith('data:')) continue
-        wish.onMessages(readFrame(line.slice('data:'.length), channelOf(wish)))
+        options.onMessages(parseFrame(line.slice('data:'.length), stationChannel(options)))
       }
     }
   }
@@ -77,43 +68,42 @@ export const overEvents: Way = (wish, { fetch }) => {
   follow()
     .catch(() => {})
     .finally(() => {
-      if (!signal.aborted) wish.onEnd({})
+      if (!signal.aborted) options.onEnd({})
     })
   return () => aborter.abort()
 }
 
-/** Joins pieces of text and gives the lines that are whole. */
-export function openLines(): (piece: string) => readonly string[] {
+/** Joins chunks of text and returns the complete lines. */
+export function openLineSplitter(): (chunk: string) => readonly string[] {
   let rest = ''
-  return piece => {
-    const lines = (rest + piece).split(/\r?\n/)
+  return chunk => {
+    const lines = (rest + chunk).split(/\r?\n/)
     rest = lines.pop() ?? ''
     return lines
   }
 }
 
-/** Follows over a WebSocket. */
-export const overWebSocket: Way = (wish, { WebSocket }) => {
+export const openWebSocket: OpenConnection = options => {
   let isOpen = true
   const end = (code: number) => {
     if (!isOpen) return
     isOpen = false
-    wish.onEnd({ code })
+    options.onEnd({ code })
   }
-  const url = new URL('api/live/nowplaying/websocket', wish.server)
+  const url = new URL('api/live/nowplaying/websocket', options.server)
   url.protocol = url.protocol.replace('http', 'ws')
-  const socket = connect(WebSocket, url.href)
+  const socket = createSocket(options.WebSocket, url.href)
   if (socket === null) {
     queueMicrotask(() => end(0))
     return () => void (isOpen = false)
   }
   socket.addEventListener('open', () => {
-    if (isOpen) socket.send(subscription(wish))
+    if (isOpen) socket.send(subscribeMessage(options, options.apiKey))
   })
   socket.addEventListener('message', ({ data }) => {
-    if (isOpen) wish.onMessages(readFrame(String(data), channelOf(wish)))
+    if (isOpen) options.onMessages(parseFrame(String(data), stationChannel(options)))
   })
-  // A close event follows every error, and tells more.
+  // Every error is followed by a close event, which has the code.
   socket.addEventListener('error', () => {})
   socket.addEventListener('close', ({ code }) => end(code))
   return () => {
@@ -122,8 +112,8 @@ export const overWebSocket: Way = (wish, { WebSocket }) => {
   }
 }
 
-/** Null where there are none, or a page may not have this one: a secure page no insecure one. */
-function connect(WebSocket: WebSocketClass | undefined, url: string): WebSocketLike | null {
+/** Null if WebSockets are missing, or are blocked, as an insecure one is in a secure page. */
+function createSocket(WebSocket: WebSocketClass | undefined, url: string): WebSocketLike | null {
   try {
     return WebSocket === undefined ? null : new WebSocket(url)
   } catch {

@@ -1,70 +1,66 @@
-/*
- * Everything a user of the client sees, and no code: it is served as it stands, as `/client.d.ts`.
- */
+/* The public interface of the client, and no code: it is served unchanged as `/client.d.ts`. */
 
-/** How a station is followed; what comes first is tried first. */
+/** How news of a station is received. */
 export type Transport = 'websocket' | 'sse' | 'poll'
 
 /**
- * - `connecting`: nothing is known yet.
- * - `live`: what is shown is true.
- * - `stale`: what is shown was true a while ago, and there has been no news since.
- * - `offline`: there is nothing true to show; `reason` says why.
+ * - `connecting`: no document was received yet.
+ * - `live`: the document is current.
+ * - `stale`: the document was current at `trueAtMs` and may have changed since.
+ * - `offline`: there is no current document; `reason` says why.
  */
 export type Status = 'connecting' | 'live' | 'stale' | 'offline'
 
 /**
- * - `unreachable`: no server answers; it goes on trying.
- * - `unknown`: the server knows no such station, or it is private; if it appears, it is shown.
- * - `refused`: the server does not want to be asked again, and is not.
+ * - `unreachable`: no server answers; the client keeps trying.
+ * - `unknown`: the station does not exist or is private; it is shown if it appears.
+ * - `refused`: the server refused the client for good; it does not try again.
  * - `closed`: `close()` was called.
  */
 export type Reason = 'unreachable' | 'unknown' | 'refused' | 'closed'
 
 export interface FollowOptions {
-  /** Where Cuewire is, `https://radio.example.com`. In a page: where the page is from, unless given. */
+  /** The address of the server, `https://radio.example.com`. Default: the origin of the page. */
   readonly server?: string | URL
-  /** The short name of the station, or its id. */
+  /** The short name or id of the station. */
   readonly station: string | number
-  /** A key that may see a private station. It travels in headers and messages, never in an address. */
+  /** A key with access to a private station. It is sent in headers and messages, never in an address. */
   readonly apiKey?: string
-  /** The ways to try, in this order. All of them, unless given. */
+  /** The transports to try, in this order. Default: all. */
   readonly transports?: readonly Transport[]
-  /** After so many milliseconds without news the status is `stale`: 20,000, unless given. */
+  /** After this time without news, in milliseconds, the status is `stale`. Default: 20,000. */
   readonly staleAfterMs?: number
-  /** What is known already, from a page that the server made. */
+  /** The document to start with, from a page that the server rendered. */
   readonly known?: Known
-  /** The class to use where there is no global one (Node 20), or another one is wanted. */
+  /** The class to use instead of the global one, which Node 20 does not have. */
   readonly WebSocket?: WebSocketClass
   /** The function to use instead of the global one. */
   readonly fetch?: Fetch
 }
 
-/** A document with its place among the versions of the state. */
+/** A document and its position among the states of the station. */
 export interface Known {
   readonly np: NowPlaying
   readonly epoch: string
   readonly offset: number
-  /** The server's clock when it made this, in milliseconds. */
+  /** The server's time when it rendered the document, in milliseconds. */
   readonly timeMs: number
 }
 
-/** A station as it is known at one moment. Never changed: news make another one. */
+/** What is known of a station at one moment. A snapshot never changes; a new one replaces it. */
 export interface Snapshot {
   readonly status: Status
-  /** Why the status is `offline`; null otherwise. */
+  /** Why the status is `offline`; otherwise null. */
   readonly reason: Reason | null
-  /** The way news come at the moment; null while there is none. */
+  /** The transport of the connection; null while there is none. */
   readonly via: Transport | null
-  /** What is known of the station, which is true while the status is `live`. Null before the first news. */
+  /** The newest document; null before the first one. It is current while the status is `live`. */
   readonly np: NowPlaying | null
-  /** When this was last known to be true, by `Date.now()`; null before the first news. */
+  /** When the document was last known to be current, by `Date.now()`; null if never. */
   readonly trueAtMs: number | null
 }
 
-/**
- * Where a song is, in milliseconds. `durationMs` and `remainingMs` are null where the length is not known.
- */
+/** The position in a song, in milliseconds. `durationMs` and `remainingMs` are null if the length is unknown. */
 export interface Progress {
   readonly elapsedMs: number
   readonly durationMs: number | null
@@ -72,80 +68,69 @@ export interface Progress {
 }
 
 export interface FollowerEvents {
-  /** Something is different: the document, or the status. */
+  /** The document, the status or the transport changed. */
   readonly change: Snapshot
-  /** Another play is shown, also of the same song. `before` is null at first. */
+  /** Another play is shown, even if of the same song. `before` is null the first time. */
   readonly song: { readonly np: NowPlaying; readonly before: NowPlaying | null }
-  /** A DJ went on the air or left it, or another one took over. */
+  /** A DJ connected or disconnected, or another DJ took over. */
   readonly live: { readonly np: NowPlaying }
-  /** The station went on the air, or off. */
+  /** The station went on the air or off the air. */
   readonly air: { readonly np: NowPlaying; readonly isOnline: boolean }
   readonly status: { readonly status: Status; readonly reason: Reason | null }
 }
 
 export interface Follower {
-  /** What is known now. */
   readonly snapshot: Snapshot
-  /** Calls the listener at each such event from now on; gives the function that ends this. */
+  /** Adds an event listener. Returns a function that removes it. */
   on<Name extends keyof FollowerEvents>(
     name: Name,
     listener: (event: FollowerEvents[Name]) => void
   ): () => void
-  /** Where the song is now, by the server's clock; null while nothing plays, or nothing is known. */
+  /** The position in the current song now, by the server's clock; null if nothing plays. */
   progress(): Progress | null
   /** The server's clock, in milliseconds. */
   serverTimeMs(): number
-  /**
-   * Tries at once what waits to be tried again: for when the network is back. Pages do this by themselves.
-   */
+  /** Retries at once, for when the network is back. In pages this happens automatically. */
   wake(): void
-  /** Ends everything. */
+  /** Stops following. */
   close(): void
 }
 
 /**
- * Follows a station until `close()` is called. Connects by itself, goes on where it was after an
- * interruption, falls back to the next way where one is blocked, and says when it does not know any more.
+ * Follows a station until `close()` is called. Reconnects, resumes after an interruption, falls back to the
+ * next transport if one is blocked, and reports when the document may be out of date.
  */
 export declare function followStation(options: FollowOptions): Follower
 
-/** The now-playing document as it is pushed. Times are Unix seconds, lengths seconds. */
+/** The now-playing document. Times are in Unix seconds, lengths in seconds. */
 export interface NowPlaying {
   readonly station: Station
   readonly listeners: Listeners
   readonly live: {
     readonly is_live: boolean
-    /** The DJ; empty when nobody is live. */
+    /** The DJ; empty if nobody is live. */
     readonly streamer_name: string
     readonly broadcast_start: number | null
     readonly art: string | null
   }
   readonly now_playing: Play & {
     readonly streamer: string
-    /** At the moment of sending; `progress()` knows it at any moment. */
+    /** When the document was sent; `progress()` has the value at any time. */
     readonly elapsed: number
     readonly remaining: number
   }
-  /** Null only where there is none. */
-  readonly playing_next:
-    | (Omit<Play, 'sh_id'> & {
-        readonly cued_at: number
-      })
-    | null
-  /** Newest first, without the current song. */
+  readonly playing_next: (Omit<Play, 'sh_id'> & { readonly cued_at: number }) | null
+  /** Newest first, without the current play. */
   readonly song_history: readonly (Play & { readonly streamer: string })[]
   readonly is_online: boolean
   readonly cache: string
 }
 
 export interface Play {
-  /**
-   * Names the play: another one has another id, also where the song is the same. 0 while the station is off
-   * the air.
-   */
+  /** The id of the play, which is unique even if a song repeats; 0 while the station is off the air. */
   readonly sh_id: number
   readonly played_at: number
-  /** 0 where the length is not known. */
+  /** 0 if unknown. */
   readonly duration: number
   readonly playlist: string
   readonly is_request: boolean
@@ -154,10 +139,10 @@ export interface Play {
 
 export interface Song {
   readonly id: string
-  /** The address of a picture. */
+  /** The address of the cover. */
   readonly art: string
   readonly custom_fields: readonly string[] | Readonly<Record<string, string | null>>
-  /** Artist and title in one. */
+  /** Artist and title in one text. */
   readonly text: string
   readonly artist: string
   readonly title: string
@@ -177,9 +162,9 @@ export interface Remote {
   readonly id: number
   readonly name: string
   readonly url: string
-  /** In kbit/s; 0 where it is not known. */
+  /** In kbit/s; 0 if unknown. */
   readonly bitrate: number
-  /** `mp3`, `ogg`, `aac`, `opus`, `flac`; empty where it is not known. */
+  /** `mp3`, `ogg`, `aac`, `opus` or `flac`; empty if unknown. */
   readonly format: string
   readonly listeners: Listeners
 }
@@ -211,7 +196,7 @@ export interface Station {
   readonly hls_listeners: number
 }
 
-/** What is used of a WebSocket: that of browsers, of Node 22 and of the package `ws` have it. */
+/** The part of a WebSocket that is used, which browsers, Node 22 and the package `ws` have. */
 export type WebSocketClass = new (url: string) => WebSocketLike
 
 export interface WebSocketLike {
@@ -222,7 +207,7 @@ export interface WebSocketLike {
   addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void
 }
 
-/** What is used of `fetch`. */
+/** The part of `fetch` that is used. */
 export type Fetch = (
   url: string,
   init: {

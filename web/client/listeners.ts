@@ -4,7 +4,7 @@ type Listeners = {
   readonly [Name in keyof FollowerEvents]: Set<(event: FollowerEvents[Name]) => void>
 }
 
-/** Who wants to hear of what. One that throws keeps nobody else from hearing. */
+/** The event listeners of a follower. A listener that throws does not affect the others. */
 export function openListeners() {
   const listeners: Listeners = {
     change: new Set(),
@@ -14,12 +14,12 @@ export function openListeners() {
     status: new Set()
   }
 
-  function tell<Name extends keyof FollowerEvents>(name: Name, event: FollowerEvents[Name]): void {
+  function emit<Name extends keyof FollowerEvents>(name: Name, event: FollowerEvents[Name]): void {
     for (const listener of listeners[name])
       try {
         listener(event)
       } catch (error) {
-        // As an event target does: reported, not thrown at whoever brought the news.
+        // Reported as uncaught, as by an event target.
         queueMicrotask(() => {
           throw error
         })
@@ -34,24 +34,18 @@ export function openListeners() {
       listeners[name].add(listener)
       return () => void listeners[name].delete(listener)
     },
-    /** Tells what is different between two snapshots. */
-    compare(before: Snapshot, after: Snapshot): void {
+    /** Emits the events for the differences between two snapshots. */
+    emitChanges({ np: oldNp, ...before }: Snapshot, after: Snapshot): void {
       const { np, status, reason } = after
-      if (np !== null && np !== before.np) {
-        const isSong = np.now_playing.sh_id !== before.np?.now_playing.sh_id
-        if (isSong) tell('song', { np, before: before.np })
-        if (before.np !== null && liveKey(np) !== liveKey(before.np)) tell('live', { np })
-        const isOnline = np.is_online
-        if (before.np !== null && isOnline !== before.np.is_online) tell('air', { np, isOnline })
+      const isNewStatus = status !== before.status || reason !== before.reason
+      if (np !== null && np !== oldNp) {
+        if (np.now_playing.sh_id !== oldNp?.now_playing.sh_id) emit('song', { np, before: oldNp })
+        if (oldNp !== null && liveKey(np) !== liveKey(oldNp)) emit('live', { np })
+        const { is_online: isOnline } = np
+        if (oldNp !== null && isOnline !== oldNp.is_online) emit('air', { np, isOnline })
       }
-      if (status !== before.status || reason !== before.reason) tell('status', { status, reason })
-      if (
-        np !== before.np ||
-        status !== before.status ||
-        reason !== before.reason ||
-        after.via !== before.via
-      )
-        tell('change', after)
+      if (isNewStatus) emit('status', { status, reason })
+      if (isNewStatus || np !== oldNp || after.via !== before.via) emit('change', after)
     }
   }
 }

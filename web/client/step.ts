@@ -1,139 +1,228 @@
-import { afterJump, type Course, noteTime } from './course.ts'
-import { isData, mergePatch, type Message } from './message.ts'
-import { dueAtMs, end, type End, lose, open, stay, type Step } from './moves.ts'
+import { addServerTime, afterJump } from './clock.ts'
+import type { FollowState, Phase } from './follow-state.ts'
+import type { Transport } from './interface.ts'
+import { isPublishedData, mergePatch, type Message } from './message.ts'
 
-/** What happens. */
 export type Input =
   | { readonly type: 'message'; readonly connection: number; readonly message: Message }
-  /** The connection ended by itself. */
-  | ({ readonly type: 'ended'; readonly connection: number } & End)
-  /** It is time to look. */
+  | ({ readonly type: 'ended'; readonly connection: number } & ConnectionEnd)
   | { readonly type: 'timer' }
-  /** The page is looked at again, or the network is back. */
+  /** The page became visible, or the network is back. */
   | { readonly type: 'woken' }
   /** The machine slept, or its clock was set forward. */
   | { readonly type: 'jumped'; readonly byMs: number }
-  /** There is no network. */
-  | { readonly type: 'cut' }
+  /** The network was lost. */
+  | { readonly type: 'offline' }
   | { readonly type: 'closed' }
 
+/** How a connection ended. `code` is that of the WebSocket or of the disconnect frame. */
+export interface ConnectionEnd {
+  readonly code?: number
+  readonly retryAfterMs?: number
+}
+
+/** What to do next. A connection that is opened replaces the previous one, which is closed first. */
+export type Effect =
+  | { readonly type: 'open'; readonly connection: number; readonly transport: Transport }
+  | { readonly type: 'close' }
+
+export interface Step {
+  readonly state: FollowState
+  readonly effect: Effect | null
+}
+
+const openTimeoutMs = 8_000
+/** The server sends at least one heartbeat in 15 seconds. */
+const heartbeatTimeoutMs = 20_000
+/** The server pings every 25 seconds, also if there is no such station. */
+const pingTimeoutMs = 60_000
+/** A connection that ends earlier counts as a failure. */
+const stableAfterMs = 5_000
+const maxBackoffMs = 15_000
+const shutdownBackoffMs = 5_000
+
+/** When `step` has something to do if nothing else happens; Infinity if never. */
+export function dueAtMs({ phase, isMissing, isServerStale, confirmedAtMs }: FollowState): number {
+  if (phase.type === 'ended') return Infinity
+  if (phase.type === 'waiting') return phase.untilMs
+  if (phase.type === 'opening') return phase.sinceMs + openTimeoutMs
+  return isMissing || isServerStale
+    ? phase.receivedAtMs + pingTimeoutMs
+    : Math.max(confirmedAtMs ?? 0, phase.sinceMs) + heartbeatTimeoutMs
+}
+
 /**
- * One step of following a station. `chance` is a random number from 0 to 1: clients that lost the same server
- * must not come back together. What changes nothing gives the same course.
+ * One step of following a station. `random` is from 0 to 1 and spreads the reconnects of clients that lost
+ * the same server. Returns the same state object if nothing changes.
  */
-export function step(course: Course, input: Input, atMs: number, chance: number): Step {
-  const { phase } = course
-  if (phase.type === 'over') return stay(course)
-  const isDue = atMs >= dueAtMs(course)
+export function step(state: FollowState, input: Input, atMs: number, random: number): Step {
+  const { phase } = state
+  const isCurrent = 'connection' in input && input.connection === state.connection && phase.type !== 'waiting'
+  if (phase.type === 'ended' || ('connection' in input && !isCurrent)) return stay(state)
+  const isDue = atMs >= dueAtMs(state)
   switch (input.type) {
     case 'message':
-      return isPresent(course, input) ? hear(course, input.message, atMs, chance) : stay(course)
+      return handleMessage(state, input.message, atMs, random)
     case 'ended':
-      return isPresent(course, input) ? lose(course, atMs, chance, input) : stay(course)
+      return disconnect(state, atMs, random, input)
     case 'timer':
-      if (!isDue) return stay(course)
-      return phase.type === 'waiting' ? open(course, phase.order, atMs) : lose(course, atMs, chance)
+      if (!isDue) return stay(state)
+      return phase.type === 'waiting' ? open(state, phase.order, atMs) : disconnect(state, atMs, random)
     case 'woken':
-      if (phase.type === 'waiting') return open(course, phase.order, atMs)
+      if (phase.type === 'waiting') return open(state, phase.order, atMs)
       // A connection seldom survives the sleep of a machine.
-      return isDue && phase.type === 'open' ? open(course, course.ways, atMs) : stay(course)
+      return isDue && phase.type === 'open' ? open(state, state.transports, atMs) : stay(state)
     case 'jumped': {
-      const clock = afterJump(course.clock, input.byMs)
-      return open({ ...course, clock }, phase.type === 'waiting' ? phase.order : course.ways, atMs)
+      const clock = afterJump(state.clock, input.byMs)
+      return open({ ...state, clock }, phase.type === 'waiting' ? phase.order : state.transports, atMs)
     }
-    case 'cut':
-      return phase.type === 'open' ? lose(course, atMs, chance) : stay(course)
+    case 'offline':
+      return phase.type === 'open' ? disconnect(state, atMs, random) : stay(state)
     case 'closed':
-      return end(course, 'closed')
+      return end(state, 'closed')
     default:
       return input satisfies never
   }
 }
 
-/** Whether something is of the present connection, and not of one that was given up. */
-const isPresent = ({ connection, phase }: Course, input: { readonly connection: number }) =>
-  input.connection === connection && phase.type !== 'waiting'
+const stay = (state: FollowState): Step => ({ state, effect: null })
 
-/** Takes what the server says over the present connection. */
-function hear(course: Course, message: Message, atMs: number, chance: number): Step {
+const end = (state: FollowState, reason: 'closed' | 'refused'): Step => ({
+  state: { ...state, phase: { type: 'ended', reason } },
+  effect: { type: 'close' }
+})
+
+/** Opens the first of these transports. */
+function open(state: FollowState, [transport, ...next]: readonly Transport[], atMs: number): Step {
+  if (transport === undefined) return stay(state)
+  const connection = state.connection + 1
+  const phase: Phase = { type: 'opening', transport, next, sinceMs: atMs }
+  const disconnectedAtMs = state.disconnectedAtMs ?? atMs
+  return {
+    state: { ...state, connection, phase, base: null, disconnectedAtMs },
+    effect: { type: 'open', connection, transport }
+  }
+}
+
+/** Drops the connection and tries the next transport, or waits before it starts over. */
+function disconnect(
+  state: FollowState,
+  atMs: number,
+  random: number,
+  { code = 0, retryAfterMs = 0 }: ConnectionEnd = {}
+): Step {
+  const { phase, transports } = state
+  if (phase.type === 'waiting' || phase.type === 'ended') return stay(state)
+  const isOpening = phase.type === 'opening'
+  if (isOpening && phase.next.length > 0) return open(state, phase.next, atMs)
+  const isShutdown = code === 3001 || code === 1001
+  const wasStable = isShutdown || (!isOpening && atMs - phase.sinceMs >= stableAfterMs)
+  const failures = wasStable ? 0 : state.failures + 1
+  const backoffMs = isShutdown ? shutdownBackoffMs : Math.min(maxBackoffMs, 1_000 * 2 ** failures)
+  const isPreferred = isShutdown || (wasStable && atMs < dueAtMs(state))
+  return {
+    state: {
+      ...state,
+      failures,
+      base: null,
+      disconnectedAtMs: state.disconnectedAtMs ?? atMs,
+      phase: {
+        type: 'waiting',
+        untilMs: atMs + Math.max(retryAfterMs, random * backoffMs),
+        order: isOpening ? transports : reorder(transports, phase.transport, isPreferred)
+      }
+    },
+    effect: { type: 'close' }
+  }
+}
+
+/** Moves a stable transport to the front and an unstable one to the end. Polling never moves. */
+function reorder(
+  transports: readonly Transport[],
+  transport: Transport,
+  isPreferred: boolean
+): readonly Transport[] {
+  if (transport === 'poll') return transports
+  const others = transports.filter(each => each !== transport)
+  return isPreferred ? [transport, ...others] : [...others, transport]
+}
+
+/** Handles a message of the current connection. */
+function handleMessage(state: FollowState, message: Message, atMs: number, random: number): Step {
   switch (message.type) {
-    case 'timed':
-      return stay(withTime(course, message.timeMs, atMs, false))
-    case 'pinged':
-      // A ping shows that the server is there, not that the station is.
-      return stay(course.phase.type === 'open' ? opened(course, atMs) : course)
-    case 'connected':
-      return stay(connect(course, message, atMs))
+    case 'time':
+      return stay(withTime(state, message.timeMs, atMs, false))
+    case 'ping':
+      // A ping confirms the connection, not the station.
+      return stay(state.phase.type === 'open' ? asOpen(state, atMs) : state)
+    case 'connect': {
+      const { epoch, upTo, timeMs } = message
+      const { document, confirmedAtMs } = state
+      const isUpToDate = document?.epoch === epoch && document.offset === upTo
+      return stay({
+        ...withTime(asConnected(state, atMs), timeMs, atMs, true),
+        epoch,
+        confirmedAtMs: isUpToDate ? atMs : confirmedAtMs
+      })
+    }
     case 'missing': {
-      const there = withTime(greeted(course, atMs), message.timeMs, atMs, true)
-      return stay({ ...there, isMissing: true, document: null, epoch: '', newsAtMs: null })
+      const connected = withTime(asConnected(state, atMs), message.timeMs, atMs, true)
+      return stay({ ...connected, isMissing: true, document: null, epoch: '', confirmedAtMs: null })
     }
-    case 'confirmed':
-      return stay({ ...greeted(course, atMs), base: course.base, newsAtMs: atMs })
-    case 'published':
-      return publish(course, message, atMs, chance)
-    case 'dismissed': {
+    case 'unchanged':
+      return stay({ ...asConnected(state, atMs), base: state.base, confirmedAtMs: atMs })
+    case 'publication':
+      return publish(state, message, atMs) ?? disconnect(state, atMs, random)
+    case 'disconnect': {
       const isFinal = message.code >= 3500 && message.code < 4000
-      return isFinal ? end(course, 'refused') : lose(course, atMs, chance, message)
+      return isFinal ? end(state, 'refused') : disconnect(state, atMs, random, message)
     }
-    case 'garbled':
-      return lose(course, atMs, chance)
+    case 'malformed':
+      return disconnect(state, atMs, random)
     default:
       return message satisfies never
   }
 }
 
-/** The connection is open, and was heard of just now. */
-function opened(course: Course, atMs: number): Course {
-  const { phase } = course
-  if (phase.type === 'waiting' || phase.type === 'over') return course
+/** The connection is open and something was received. */
+function asOpen(state: FollowState, atMs: number): FollowState {
+  const { phase } = state
+  if (phase.type === 'waiting' || phase.type === 'ended') return state
+  const { transport } = phase
   const sinceMs = phase.type === 'open' ? phase.sinceMs : atMs
-  return { ...course, phase: { type: 'open', way: phase.way, sinceMs, heardAtMs: atMs } }
+  return { ...state, phase: { type: 'open', transport, sinceMs, receivedAtMs: atMs } }
 }
 
-/** Somebody is there who tells news. */
-function greeted(course: Course, atMs: number): Course {
-  return { ...opened(course, atMs), aloneSinceMs: null, isMissing: false, isDoubtful: false, base: null }
-}
+/** The connection delivers state. */
+const asConnected = (state: FollowState, atMs: number): FollowState => ({
+  ...asOpen(state, atMs),
+  disconnectedAtMs: null,
+  isMissing: false,
+  isServerStale: false,
+  base: null
+})
 
-function connect(
-  course: Course,
-  { epoch, upTo, timeMs }: Extract<Message, { readonly type: 'connected' }>,
-  atMs: number
-): Course {
-  const { document } = course
-  const isCurrent = document !== null && document.epoch === epoch && document.offset === upTo
-  const there = { ...withTime(greeted(course, atMs), timeMs, atMs, true), epoch }
-  return isCurrent ? { ...there, newsAtMs: atMs } : there
-}
-
+/** Null if the publication is malformed, or is a delta that does not apply. */
 function publish(
-  course: Course,
-  { data: sent, isPatch, offset, epoch: named }: Extract<Message, { readonly type: 'published' }>,
-  atMs: number,
-  chance: number
-): Step {
-  if (isPatch && course.base === null) return lose(course, atMs, chance)
-  const data = isPatch ? mergePatch(course.base, sent) : sent
-  if (!isData(data)) return lose(course, atMs, chance)
-  const epoch = named ?? course.epoch
-  const { document } = course
-  const there: Course = { ...greeted(course, atMs), epoch, base: data }
-  // Another server may be behind the one that was heard before.
-  if (document !== null && document.epoch === epoch && document.offset > offset) return stay(there)
-  const timed = withTime(
-    there,
-    data.current_time === undefined ? null : data.current_time * 1_000,
-    atMs,
-    false
-  )
-  const told: Course = { ...timed, document: { np: data.np, epoch, offset } }
-  const { stale_since: staleSince } = data
-  if (staleSince === undefined) return stay({ ...told, newsAtMs: atMs })
-  const trueAtMs = Math.min(atMs, staleSince * 1_000 - (told.clock.aheadMs ?? 0))
-  return stay({ ...told, newsAtMs: trueAtMs, isDoubtful: true })
+  state: FollowState,
+  message: Extract<Message, { readonly type: 'publication' }>,
+  atMs: number
+): Step | null {
+  const { isDelta, offset } = message
+  const epoch = message.epoch ?? state.epoch
+  if (isDelta && state.base === null) return null
+  const data = isDelta ? mergePatch(state.base, message.data) : message.data
+  if (!isPublishedData(data)) return null
+  const connected: FollowState = { ...asConnected(state, atMs), epoch, base: data }
+  const { document } = state
+  // A server may be behind the one that was connected before.
+  if (document?.epoch === epoch && document.offset > offset) return stay(connected)
+  const { np, current_time: time, stale_since: staleSince } = data
+  const timed = time === undefined ? connected : withTime(connected, time * 1_000, atMs, false)
+  const isServerStale = staleSince !== undefined
+  const confirmedAtMs = isServerStale ? Math.min(atMs, staleSince * 1_000 - (timed.clock.aheadMs ?? 0)) : atMs
+  return stay({ ...timed, document: { np, epoch, offset }, confirmedAtMs, isServerStale })
 }
 
-function withTime(course: Course, timeMs: number | null, atMs: number, isExact: boolean): Course {
-  return timeMs === null ? course : { ...course, clock: noteTime(course.clock, timeMs, atMs, isExact) }
-}
+const withTime = (state: FollowState, timeMs: number | null, atMs: number, isExact: boolean): FollowState =>
+  timeMs === null ? state : { ...state, clock: addServerTime(state.clock, timeMs, atMs, isExact) }

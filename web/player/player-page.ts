@@ -1,4 +1,4 @@
-import { isData, isObject } from '../client/message.ts'
+import { isPublishedData, isObject } from '../client/message.ts'
 import { serverOf } from '../elements/server-address.ts'
 import { CuewirePlayer } from './player.ts'
 
@@ -6,7 +6,7 @@ import { CuewirePlayer } from './player.ts'
 function start(): void {
   const player = document.querySelector('cuewire-player')
   const known: unknown = JSON.parse(document.querySelector('#shown')?.textContent ?? '{}')
-  if (!(player instanceof CuewirePlayer) || !isObject(known) || !isData(known)) return
+  if (!(player instanceof CuewirePlayer) || !isObject(known) || !isPublishedData(known)) return
   const { np, epoch, offset, timeMs, station } = known
   player.wish = {
     server: serverOf(import.meta.url),

@@ -7,7 +7,7 @@ import { statusLineOf } from '../../../web/elements/status-line.ts'
 import { streamsFor } from '../../../web/elements/streams.ts'
 import { lengthText, spokenLength, timeOfDay } from '../../../web/elements/time-text.ts'
 import { aStation } from '../../support/builders.ts'
-import { documentOf } from '../../support/web-client.ts'
+import { renderDocument } from '../../support/web-client.ts'
 
 test('lengths are written as players write them, and spoken as people do', () => {
   expect([0, 999, 65_000, 599_999, 3_729_000].map(lengthText)).toEqual([
@@ -33,7 +33,7 @@ test('a time of another day says which', () => {
   expect(timeOfDay(at / 1_000, at + 86_400_000)).not.toBe(sameDay)
 })
 
-const np = documentOf()
+const np = renderDocument()
 const snapshot = (parts: Partial<Snapshot>): Snapshot => ({
   status: 'live',
   reason: null,
@@ -42,14 +42,15 @@ const snapshot = (parts: Partial<Snapshot>): Snapshot => ({
   trueAtMs: Date.now(),
   ...parts
 })
-const live = (name: string) => documentOf(aStation({ live: { streamerName: name, startedAtMs: 0, art: '' } }))
+const live = (name: string) =>
+  renderDocument(aStation({ live: { streamerName: name, startedAtMs: 0, art: '' } }))
 
 test.each([
   [{ status: 'connecting', np: null }, 'quiet', /^Connecting$/],
   [{}, 'plain', /^Now playing$/],
   [{ np: live('DJ Wren') }, 'live', /^DJ Wren$/],
   [{ np: live('') }, 'live', /^Live$/],
-  [{ np: documentOf(aStation({ shown: null })) }, 'quiet', /^Off the air$/],
+  [{ np: renderDocument(aStation({ shown: null })) }, 'quiet', /^Off the air$/],
   [{ status: 'stale' }, 'doubt', /^No news since .*\d.*, trying again$/],
   [{ status: 'stale', np: live('DJ Wren') }, 'doubt', /^No news since/],
   [{ status: 'offline', reason: 'unreachable' }, 'doubt', /^No connection/],
@@ -77,7 +78,7 @@ test('streams are those that the browser plays, the station’s choice first', (
     remotes: [{ id: 4, name: 'North', url: 'https://north.example.net/', bitrate: 0, format: 'aac' }],
     hlsEnabled: true
   }
-  const { station } = documentOf(aStation({ profile }))
+  const { station } = renderDocument(aStation({ profile }))
   const labels = (types: readonly string[], hlsFirst = false) =>
     streamsFor({ ...station, hls_is_default: hlsFirst }, type => types.includes(type)).map(
       ({ label }) => label
@@ -103,7 +104,7 @@ test('streams that are called alike are told apart by where they are', () => {
       { ...remote, id: 5, url: 'https://north.example.net/b' }
     ]
   }
-  const { station } = documentOf(aStation({ profile }))
+  const { station } = renderDocument(aStation({ profile }))
   expect(streamsFor(station, () => true).map(({ label }) => label)).toEqual([
     'MP3, 128 kbit/s (/1)',
     'MP3, 128 kbit/s (/2)',

@@ -2,55 +2,55 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import type { Json } from '../../../src/live/deltas.ts'
-import { openLines } from '../../../web/client/connection.ts'
-import { isData, mergePatch, readFrame } from '../../../web/client/message.ts'
+import { openLineSplitter } from '../../../web/client/connection.ts'
+import { isPublishedData, mergePatch, parseFrame } from '../../../web/client/message.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
-import { documentOf } from '../../support/web-client.ts'
+import { renderDocument } from '../../support/web-client.ts'
 
-const read = (frame: unknown) => readFrame(JSON.stringify(frame), 'station:demo')
+const parse = (frame: unknown) => parseFrame(JSON.stringify(frame), 'station:demo')
 
-test('frames of the protocol are read', () => {
-  const data = { np: documentOf(), triggers: [], current_time: 1 }
+test('frames of the protocol are parsed', () => {
+  const data = { np: renderDocument(), triggers: [], current_time: 1 }
   const entry = { recoverable: true, epoch: 'k3Vd', publications: [{ data, offset: 7 }], recovered: true }
-  expect(read({ connect: { subs: { 'station:demo': entry }, time: 5 } })).toEqual([
-    { type: 'connected', epoch: 'k3Vd', upTo: null, timeMs: 5 },
-    { type: 'published', data, isPatch: false, offset: 7, epoch: 'k3Vd' }
+  expect(parse({ connect: { subs: { 'station:demo': entry }, time: 5 } })).toEqual([
+    { type: 'connect', epoch: 'k3Vd', upTo: null, timeMs: 5 },
+    { type: 'publication', data, isDelta: false, offset: 7, epoch: 'k3Vd' }
   ])
-  expect(read({ connect: { subs: { 'station:demo': { epoch: 'k3Vd', offset: 7 } }, time: 5 } })).toEqual([
-    { type: 'connected', epoch: 'k3Vd', upTo: 7, timeMs: 5 }
+  expect(parse({ connect: { subs: { 'station:demo': { epoch: 'k3Vd', offset: 7 } }, time: 5 } })).toEqual([
+    { type: 'connect', epoch: 'k3Vd', upTo: 7, timeMs: 5 }
   ])
-  expect(read({ connect: { subs: { 'station:demo': {} }, time: 5 } })).toEqual([
+  expect(parse({ connect: { subs: { 'station:demo': {} }, time: 5 } })).toEqual([
     { type: 'missing', timeMs: 5 }
   ])
-  expect(read({ channel: 'station:demo', pub: { delta: { np: {} }, offset: 8 } })).toEqual([
-    { type: 'published', data: { np: {} }, isPatch: true, offset: 8, epoch: null }
+  expect(parse({ channel: 'station:demo', pub: { delta: { np: {} }, offset: 8 } })).toEqual([
+    { type: 'publication', data: { np: {} }, isDelta: true, offset: 8, epoch: null }
   ])
-  expect(read({ channel: 'station:other', pub: { data, offset: 8 } })).toEqual([])
-  expect(read({ disconnect: { code: 3001, reason: 'shutdown' } })).toEqual([
-    { type: 'dismissed', code: 3001 }
+  expect(parse({ channel: 'station:other', pub: { data, offset: 8 } })).toEqual([])
+  expect(parse({ disconnect: { code: 3001, reason: 'shutdown' } })).toEqual([
+    { type: 'disconnect', code: 3001 }
   ])
-  expect(read({})).toEqual([{ type: 'pinged' }])
+  expect(parse({})).toEqual([{ type: 'ping' }])
 })
 
-test('what is no frame is garbled, and nothing throws', () => {
+test('text that is not a frame is malformed, and nothing throws', () => {
   for (const text of ['', 'null', '[]', '"x"', '{', '{"channel":"station:demo","pub":{}}'])
-    expect(readFrame(text, 'station:demo')).toEqual([{ type: 'garbled' }])
+    expect(parseFrame(text, 'station:demo')).toEqual([{ type: 'malformed' }])
   fc.assert(
     fc.property(fc.json(), fc.constantFrom('connect', 'pub', 'disconnect'), (json, name) => {
       const text = `{"${name}":${json},"channel":"station:demo"}`
-      expect(Array.isArray(readFrame(text, 'station:demo'))).toBe(true)
-      expect(isData(JSON.parse(json))).toBe(false)
+      expect(Array.isArray(parseFrame(text, 'station:demo'))).toBe(true)
+      expect(isPublishedData(JSON.parse(json))).toBe(false)
     })
   )
 })
 
-test('patches do what RFC 7396 says', () => {
+test('merge patches follow RFC 7396', () => {
   fc.assert(
-    fc.property(fc.json(), fc.json(), (before, difference) => {
-      // The reference stumbles over it; below it is tried.
-      fc.pre(!`${before}${difference}`.includes('__proto__'))
+    fc.property(fc.json(), fc.json(), (before, changes) => {
+      // The reference implementation does not support this name; it is tested below.
+      fc.pre(!`${before}${changes}`.includes('__proto__'))
       const target: Json = JSON.parse(before)
-      const patch: Json = JSON.parse(difference)
+      const patch: Json = JSON.parse(changes)
       expect(mergePatch(target, patch)).toEqual(applyMergePatch(target, patch))
     })
   )
@@ -62,13 +62,13 @@ test('patches do what RFC 7396 says', () => {
   expect(Object.hasOwn(Object.prototype, 'a')).toBe(false)
 })
 
-test('lines come out whole, wherever their text is cut', () => {
+test('lines are complete, wherever the text is split into chunks', () => {
   const text = 'data: {"a":1}\n\r\ndata: {}\n\nrest'
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), cuts => {
-      const takeLines = openLines()
+      const splitLines = openLineSplitter()
       const ends = [...new Set([...cuts, text.length])].toSorted((a, b) => a - b)
-      const lines = ends.flatMap((end, index) => takeLines(text.slice(ends[index - 1] ?? 0, end)))
+      const lines = ends.flatMap((end, index) => splitLines(text.slice(ends[index - 1] ?? 0, end)))
       expect(lines.filter(line => line !== '')).toEqual(['data: {"a":1}', 'data: {}'])
     })
   )

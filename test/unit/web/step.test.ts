@@ -1,186 +1,188 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { defaultStaleAfterMs, nextTurnMs, statusAt } from '../../../web/client/client.ts'
-import type { Course } from '../../../web/client/course.ts'
+import {
+  defaultStaleAfterMs,
+  type FollowState,
+  nextStatusChangeMs,
+  statusAt
+} from '../../../web/client/follow-state.ts'
 import type { Message } from '../../../web/client/message.ts'
-import { dueAtMs } from '../../../web/client/moves.ts'
-import { type Input, step } from '../../../web/client/step.ts'
+import { dueAtMs, type Input, step } from '../../../web/client/step.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
-import { connected, documentOf, openCourse, published } from '../../support/web-client.ts'
+import { connectMessage, openDriver, publication, renderDocument } from '../../support/web-client.ts'
 
-const np = documentOf()
-const opened = (way: string) => [{ type: 'open', connection: expect.any(Number), way }]
-const closed = [{ type: 'close' }]
+const np = renderDocument()
+const opened = (transport: string) => ({ type: 'open', connection: expect.any(Number), transport })
+const closed = { type: 'close' }
 
-/** A course that is live over a WebSocket since the time 0. */
+/** A driver that is live over a WebSocket since time 0. */
 function live() {
-  const course = openCourse()
-  course.take({ type: 'timer' }, 0)
-  course.hear(connected(), 0)
-  course.hear(published(np, 7), 0)
-  return course
+  const driver = openDriver()
+  driver.take({ type: 'timer' }, 0)
+  driver.receive(connectMessage(), 0)
+  driver.receive(publication(np, 7), 0)
+  return driver
 }
 
-test('ways are tried in their order; when none is open there is a pause that grows up to 15 seconds', () => {
-  const course = openCourse()
+test('transports are tried in order; if all fail, the backoff grows to 15 seconds', () => {
+  const driver = openDriver()
   let atMs = 0
   const pauses: number[] = []
   for (let round = 0; round < 7; round++) {
-    expect(course.take({ type: 'timer' }, atMs)).toEqual(opened('websocket'))
-    expect(course.end(atMs)).toEqual(opened('sse'))
-    expect(course.end(atMs)).toEqual(opened('poll'))
-    expect(course.end(atMs)).toEqual(closed)
-    pauses.push(dueAtMs(course.course) - atMs)
-    atMs = dueAtMs(course.course)
+    expect(driver.take({ type: 'timer' }, atMs)).toEqual(opened('websocket'))
+    expect(driver.end(atMs)).toEqual(opened('sse'))
+    expect(driver.end(atMs)).toEqual(opened('poll'))
+    expect(driver.end(atMs)).toEqual(closed)
+    pauses.push(dueAtMs(driver.state) - atMs)
+    atMs = dueAtMs(driver.state)
   }
   expect(pauses).toEqual([2_000, 4_000, 8_000, 15_000, 15_000, 15_000, 15_000])
-  expect(statusAt(course.course, atMs)).toEqual({ status: 'offline', reason: 'unreachable' })
+  expect(statusAt(driver.state, atMs)).toEqual({ status: 'offline', reason: 'unreachable' })
 })
 
-test('a way that does not answer within 8 seconds is closed', () => {
-  const course = openCourse()
-  course.take({ type: 'timer' }, 0)
-  expect(course.take({ type: 'timer' }, 7_999)).toEqual([])
-  expect(course.take({ type: 'timer' }, 8_000)).toEqual(opened('sse'))
+test('a transport that does not connect within 8 seconds is closed', () => {
+  const driver = openDriver()
+  driver.take({ type: 'timer' }, 0)
+  expect(driver.take({ type: 'timer' }, 7_999)).toBeNull()
+  expect(driver.take({ type: 'timer' }, 8_000)).toEqual(opened('sse'))
 })
 
-test('what was open before is tried first again, and where it was, it goes on', () => {
-  const course = openCourse()
-  course.take({ type: 'timer' }, 0)
-  course.end(0)
-  course.hear(connected(), 10)
-  course.hear(published(np, 7), 10)
-  expect(course.end(15_000)).toEqual(closed)
-  expect(course.take({ type: 'timer' }, dueAtMs(course.course))).toEqual(opened('sse'))
-  expect(course.course.document).toMatchObject({ offset: 7, epoch: 'e1' })
+test('a stable transport is tried first after an interruption, and the client keeps its position', () => {
+  const driver = openDriver()
+  driver.take({ type: 'timer' }, 0)
+  driver.end(0)
+  driver.receive(connectMessage(), 10)
+  driver.receive(publication(np, 7), 10)
+  expect(driver.end(15_000)).toEqual(closed)
+  expect(driver.take({ type: 'timer' }, dueAtMs(driver.state))).toEqual(opened('sse'))
+  expect(driver.state.document).toMatchObject({ offset: 7, epoch: 'e1' })
 })
 
-test('a way that falls silent, or breaks at once, is tried last', () => {
+test('a transport that goes silent or ends early is tried last', () => {
   const silent = live()
-  expect(silent.take({ type: 'timer' }, 19_999)).toEqual([])
+  expect(silent.take({ type: 'timer' }, 19_999)).toBeNull()
   expect(silent.take({ type: 'timer' }, 20_000)).toEqual(closed)
-  expect(silent.take({ type: 'timer' }, dueAtMs(silent.course))).toEqual(opened('sse'))
+  expect(silent.take({ type: 'timer' }, dueAtMs(silent.state))).toEqual(opened('sse'))
   const broken = live()
   broken.end(4_000)
-  expect(broken.take({ type: 'timer' }, dueAtMs(broken.course))).toEqual(opened('sse'))
+  expect(broken.take({ type: 'timer' }, dueAtMs(broken.state))).toEqual(opened('sse'))
 })
 
-test('who is let in and thrown out at once asks ever less often', () => {
-  const course = openCourse()
+test('connections that end early increase the backoff', () => {
+  const driver = openDriver()
   let atMs = 0
   const pauses: number[] = []
   for (let round = 0; round < 5; round++) {
-    course.take({ type: 'timer' }, atMs)
-    course.hear(connected(), atMs)
-    course.hear(published(np, round), atMs)
-    course.end(atMs + 100)
-    pauses.push(dueAtMs(course.course) - atMs - 100)
-    atMs = dueAtMs(course.course)
+    driver.take({ type: 'timer' }, atMs)
+    driver.receive(connectMessage(), atMs)
+    driver.receive(publication(np, round), atMs)
+    driver.end(atMs + 100)
+    pauses.push(dueAtMs(driver.state) - atMs - 100)
+    atMs = dueAtMs(driver.state)
   }
   expect(pauses).toEqual([2_000, 4_000, 8_000, 15_000, 15_000])
 })
 
-test('a shutdown spreads the return over five seconds', () => {
-  const course = live()
-  course.hear({ type: 'dismissed', code: 3001 }, 10_000, 0.5)
-  expect(dueAtMs(course.course)).toBe(12_500)
-  expect(course.take({ type: 'timer' }, 12_500)).toEqual(opened('websocket'))
+test('a shutdown spreads reconnects over five seconds', () => {
+  const driver = live()
+  driver.receive({ type: 'disconnect', code: 3001 }, 10_000, 0.5)
+  expect(dueAtMs(driver.state)).toBe(12_500)
+  expect(driver.take({ type: 'timer' }, 12_500)).toEqual(opened('websocket'))
 })
 
-test('without a network nobody is believed for longer than without a connection', () => {
-  const course = live()
-  expect(course.take({ type: 'cut' }, 10_000)).toEqual(closed)
-  expect([course.status(14_999), course.status(15_000)]).toEqual(['live', 'stale'])
-  // Back again, it goes on where it was.
-  expect(course.take({ type: 'woken' }, 15_000)).toEqual(opened('websocket'))
-  expect(course.take({ type: 'cut' }, 15_001)).toEqual([])
+test('without a network the status becomes stale as without a connection', () => {
+  const driver = live()
+  expect(driver.take({ type: 'offline' }, 10_000)).toEqual(closed)
+  expect([driver.status(14_999), driver.status(15_000)]).toEqual(['live', 'stale'])
+  expect(driver.take({ type: 'woken' }, 15_000)).toEqual(opened('websocket'))
+  expect(driver.take({ type: 'offline' }, 15_001)).toBeNull()
 })
 
-test('who is told not to come back does not', () => {
-  const course = live()
-  expect(course.hear({ type: 'dismissed', code: 3501 }, 10_000)).toEqual(closed)
-  expect(statusAt(course.course, 10_000)).toEqual({ status: 'offline', reason: 'refused' })
-  expect(dueAtMs(course.course)).toBe(Infinity)
-  expect(course.take({ type: 'woken' }, 20_000)).toEqual([])
+test('a client that was refused does not reconnect', () => {
+  const driver = live()
+  expect(driver.receive({ type: 'disconnect', code: 3501 }, 10_000)).toEqual(closed)
+  expect(statusAt(driver.state, 10_000)).toEqual({ status: 'offline', reason: 'refused' })
+  expect(dueAtMs(driver.state)).toBe(Infinity)
+  expect(driver.take({ type: 'woken' }, 20_000)).toBeNull()
 })
 
-test('what a connection says that was given up is not heard', () => {
-  const course = live()
-  const { connection } = course.course
-  course.end(10_000)
-  course.take({ type: 'timer' }, dueAtMs(course.course))
-  const before = course.course
-  course.take({ type: 'message', connection, message: published(np, 99) }, 11_000)
-  course.take({ type: 'ended', connection }, 11_000)
-  expect(course.course).toBe(before)
+test('messages of a closed connection are ignored', () => {
+  const driver = live()
+  const { connection } = driver.state
+  driver.end(10_000)
+  driver.take({ type: 'timer' }, dueAtMs(driver.state))
+  const before = driver.state
+  driver.take({ type: 'message', connection, message: publication(np, 99) }, 11_000)
+  driver.take({ type: 'ended', connection }, 11_000)
+  expect(driver.state).toBe(before)
 })
 
-test('patches are applied to what this connection sent last', () => {
-  const course = live()
+test('deltas are applied to the last publication of the connection', () => {
+  const driver = live()
   const patch = { np: { listeners: { total: 3 } }, current_time: 1_783_468_821 }
-  course.hear({ type: 'published', data: patch, isPatch: true, offset: 8, epoch: null }, 1_000)
-  expect(course.course.document).toEqual({
+  driver.receive({ type: 'publication', data: patch, isDelta: true, offset: 8, epoch: null }, 1_000)
+  expect(driver.state.document).toEqual({
     np: { ...np, listeners: { ...np.listeners, total: 3 } },
     epoch: 'e1',
     offset: 8
   })
-  expect(course.course.clock.aheadMs).toBe(1_783_468_821_000 - 1_000)
+  expect(driver.state.clock.aheadMs).toBe(1_783_468_821_000 - 1_000)
 })
 
-test('a patch without anything to apply it to ends the connection', () => {
-  const course = live()
-  course.end(10_000)
-  course.take({ type: 'timer' }, dueAtMs(course.course))
-  course.hear(connected('e1', 7), 11_000)
-  const patch: Message = { type: 'published', data: {}, isPatch: true, offset: 8, epoch: null }
-  expect(course.hear(patch, 11_000)).toEqual(closed)
-  expect(course.course.document?.offset).toBe(7)
+test('a delta without a base ends the connection', () => {
+  const driver = live()
+  driver.end(10_000)
+  driver.take({ type: 'timer' }, dueAtMs(driver.state))
+  driver.receive(connectMessage('e1', 7), 11_000)
+  const patch: Message = { type: 'publication', data: {}, isDelta: true, offset: 8, epoch: null }
+  expect(driver.receive(patch, 11_000)).toEqual(closed)
+  expect(driver.state.document?.offset).toBe(7)
 })
 
-test('what the server doubts is stale at once, since it was last sure, and is waited for', () => {
-  const course = live()
+test('a publication with stale_since is stale since then, and the connection is kept', () => {
+  const driver = live()
   const data = { np, current_time: 100, stale_since: 93 }
-  course.hear({ type: 'published', data, isPatch: false, offset: 8, epoch: null }, 12_000)
-  expect(course.status(12_000)).toBe('stale')
-  expect(course.course.document?.offset).toBe(8)
-  expect(course.course.newsAtMs).toBe(12_000 - 7_000)
-  expect(course.take({ type: 'timer' }, 40_000)).toEqual([])
-  course.hear(published(np, 9), 41_000)
-  expect(course.status(41_000)).toBe('live')
+  driver.receive({ type: 'publication', data, isDelta: false, offset: 8, epoch: null }, 12_000)
+  expect(driver.status(12_000)).toBe('stale')
+  expect(driver.state.document?.offset).toBe(8)
+  expect(driver.state.confirmedAtMs).toBe(12_000 - 7_000)
+  expect(driver.take({ type: 'timer' }, 40_000)).toBeNull()
+  driver.receive(publication(np, 9), 41_000)
+  expect(driver.status(41_000)).toBe('live')
 })
 
-test('who is up to date is told so, and it counts as news', () => {
-  const course = live()
-  course.end(10_000)
-  course.take({ type: 'timer' }, 11_000)
-  expect(course.status(30_000)).toBe('stale')
-  course.hear(connected('e1', 7), 30_000)
-  expect(course.status(30_000)).toBe('live')
+test('a connect frame without publications confirms the document', () => {
+  const driver = live()
+  driver.end(10_000)
+  driver.take({ type: 'timer' }, 11_000)
+  expect(driver.status(30_000)).toBe('stale')
+  driver.receive(connectMessage('e1', 7), 30_000)
+  expect(driver.status(30_000)).toBe('live')
 })
 
-test('a server that is behind is not believed within an epoch; another epoch is', () => {
-  const course = live()
-  const older = documentOf(afterSong(aStation(), { title: 'Older' }))
-  course.hear(published(older, 6, 'e1'), 1_000)
-  expect(course.course.document?.offset).toBe(7)
-  course.hear(published(older, 1, 'e2'), 1_000)
-  expect(course.course.document).toMatchObject({ np: older, offset: 1, epoch: 'e2' })
+test('a lower offset is ignored within an epoch, and accepted in another epoch', () => {
+  const driver = live()
+  const older = renderDocument(afterSong(aStation(), { title: 'Older' }))
+  driver.receive(publication(older, 6, 'e1'), 1_000)
+  expect(driver.state.document?.offset).toBe(7)
+  driver.receive(publication(older, 1, 'e2'), 1_000)
+  expect(driver.state.document).toMatchObject({ np: older, offset: 1, epoch: 'e2' })
 })
 
-test('a station that is not there is not shown, and appears when it does', () => {
-  const course = live()
-  course.hear({ type: 'missing', timeMs: null }, 1_000)
-  expect(course.course.document).toBeNull()
-  expect(statusAt(course.course, 1_000)).toEqual({ status: 'offline', reason: 'unknown' })
-  // Pings are all there is to hear of it.
-  course.hear({ type: 'pinged' }, 55_000)
-  expect(course.take({ type: 'timer' }, 61_000)).toEqual([])
-  course.hear(published(np, 9), 70_000)
-  expect(course.status(70_000)).toBe('live')
+test('an unknown station is not shown, and is shown once it exists', () => {
+  const driver = live()
+  driver.receive({ type: 'missing', timeMs: null }, 1_000)
+  expect(driver.state.document).toBeNull()
+  expect(statusAt(driver.state, 1_000)).toEqual({ status: 'offline', reason: 'unknown' })
+  // Only pings arrive for it.
+  driver.receive({ type: 'ping' }, 55_000)
+  expect(driver.take({ type: 'timer' }, 61_000)).toBeNull()
+  driver.receive(publication(np, 9), 70_000)
+  expect(driver.status(70_000)).toBe('live')
 })
 
-test('nothing stays live without news: not in silence, and not alone', () => {
+test('the status becomes stale without messages and without a connection', () => {
   const silent = live()
   expect(silent.status(19_999)).toBe('live')
   expect(silent.status(20_000)).toBe('stale')
@@ -192,70 +194,72 @@ test('nothing stays live without news: not in silence, and not alone', () => {
   expect(alone.status(300_000)).toBe('offline')
 })
 
-test('a page is live from what the server put into it, and says so when nobody answers', () => {
-  const course = openCourse({ known: { np, epoch: 'e1', offset: 7, timeMs: 5_000 } })
-  expect(course.status(0)).toBe('live')
-  expect(course.course.clock.aheadMs).toBe(5_000)
-  expect(course.status(5_000)).toBe('stale')
+test('a page is live with the document that the server rendered, and stale if no server answers', () => {
+  const driver = openDriver({ known: { np, epoch: 'e1', offset: 7, timeMs: 5_000 } })
+  expect(driver.status(0)).toBe('live')
+  expect(driver.state.clock.aheadMs).toBe(5_000)
+  expect(driver.status(5_000)).toBe('stale')
 })
 
-test('waking up tries at once what waits, and leaves alone what works', () => {
-  const course = live()
-  expect(course.take({ type: 'woken' }, 10_000)).toEqual([])
-  expect(course.take({ type: 'woken' }, 20_000)).toEqual(opened('websocket'))
-  course.end(20_000)
-  course.end(20_000)
-  course.end(20_000)
-  expect(course.take({ type: 'woken' }, 20_001)).toEqual(opened('websocket'))
+test('waking retries at once, and keeps a connection that works', () => {
+  const driver = live()
+  expect(driver.take({ type: 'woken' }, 10_000)).toBeNull()
+  expect(driver.take({ type: 'woken' }, 20_000)).toEqual(opened('websocket'))
+  driver.end(20_000)
+  driver.end(20_000)
+  driver.end(20_000)
+  expect(driver.take({ type: 'woken' }, 20_001)).toEqual(opened('websocket'))
 })
 
-test('after a jump of the clock the time is true at once if it was set, and as soon as the server tells it after sleep', () => {
-  const course = live()
-  course.hear({ type: 'timed', timeMs: 50_000 }, 10_000)
-  expect(course.take({ type: 'jumped', byMs: 700 }, 10_700)).toEqual(opened('websocket'))
-  expect(course.course.clock.aheadMs).toBe(40_000 - 700)
-  expect(course.status(10_700)).toBe('live')
-  course.end(10_700)
-  course.end(10_700)
-  course.end(10_700)
-  expect(course.take({ type: 'jumped', byMs: 3_600_000 }, 3_610_700)).toEqual(opened('websocket'))
-  expect(course.status(3_610_700)).not.toBe('live')
-  course.hear({ type: 'connected', epoch: 'e1', upTo: 7, timeMs: 9_000_000 }, 3_610_800)
-  expect(course.course.clock).toEqual({ aheadMs: 9_000_000 - 3_610_800, isDoubted: false })
+test('after a clock jump the server time is exact if the clock was set, or after the next message if the machine slept', () => {
+  const driver = live()
+  driver.receive({ type: 'time', timeMs: 50_000 }, 10_000)
+  expect(driver.take({ type: 'jumped', byMs: 700 }, 10_700)).toEqual(opened('websocket'))
+  expect(driver.state.clock.aheadMs).toBe(40_000 - 700)
+  expect(driver.status(10_700)).toBe('live')
+  driver.end(10_700)
+  driver.end(10_700)
+  driver.end(10_700)
+  expect(driver.take({ type: 'jumped', byMs: 3_600_000 }, 3_610_700)).toEqual(opened('websocket'))
+  expect(driver.status(3_610_700)).not.toBe('live')
+  driver.receive({ type: 'connect', epoch: 'e1', upTo: 7, timeMs: 9_000_000 }, 3_610_800)
+  expect(driver.state.clock).toEqual({ aheadMs: 9_000_000 - 3_610_800, isSuspect: false })
 })
 
-test('polling gives way to push at the next interruption', () => {
-  const course = openCourse()
-  course.take({ type: 'timer' }, 0)
-  course.end(0)
-  course.end(0)
-  course.hear(published(np, 7, 'e1'), 0)
-  course.end(60_000)
-  expect(course.take({ type: 'timer' }, dueAtMs(course.course))).toEqual(opened('websocket'))
+test('after polling is interrupted, push is tried first', () => {
+  const driver = openDriver()
+  driver.take({ type: 'timer' }, 0)
+  driver.end(0)
+  driver.end(0)
+  driver.receive(publication(np, 7, 'e1'), 0)
+  driver.end(60_000)
+  expect(driver.take({ type: 'timer' }, dueAtMs(driver.state))).toEqual(opened('websocket'))
 })
 
 const messages = fc.oneof(
   fc
     .record({
-      type: fc.constant('published' as const),
+      type: fc.constant('publication' as const),
       offset: fc.nat(5),
       epoch: fc.constantFrom('e1', 'e2', null)
     })
-    .map(({ offset, epoch }) => published(np, offset, epoch)),
-  fc.nat(5).map(offset => ({ type: 'published' as const, data: {}, isPatch: true, offset, epoch: null })),
-  fc.tuple(fc.constantFrom('e1', 'e2'), fc.option(fc.nat(5))).map(([epoch, upTo]) => connected(epoch, upTo)),
+    .map(({ offset, epoch }) => publication(np, offset, epoch)),
+  fc.nat(5).map(offset => ({ type: 'publication' as const, data: {}, isDelta: true, offset, epoch: null })),
+  fc
+    .tuple(fc.constantFrom('e1', 'e2'), fc.option(fc.nat(5)))
+    .map(([epoch, upTo]) => connectMessage(epoch, upTo)),
   fc.constantFrom<Message>(
     { type: 'missing', timeMs: 1_000 },
-    { type: 'confirmed' },
-    { type: 'pinged' },
-    { type: 'garbled' },
-    { type: 'dismissed', code: 3008 }
+    { type: 'unchanged' },
+    { type: 'ping' },
+    { type: 'malformed' },
+    { type: 'disconnect', code: 3008 }
   )
 )
 
 const inputs = fc.record({
   afterMs: fc.oneof(fc.nat(1_000), fc.nat(60_000)),
-  chance: fc.double({ min: 0, max: 1, noNaN: true }),
+  random: fc.double({ min: 0, max: 1, noNaN: true }),
   act: fc.oneof(
     { weight: 6, arbitrary: messages.map(message => ({ type: 'message' as const, message })) },
     { weight: 2, arbitrary: fc.constant({ type: 'ended' as const }) },
@@ -270,55 +274,54 @@ type Act =
   | { readonly type: 'woken' }
   | { readonly type: 'jumped'; readonly byMs: number }
 
-const inputOf = (act: Act, { connection }: Course): Input =>
+const toInput = (act: Act, { connection }: FollowState): Input =>
   act.type === 'woken' || act.type === 'jumped' ? act : { ...act, connection }
 
-/** What must never be true after a step from `before` to `course`. */
-function brokenAt(before: Course, course: Course, atMs: number): string[] {
-  const { status } = statusAt(course, atMs)
+/** The invariants that a step from `before` to `state` violates. */
+function findViolations(before: FollowState, state: FollowState, atMs: number): string[] {
+  const { status } = statusAt(state, atMs)
   const { document: old } = before
-  const { document, newsAtMs } = course
+  const { document, confirmedAtMs } = state
   const isLive = status === 'live'
-  const faults = {
-    'live and old': isLive && atMs - (newsAtMs ?? -Infinity) >= defaultStaleAfterMs,
-    'live for ever': isLive && nextTurnMs(course, atMs) === Infinity,
-    'nothing to show': (isLive || status === 'stale') && document === null,
-    'nothing to come': dueAtMs(course) > atMs + 60_000,
-    'gone back': old !== null && document?.epoch === old.epoch && document.offset < old.offset
+  const violations = {
+    'live but unconfirmed': isLive && atMs - (confirmedAtMs ?? -Infinity) >= defaultStaleAfterMs,
+    'live without a deadline': isLive && nextStatusChangeMs(state, atMs) === Infinity,
+    'shown without a document': (isLive || status === 'stale') && document === null,
+    'no next action': dueAtMs(state) > atMs + 60_000,
+    'offset went back': old !== null && document?.epoch === old.epoch && document.offset < old.offset
   }
-  return Object.entries(faults).flatMap(([name, isBroken]) => (isBroken ? [name] : []))
+  return Object.entries(violations).flatMap(([name, isViolated]) => (isViolated ? [name] : []))
 }
 
-test('whatever happens: live means fresh, offsets do not go back, and there is always something to come', () => {
+test('for any input: live means confirmed, offsets do not go back, and an action is always due', () => {
   fc.assert(
     fc.property(fc.array(inputs, { maxLength: 60 }), acts => {
-      const driven = openCourse()
+      const driver = openDriver()
       let atMs = 0
-      const check = (before: Course) => expect(brokenAt(before, driven.course, atMs)).toEqual([])
-      for (const { afterMs, chance, act } of acts) {
-        // Timers come when they are due, as the driver sees to.
+      const check = (before: FollowState) => expect(findViolations(before, driver.state, atMs)).toEqual([])
+      for (const { afterMs, random, act } of acts) {
+        // The client sets a timer for each due time.
         const untilMs = atMs + afterMs
-        for (let dueMs = dueAtMs(driven.course); dueMs <= untilMs; dueMs = dueAtMs(driven.course)) {
+        for (let dueMs = dueAtMs(driver.state); dueMs <= untilMs; dueMs = dueAtMs(driver.state)) {
           atMs = Math.max(atMs, dueMs)
-          const before = driven.course
-          driven.take({ type: 'timer' }, atMs, chance)
-          expect(driven.course).not.toBe(before)
+          const before = driver.state
+          driver.take({ type: 'timer' }, atMs, random)
+          expect(driver.state).not.toBe(before)
           check(before)
-          // With a chance of nothing a pause is nothing, and a way that fails at once would be tried for
-          // ever.
-          if (chance === 0) break
+          // Without randomness the backoff is 0, and this loop would not end.
+          if (random === 0) break
         }
         atMs = untilMs
-        const before = driven.course
-        driven.take(inputOf(act, before), atMs, chance)
+        const before = driver.state
+        driver.take(toInput(act, before), atMs, random)
         check(before)
       }
     })
   )
 })
 
-test('an input that changes nothing gives the same course', () => {
-  const { course } = live()
+test('an input that changes nothing returns the same state object', () => {
+  const { state } = live()
   for (const input of [{ type: 'timer' }, { type: 'woken' }, { type: 'ended', connection: 99 }] as const)
-    expect(step(course, input, 1_000, 1).course).toBe(course)
+    expect(step(state, input, 1_000, 1).state).toBe(state)
 })

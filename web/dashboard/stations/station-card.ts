@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
+import { progressAt } from '../../client/clock.ts'
 import type { NowPlaying, Progress, Snapshot } from '../../client/interface.ts'
-import { progressAt } from '../../client/progress.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { statusLineOf } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'

@@ -3,7 +3,7 @@ import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { isData } from '../../client/message.ts'
+import { isPublishedData } from '../../client/message.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
@@ -20,7 +20,7 @@ const minSearchable = 13
 const maxNamedOffline = 5
 
 /** All visible stations, `api/nowplaying`. */
-const nowPlayingList = v.array(v.custom<NowPlaying>(np => isData({ np })))
+const nowPlayingList = v.array(v.custom<NowPlaying>(np => isPublishedData({ np })))
 
 /** The cards of all visible stations, with a headline about their state. */
 export class StationsView extends LightElement {
