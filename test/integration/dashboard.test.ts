@@ -83,14 +83,14 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await one.change({
       current: { shId: shown?.shId ?? 0, dueAtMs: Date.now() - 60_000, isVisible: true }
     })
-    await card.locator('[data-kind=doubt]').first().waitFor({ timeout: 5_000 })
+    await card.locator('[data-kind=warning]').first().waitFor({ timeout: 5_000 })
     await one.play('Pilot Boat')
     await card.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
 
     // The quick tier restarts a server in the tests of the player, which uses the same client.
     if (!isDeep) return
     await stage.restart('SIGKILL', async () => {
-      await card.locator('[data-kind=doubt]').waitFor({ timeout: 30_000 })
+      await card.locator('[data-kind=warning]').waitFor({ timeout: 30_000 })
     })
     await card.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 30_000 })
   }, 90_000)

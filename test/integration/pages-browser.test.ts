@@ -127,7 +127,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     await untilSeen(page, 'Paper Lanterns')
-    const doubt = page.locator('.eyebrow[data-kind=doubt]')
+    const doubt = page.locator('.eyebrow[data-kind=warning]')
     const said: (string | null)[] = []
     // What fails meanwhile would leave all other tests without a server.
     await stage.restart('SIGKILL', async () => {
@@ -136,7 +136,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       said.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
       await station.play('Meanwhile')
     })
-    expect(said).toEqual([expect.stringMatching(/^No news since \d+:\d\d, trying again$/), 'unknown'])
+    expect(said).toEqual([expect.stringMatching(/^No news since \d+:\d\d, retrying$/), 'unknown'])
     await untilSeen(page, 'Meanwhile', 40_000)
     await page
       .locator('.eyebrow[data-kind=plain]')

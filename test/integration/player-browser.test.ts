@@ -76,13 +76,13 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed`)
     for (const [attribute, value, says] of [
-      ['server', 'nowhere', 'The server is not an address'],
-      ['station', '', 'No station is named']
+      ['server', 'nowhere', 'The attribute server is not a URL'],
+      ['station', '', 'The attribute station is missing']
     ] as const) {
       await page.evaluate(
         `document.querySelector('cuewire-now-playing').setAttribute('${attribute}', '${value}')`
       )
-      await page.locator('p.saying', { hasText: says }).waitFor({ timeout: 2_000 })
+      await page.locator('p.status', { hasText: says }).waitFor({ timeout: 2_000 })
     }
   })
 
@@ -98,7 +98,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('playing')
     const { profile } = station.state()
     await station.change({ profile: { ...profile, isPublic: false } })
-    await page.locator('.eyebrow', { hasText: 'This station is not here' }).waitFor({ timeout: 5_000 })
+    await page.locator('.eyebrow', { hasText: 'No such station' }).waitFor({ timeout: 5_000 })
     expect(await page.evaluate('navigator.mediaSession.metadata')).toBeNull()
     expect([await page.title(), await page.locator('h1').textContent()]).toEqual(['Harbour FM', 'Harbour FM'])
     expect(await page.locator('.cover').count()).toBe(0)
@@ -115,7 +115,9 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await station.change({
       current: { shId: state().shown?.shId ?? 0, dueAtMs: Date.now() - 60_000, isVisible: true }
     })
-    await page.locator('.eyebrow[data-kind=doubt]', { hasText: 'No news since' }).waitFor({ timeout: 5_000 })
+    await page
+      .locator('.eyebrow[data-kind=warning]', { hasText: 'No news since' })
+      .waitFor({ timeout: 5_000 })
     await station.play('Night Ferry')
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
   })

@@ -2,8 +2,8 @@ import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 /**
- * A cover; without an address an empty frame. Its size is that of its frame, so that nothing moves. Each
- * picture is an element of its own, which fades in.
+ * A cover, or an empty frame without an address. The frame sets the size, so that loading moves nothing. Each
+ * cover is a new element, which fades in.
  */
 export const coverView = (address: string) =>
   html`<div class="cover" part="cover">

@@ -1,30 +1,27 @@
 import type { Snapshot, Song } from '../client/interface.ts'
-import { timeOfDay } from './time-text.ts'
+import { formatTimeOfDay } from './time-text.ts'
 
-/**
- * What may honestly be said above a song. `kind` is how it looks: `live` is a DJ on the air, `plain` a song,
- * `quiet` a station off the air, `doubt` what may not be true any more. `timeOf` writes times; as the
- * visitor's clock unless told.
- */
+/** The line above a song: a live DJ, a song, a station that is off the air, or a warning. */
 export interface StatusLine {
-  readonly kind: 'plain' | 'live' | 'quiet' | 'doubt'
+  readonly kind: 'plain' | 'live' | 'quiet' | 'warning'
   readonly text: string
 }
 
-export function statusLineOf(
+/** Describes the state of a station. `formatTime` formats Unix seconds; by default in the visitor's zone. */
+export function describeStatus(
   { status, reason, np, trueAtMs }: Snapshot,
-  timeOf: (unixSeconds: number) => string = seconds => timeOfDay(seconds)
+  formatTime: (unixSeconds: number) => string = formatTimeOfDay
 ): StatusLine {
   if (status === 'connecting') return { kind: 'quiet', text: 'Connecting' }
-  if (reason === 'unknown') return { kind: 'doubt', text: 'This station is not here' }
-  if (status === 'offline' || np === null) return { kind: 'doubt', text: 'No connection to the station' }
+  if (reason === 'unknown') return { kind: 'warning', text: 'No such station' }
+  if (status === 'offline' || np === null) return { kind: 'warning', text: 'No connection to the station' }
   if (status === 'stale')
-    return { kind: 'doubt', text: `No news since ${timeOf((trueAtMs ?? 0) / 1_000)}, trying again` }
+    return { kind: 'warning', text: `No news since ${formatTime((trueAtMs ?? 0) / 1_000)}, retrying` }
   if (!np.is_online) return { kind: 'quiet', text: 'Off the air' }
   if (np.live.is_live) return { kind: 'live', text: np.live.streamer_name || 'Live' }
   return { kind: 'plain', text: 'Now playing' }
 }
 
-/** What a song is called where there is one line for it. */
-export const songLine = ({ artist, title, text }: Pick<Song, 'artist' | 'title' | 'text'>) =>
+/** A song in one line. */
+export const formatSong = ({ artist, title, text }: Pick<Song, 'artist' | 'title' | 'text'>) =>
   artist !== '' && title !== '' ? `${artist} – ${title}` : text || title || artist

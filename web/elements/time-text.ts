@@ -2,30 +2,30 @@ import { html, nothing } from 'lit'
 
 import type { Progress } from '../client/interface.ts'
 
-/** A length as players write it: `3:05`, `1:02:09`. */
-export function lengthText(ms: number): string {
+const splitDuration = (ms: number) => {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
-  const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60]
-  const tail = String(rest).padStart(2, '0')
-  return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`
+  return [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60] as const
 }
 
-/** The same in words, to be heard: `3 minutes 5 seconds`. */
-export function spokenLength(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000))
-  const parts = [
-    [Math.floor(seconds / 3_600), 'hour'],
-    [Math.floor(seconds / 60) % 60, 'minute'],
-    [seconds % 60, 'second']
-  ] as const
-  const said = parts.flatMap(([count, unit]) =>
-    count === 0 ? [] : [`${count} ${unit}${count === 1 ? '' : 's'}`]
-  )
-  return said.join(' ') || '0 seconds'
+/** A duration for display: `3:05`, `1:02:09`. */
+export function formatDuration(ms: number): string {
+  const [hours, minutes, seconds] = splitDuration(ms)
+  const [paddedMinutes, paddedSeconds] = [minutes, seconds].map(each => String(each).padStart(2, '0'))
+  return hours === 0 ? `${minutes}:${paddedSeconds}` : `${hours}:${paddedMinutes}:${paddedSeconds}`
 }
 
-/** A time of day where the visitor is, in the visitor's way; with the day where it is not today's. */
-export function timeOfDay(unixSeconds: number, nowMs: number = Date.now()): string {
+/** A duration for screen readers: `3 minutes 5 seconds`. */
+export function formatSpokenDuration(ms: number): string {
+  const counts = splitDuration(ms)
+  const words = ['hour', 'minute', 'second'].flatMap((unit, index) => {
+    const count = counts[index] ?? 0
+    return count === 0 ? [] : [`${count} ${unit}${count === 1 ? '' : 's'}`]
+  })
+  return words.join(' ') || '0 seconds'
+}
+
+/** A time of day in the zone and language of the visitor, with the weekday if it is not today. */
+export function formatTimeOfDay(unixSeconds: number, nowMs: number = Date.now()): string {
   const at = new Date(unixSeconds * 1_000)
   const isToday = at.toDateString() === new Date(nowMs).toDateString()
   return at.toLocaleTimeString(undefined, {
@@ -35,22 +35,20 @@ export function timeOfDay(unixSeconds: number, nowMs: number = Date.now()): stri
   })
 }
 
-/*
- * The style is set as a property: a strict policy forbids the attribute.
- */
-
 /**
- * The bar of a song and its times; only the time where the length is not known, an empty bar where nothing
- * is.
+ * The progress bar and the times of a song. Only the elapsed time if the length is unknown, an empty bar if
+ * the progress is. The style is a property, because a strict Content-Security-Policy forbids the attribute.
  */
 export function progressView(progress: Progress | null) {
   if (progress !== null && progress.durationMs === null)
     return html`<div class="progress" part="progress">
-      <p class="times" part="times"><span>on for ${lengthText(progress.elapsedMs)}</span></p>
+      <p class="times" part="times"><span>on for ${formatDuration(progress.elapsedMs)}</span></p>
     </div>`
   const { elapsedMs = 0, durationMs } = progress ?? {}
   const fraction = durationMs ? elapsedMs / durationMs : 0
-  const text = durationMs ? `${spokenLength(elapsedMs)} of ${spokenLength(durationMs)}` : 'unknown'
+  const text = durationMs
+    ? `${formatSpokenDuration(elapsedMs)} of ${formatSpokenDuration(durationMs)}`
+    : 'unknown'
   return html`<div class="progress" part="progress">
     <div
       class="bar"
@@ -67,7 +65,7 @@ export function progressView(progress: Progress | null) {
     <p class="times" part="times" aria-hidden="true">
       ${
         durationMs
-          ? html`<span>${lengthText(elapsedMs)}</span><span>${lengthText(durationMs)}</span>`
+          ? html`<span>${formatDuration(elapsedMs)}</span><span>${formatDuration(durationMs)}</span>`
           : nothing
       }
     </p>

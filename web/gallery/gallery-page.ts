@@ -1,12 +1,12 @@
-// Shows itself.
+// Defines the elements of the page.
 // oxlint-disable-next-line import/no-unassigned-import
 import '../widget/widget.ts'
 
-const told = 'Copied'
-const toldMs = 2_000
+const copiedText = 'Copied'
+const copiedMs = 2_000
 
-/** Puts the code beside a button into the clipboard; where that is not allowed, selects it. */
-async function copy(button: HTMLButtonElement): Promise<void> {
+/** Copies the code beside a button, or selects it if the page may not use the clipboard. */
+async function copyCode(button: HTMLButtonElement): Promise<void> {
   const code = button.parentElement?.querySelector('code')
   if (!code) return
   try {
@@ -15,11 +15,11 @@ async function copy(button: HTMLButtonElement): Promise<void> {
     getSelection()?.selectAllChildren(code)
     return
   }
-  const before = button.textContent
-  if (before === told) return
-  button.textContent = told
-  setTimeout(() => (button.textContent = before), toldMs)
+  const text = button.textContent
+  if (text === copiedText) return
+  button.textContent = copiedText
+  setTimeout(() => (button.textContent = text), copiedMs)
 }
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy'))
-  button.addEventListener('click', () => void copy(button))
+  button.addEventListener('click', () => void copyCode(button))

@@ -1,58 +1,53 @@
-import { html, nothing } from 'lit'
+import { html, nothing, svg } from 'lit'
 
-import { playIcon, stopIcon, volumeIcon } from '../elements/icons.ts'
-import { isOn, type Listening } from '../elements/listening.ts'
+import { type AudioPlayer, isActive, type SoundState } from '../elements/audio-player.ts'
+import { iconView, playButtonView } from '../elements/play-button.ts'
 import type { Stream } from '../elements/streams.ts'
 
 export interface Controls {
   readonly streams: readonly Stream[]
-  readonly chosen: string
+  /** The address of the selected stream; empty for the default one. */
+  readonly selected: string
   readonly isOnline: boolean
-  readonly listening: Listening
+  readonly audio: AudioPlayer
   readonly play: () => void
-  readonly stop: () => void
-  readonly choose: (url: string) => void
-  readonly turn: (volume: number) => void
+  readonly select: (url: string) => void
 }
 
-/** What there is to listen with: a button, the streams to choose from, and how loud. */
+/** The play button, the choice of streams and the volume. */
 export function controlsView(controls: Controls) {
-  const { streams, isOnline, listening } = controls
-  const { sound } = listening
-  const isSounding = isOn(sound)
-  // What sounds can always be stopped.
-  const isUseless = !isSounding && (streams.length === 0 || !isOnline)
+  const { streams, isOnline, audio, play } = controls
+  const { sound } = audio
+  const canStart = streams.length > 0 && isOnline
+  const isUsable = isActive(sound) || canStart
   return html`<div class="controls">
-    <button
-      class="play"
-      type="button"
-      data-sound=${sound}
-      aria-label=${isSounding ? 'Stop' : 'Listen'}
-      ?disabled=${isUseless}
-      @click=${isSounding ? controls.stop : controls.play}
-    >
-      ${isSounding ? stopIcon : playIcon}
-    </button>
+    ${playButtonView({ sound, canStart, play, stop: () => audio.stop() })}
     <div class="sound">
-      <p class="sound-text" role="status">${isUseless ? '' : soundText[sound]}</p>
-      ${streams.length > 1 ? choiceView(controls) : html`<p class="stream">${streams[0]?.label ?? (isSounding ? '' : 'No stream')}</p>`}
+      <p class="sound-text" role="status">${isUsable ? soundText[sound] : ''}</p>
+      ${streams.length > 1 ? streamsView(controls) : html`<p class="stream">${streams[0]?.label ?? (isActive(sound) ? '' : 'No stream')}</p>`}
     </div>
-    ${isUseless ? nothing : volumeView(controls)}
+    ${isUsable ? volumeView(audio) : nothing}
   </div>`
 }
 
-function choiceView({ streams, chosen, choose }: Controls) {
-  const take = ({ target }: Event) => {
-    if (target instanceof HTMLSelectElement) choose(target.value)
+function streamsView({ streams, selected, select }: Controls) {
+  const change = ({ target }: Event) => {
+    if (target instanceof HTMLSelectElement) select(target.value)
   }
-  return html`<select class="streams" aria-label="Stream" @change=${take}>
-    ${streams.map(({ url, label }) => html`<option value=${url} ?selected=${url === chosen}>${label}</option>`)}
+  return html`<select class="streams" aria-label="Stream" @change=${change}>
+    ${streams.map(({ url, label }) => html`<option value=${url} ?selected=${url === selected}>${label}</option>`)}
   </select>`
 }
 
-function volumeView({ listening, turn }: Controls) {
-  const take = ({ target }: Event) => {
-    if (target instanceof HTMLInputElement) turn(target.valueAsNumber)
+const volumeIcon = iconView(
+  svg`<path d="M4 9.5v5h3.5l4.5 4V5.5l-4.5 4z" /><path d="M15.5 9a4 4 0 0 1 0 6M18 6.5a7.5 7.5 0 0 1 0 11" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" />`
+)
+
+function volumeView(audio: AudioPlayer) {
+  const change = ({ target }: Event) => {
+    if (!(target instanceof HTMLInputElement)) return
+    audio.setVolume(target.valueAsNumber)
+    saveVolume(target.value)
   }
   return html`<label class="loud"
     >${volumeIcon}
@@ -63,16 +58,37 @@ function volumeView({ listening, turn }: Controls) {
       max="1"
       step="0.05"
       aria-label="Volume"
-      .value=${String(listening.volume)}
-      @input=${take}
+      .value=${String(audio.volume)}
+      @input=${change}
     />
   </label>`
 }
 
-const soundText = {
+const soundText: Readonly<Record<SoundState, string>> = {
   silent: 'Listen',
-  starting: 'Tuning in',
+  starting: 'Connecting',
   playing: 'Listening',
-  failed: 'The stream does not answer',
+  failed: 'The stream does not respond',
   forbidden: 'Reload the page to hear this stream'
-} as const
+}
+
+const volumeKey = 'cuewire-volume'
+
+/** The volume of the last visit, from 0 to 1; 1 if it is not stored. */
+export function loadVolume(): number {
+  try {
+    const volume = Number(localStorage.getItem(volumeKey) ?? 1)
+    return volume >= 0 && volume <= 1 ? volume : 1
+  } catch {
+    // The browser blocks storage.
+    return 1
+  }
+}
+
+function saveVolume(volume: string): void {
+  try {
+    localStorage.setItem(volumeKey, volume)
+  } catch {
+    // The next visit starts at full volume.
+  }
+}

@@ -1,65 +1,63 @@
 import { html, LitElement, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
-import type { FollowOptions, NowPlaying, Snapshot } from '../client/interface.ts'
-import { artAddress } from '../elements/art-address.ts'
-import { canPlay } from '../elements/can-play.ts'
+import type { FollowOptions, NowPlaying } from '../client/interface.ts'
+import { artUrl } from '../elements/addresses.ts'
+import { isActive, openAudioPlayer } from '../elements/audio-player.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { isOn, openListening, type Sound } from '../elements/listening.ts'
-import { type StatusLine, statusLineOf } from '../elements/status-line.ts'
-import { streamsFor } from '../elements/streams.ts'
+import { describeStatus, type StatusLine } from '../elements/status-line.ts'
+import { listStreams } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
-import { controlsView } from './controls-view.ts'
-import { keepVolume, keptVolume } from './kept-volume.ts'
-import { historyView, nextView } from './past-and-next.ts'
+import { controlsView, loadVolume } from './controls-view.ts'
+import { updateMediaSession, updatePlaybackState } from './media-session.ts'
+import { historyView, nextView } from './song-lists.ts'
 
-/**
- * The player page: everything between its first and its last word. In the document itself, with the page's
- * styles.
- */
+/** The content of the player page. It has no shadow root and uses the styles of the page. */
 export class CuewirePlayer extends LitElement {
-  static override properties = { wish: { attribute: false }, chosen: { state: true } }
-  /** What to follow. Set before the element is put into a page. */
-  declare wish: FollowOptions | null
-  /** The address of the stream that the visitor chose; empty: the station's choice. */
-  declare chosen: string
+  static override properties = { options: { attribute: false }, selected: { state: true } }
+  declare options: FollowOptions | null
+  /** The address of the stream that the visitor selected; empty for the default one. */
+  declare selected: string
 
   readonly #station = followFor(
     this,
-    () => this.wish,
-    snapshot => showSession(snapshot, this.#name, this.#artOf, { play: this.#play, stop: this.#stop })
+    () => this.options,
+    snapshot =>
+      updateMediaSession(snapshot, this.#name, this.#artUrl, {
+        play: this.#play,
+        stop: () => this.#audio.stop()
+      })
   )
-  /** What was there at first sight. */
+  /** What the page was loaded with, which is not animated. */
   #first: { readonly shId: number; readonly art: string } | null = null
-  /** What the station was called last: it may be gone. */
+  /** The last name of the station, which may no longer exist. */
   #name = ''
-  /** How much history the links stand below. */
   #historyLength = 0
-  readonly #listening = openListening(new Audio(), () => {
-    showSound(this.#listening.sound)
+  readonly #audio = openAudioPlayer(new Audio(), () => {
+    updatePlaybackState(this.#audio.sound)
     this.requestUpdate()
   })
 
   constructor() {
     super()
-    this.wish = null
-    this.chosen = ''
-    this.#listening.setVolume(keptVolume())
+    this.options = null
+    this.selected = ''
+    this.#audio.setVolume(loadVolume())
   }
 
   override connectedCallback(): void {
     super.connectedCallback()
-    document.addEventListener('securitypolicyviolation', this.#learnPolicy)
+    document.addEventListener('securitypolicyviolation', this.#handleViolation)
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    document.removeEventListener('securitypolicyviolation', this.#learnPolicy)
+    document.removeEventListener('securitypolicyviolation', this.#handleViolation)
   }
 
   protected override createRenderRoot(): this {
-    // What the server wrote for the first sight is replaced.
+    // Replaces the content that the server rendered.
     this.replaceChildren()
     return this
   }
@@ -67,11 +65,13 @@ export class CuewirePlayer extends LitElement {
   protected override render() {
     const { snapshot } = this.#station
     const { np } = snapshot
-    const saying = statusLineOf(snapshot)
-    if (np !== null) {
-      this.#first ??= { shId: np.now_playing.sh_id, art: np.now_playing.song.art }
+    const status = describeStatus(snapshot)
+    const song = np?.now_playing
+    if (np !== null && song) {
+      this.#first ??= { shId: song.sh_id, art: song.song.art }
       this.#name = np.station.name
     }
+    const nowMs = this.#station.serverTimeMs()
     return html`
       <header class="masthead">
         <h1 class="station" dir="auto">${this.#name}</h1>
@@ -81,38 +81,40 @@ export class CuewirePlayer extends LitElement {
         class="now"
         data-status=${snapshot.status}
         data-air=${np?.is_online === false ? 'off' : 'on'}
-        data-song=${this.#first?.shId === np?.now_playing.sh_id ? 'first' : 'new'}
-        data-art=${this.#first?.art === np?.now_playing.song.art ? 'first' : 'new'}
+        data-song=${this.#first?.shId === song?.sh_id ? 'first' : 'new'}
+        data-art=${this.#first?.art === song?.song.art ? 'first' : 'new'}
       >
-        ${np === null ? this.#nothingView(saying) : this.#songView(np, saying)}
+        ${np === null ? this.#emptyView(status) : this.#songView(np, status)}
       </main>
       ${
         np === null
           ? nothing
-          : html`${nextView(np, this.#artOf, this.#station.serverTimeMs())}
-            ${historyView(np, this.#station.serverTimeMs())} ${this.#linksView(np)}`
+          : html`${nextView(np, this.#artUrl, nowMs)} ${historyView(np, nowMs)} ${this.#footerView(np)}`
       }
-      <p class="only-heard" role="status">${heard(saying, np)}</p>
+      <p class="only-heard" role="status">${formatAnnouncement(status, np)}</p>
     `
   }
 
+  /** A station may be renamed while its page is open. Its address changes too, so that it can be reloaded. */
   protected override updated(): void {
-    const { np } = this.#station.snapshot
-    if (np !== null) this.#followName(np)
+    const { shortcode } = this.#station.snapshot.np?.station ?? {}
+    const [, before, name = ''] = /^(.*\/public\/)([^/]+)$/.exec(location.pathname) ?? []
+    if (!shortcode || before === undefined || /^\d+$/.test(name) || name === shortcode) return
+    history.replaceState(null, '', `${before}${encodeURIComponent(shortcode)}${location.search}`)
   }
 
-  #songView(np: NowPlaying, saying: StatusLine) {
+  #songView(np: NowPlaying, status: StatusLine) {
     const { song, sh_id: shId } = np.now_playing
-    const art = this.#artOf(song.art)
-    // What belongs to one play is made anew for the next: nothing moves over the page.
+    const cover = coverView(this.#artUrl(song.art))
+    // Each play gets new elements, so that nothing moves within the page.
     return html`
-      <div class="backdrop" aria-hidden="true">${coverView(art)}</div>
-      ${coverView(art)}
+      <div class="backdrop" aria-hidden="true">${cover}</div>
+      ${cover}
       <div class="song">
         ${keyed(
           shId,
           html`<div class="song-text">
-            ${sayingView(saying)}
+            ${statusView(status)}
             <h2
               class="title"
               dir="auto"
@@ -131,126 +133,72 @@ export class CuewirePlayer extends LitElement {
     `
   }
 
-  /** Without anything to show, there may be sound to be stopped. */
-  #nothingView(saying: StatusLine) {
+  /** Without a document. A stream that plays can still be stopped. */
+  #emptyView(status: StatusLine) {
     return html`<div class="song">
-      <div class="song-text">${sayingView(saying)}</div>
-      ${isOn(this.#listening.sound) ? this.#controlsView(null) : nothing}
+      <div class="song-text">${statusView(status)}</div>
+      ${isActive(this.#audio.sound) ? this.#controlsView(null) : nothing}
     </div>`
   }
 
   #controlsView(np: NowPlaying | null) {
     return controlsView({
-      streams: np === null ? [] : streamsFor(np.station, canPlay),
-      chosen: this.chosen,
+      streams: np === null ? [] : listStreams(np.station, this.#audio.canPlay),
+      selected: this.selected,
       isOnline: np?.is_online ?? false,
-      listening: this.#listening,
+      audio: this.#audio,
       play: this.#play,
-      stop: this.#stop,
-      choose: this.#choose,
-      turn: this.#turn
+      select: url => {
+        this.selected = url
+        if (this.#audio.sound !== 'silent') this.#play()
+      }
     })
   }
 
-  /** Where the history grows they are made anew, so that nothing moves; but not under somebody's hands. */
-  #linksView(np: NowPlaying) {
-    if (!this.querySelector('.links:focus-within')) this.#historyLength = np.song_history.length
-    return keyed(this.#historyLength, this.#footerView(np))
-  }
-
-  /** A station may be renamed while its page is open: the address has to lead here still. */
-  #followName({ station: { shortcode } }: NowPlaying): void {
-    const [, before, rest = ''] = /^(.*\/public\/)([^/]+)$/.exec(location.pathname) ?? []
-    if (before === undefined || /^\d+$/.test(rest) || rest === shortcode) return
-    history.replaceState(null, '', `${before}${encodeURIComponent(shortcode)}${location.search}`)
-  }
-
-  #footerView({ station }: NowPlaying) {
-    const key = this.wish?.apiKey ? `?${new URLSearchParams({ api_key: this.wish.apiKey }).toString()}` : ''
+  /** The links are new elements when the history grows, so that nothing moves, unless one has the focus. */
+  #footerView({ station, song_history: { length } }: NowPlaying) {
+    if (!this.querySelector('.links:focus-within')) this.#historyLength = length
+    const { apiKey } = this.options ?? {}
+    const query = apiKey ? `?${new URLSearchParams({ api_key: apiKey }).toString()}` : ''
     const path = `${station.shortcode}/`
-    return html`<footer class="links">
-      <a href="${path}playlist.m3u${key}">M3U</a>
-      <a href="${path}playlist.pls${key}">PLS</a>
-      ${station.url === '' ? nothing : html`<a href=${station.url} rel="noopener">Website</a>`}
-      ${station.is_public ? html`<a href="${path}widgets">For your website</a>` : nothing}
-    </footer>`
+    return keyed(
+      this.#historyLength,
+      html`<footer class="links">
+        <a href="${path}playlist.m3u${query}">M3U</a>
+        <a href="${path}playlist.pls${query}">PLS</a>
+        ${station.url === '' ? nothing : html`<a href=${station.url} rel="noopener">Website</a>`}
+        ${station.is_public ? html`<a href="${path}widgets">For your website</a>` : nothing}
+      </footer>`
+    )
   }
 
-  readonly #artOf = (address: string) => {
+  readonly #artUrl = (address: string) => {
     const { np } = this.#station.snapshot
-    return np === null || this.wish === null ? '' : artAddress(address, this.wish, np)
+    return np === null || this.options === null ? '' : artUrl(address, this.options, np)
   }
 
   readonly #play = () => {
     const { np } = this.#station.snapshot
     if (np === null) return
-    const streams = streamsFor(np.station, canPlay)
-    const stream = streams.find(({ url }) => url === this.chosen) ?? streams[0]
-    if (stream) this.#listening.play(stream.url)
+    const streams = listStreams(np.station, this.#audio.canPlay)
+    const stream = streams.find(({ url }) => url === this.selected) ?? streams[0]
+    if (stream) this.#audio.play(stream.url)
   }
 
-  readonly #stop = () => this.#listening.stop()
-
-  readonly #turn = (volume: number) => {
-    this.#listening.setVolume(volume)
-    keepVolume(volume)
-  }
-
-  /** A page may play the streams that the station had when it was loaded. */
-  readonly #learnPolicy = ({ effectiveDirective }: SecurityPolicyViolationEvent) => {
-    if (effectiveDirective === 'media-src') this.#listening.forbid()
-  }
-
-  readonly #choose = (url: string) => {
-    this.chosen = url
-    if (this.#listening.sound !== 'silent') this.#play()
+  /** The page allows the streams that the station had when it was loaded. */
+  readonly #handleViolation = ({ effectiveDirective }: SecurityPolicyViolationEvent) => {
+    if (effectiveDirective === 'media-src') this.#audio.forbid()
   }
 }
 
-const sayingView = ({ kind, text }: StatusLine) =>
+const statusView = ({ kind, text }: StatusLine) =>
   html`<p class="eyebrow" data-kind=${kind}><span class="eyebrow-text" dir="auto">${text}</span></p>`
 
-/** What is told to those who hear the page, when it changes. */
-function heard({ kind, text }: StatusLine, np: NowPlaying | null): string {
+/** The text that screen readers announce when it changes. */
+function formatAnnouncement({ kind, text }: StatusLine, np: NowPlaying | null): string {
   const { artist, title } = np?.now_playing.song ?? { artist: '', title: '' }
-  if (kind === 'quiet' || kind === 'doubt') return text
+  if (kind === 'quiet' || kind === 'warning') return text
   return `${kind === 'live' ? `Live: ${text}. ` : ''}Now playing: ${title}${artist === '' ? '' : ` by ${artist}`}`
 }
 
 customElements.define('cuewire-player', CuewirePlayer)
-
-/**
- * Tells the system what is playing: its media keys, lock screens and title bars show it. `lastName`: what the
- * station was called, where it is gone.
- */
-function showSession(
-  { np, status }: Snapshot,
-  lastName: string,
-  artOf: (address: string) => string,
-  acts: { readonly play: () => void; readonly stop: () => void }
-): void {
-  const name = np?.station.name ?? lastName
-  document.title = np !== null && status === 'live' ? `${np.now_playing.song.text || name} · ${name}` : name
-  if (!('mediaSession' in navigator)) return
-  const { mediaSession } = navigator
-  if (np === null) {
-    // Nobody knows what the stream plays.
-    mediaSession.metadata = null
-    return
-  }
-  const { title, artist: by, album, art } = np.now_playing.song
-  const artist = by || name
-  const before = mediaSession.metadata
-  const isShown = before?.title === title && before.artist === artist && before.album === album
-  const src = artOf(art)
-  const artwork = src === '' ? [] : [{ src }]
-  if (!isShown) mediaSession.metadata = new MediaMetadata({ title, artist, album, artwork })
-  mediaSession.setActionHandler('play', acts.play)
-  mediaSession.setActionHandler('pause', acts.stop)
-  mediaSession.setActionHandler('stop', acts.stop)
-}
-
-/** Tells the system whether there is sound. */
-function showSound(sound: Sound): void {
-  if ('mediaSession' in navigator) navigator.mediaSession.playbackState = isOn(sound) ? 'playing' : 'none'
-}

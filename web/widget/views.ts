@@ -3,118 +3,38 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { NowPlaying, Progress } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
-import { playIcon, stopIcon } from '../elements/icons.ts'
-import { isOn, type Sound } from '../elements/listening.ts'
-import { type StatusLine, songLine } from '../elements/status-line.ts'
-import { progressView, timeOfDay } from '../elements/time-text.ts'
+import { type PlayButton, playButtonView } from '../elements/play-button.ts'
+import { formatSong, type StatusLine } from '../elements/status-line.ts'
+import { formatTimeOfDay, progressView } from '../elements/time-text.ts'
 
-const rowsAtMost = 3
-
-/** A small player: picture, song, sound, what comes and what was. */
-export function fullView(sight: WidgetState) {
-  const { np, saying, isDoubtful, progress, artOf } = sight
-  return html`<div
-    class="frame full ${isDoubtful ? 'doubtful' : ''}"
-    part="frame"
-    role="group"
-    aria-label=${np?.station.name ?? 'Radio'}
-  >
-    ${statusLineView(saying, np)} ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
-    ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
-    <div class="low">
-      ${playView(sight)} ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
-    </div>
-    ${np === null ? nothing : rowsView(np, sight.nowMs)}
-  </div>`
-}
-
-function playView({ np, sound, play, stop }: WidgetState) {
-  const isSounding = isOn(sound)
-  const isUseless = !isSounding && (play === null || np?.is_online !== true)
-  return html`<button
-    class="play"
-    part="play"
-    type="button"
-    data-sound=${sound}
-    aria-label=${isSounding ? 'Stop' : sound === 'failed' ? 'Listen: the stream did not answer' : 'Listen'}
-    ?disabled=${isUseless}
-    @click=${isSounding ? stop : play}
-  >
-    ${isSounding ? stopIcon : playIcon}
-  </button>`
-}
-
-/** The next song and the last ones, with the visitor's time. */
-function rowsView({ playing_next: next, song_history: history }: NowPlaying, nowMs: number) {
-  const rows = [...(next === null ? [] : [{ ...next, isNext: true }]), ...history.slice(0, rowsAtMost)]
-  if (rows.length === 0) return nothing
-  return keyed(
-    history[0]?.sh_id,
-    html`<ol class="rows" part="rows">
-      ${rows.map(
-        row =>
-          html`<li class="row" part="row">
-            <span class="soft">${'isNext' in row ? 'Next' : timeOfDay(row.played_at, nowMs)}</span>
-            <span class="line" dir="auto">${songLine(row.song)}</span>
-          </li>`
-      )}
-    </ol>`
-  )
-}
-
-/** What there is to show, in whatever size. */
+/** What the widget shows, in any size. */
 export interface WidgetState {
   readonly np: NowPlaying | null
-  readonly saying: StatusLine
-  /** It may not be true any more. */
-  readonly isDoubtful: boolean
+  readonly status: StatusLine
+  /** Whether the document may be out of date. */
+  readonly isStale: boolean
   readonly progress: Progress | null
   /** The server's clock. */
   readonly nowMs: number
-  readonly artOf: (address: string) => string
-  readonly sound: Sound
-  /** Null where there is nothing to listen to. */
-  readonly play: (() => void) | null
-  readonly stop: () => void
+  /** The address of the cover; empty if there is none to show. */
+  readonly art: string
+  readonly button: PlayButton
 }
 
-/** The station, or what has to be said instead; it leads to the player. */
-export function statusLineView({ kind, text }: StatusLine, np: NowPlaying | null) {
-  const words = kind === 'plain' && np !== null ? np.station.name : text
-  const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
-    ><span class="line" dir="auto">${words}</span>`
-  return html`<p class="saying" part="saying" data-kind=${kind}>
-    ${
-      np === null
-        ? inside
-        : html`<a class="saying" href=${np.station.public_player_url} target="_blank" rel="noopener"
-            >${inside}</a
-          >`
-    }
-  </p>`
-}
+const maxHistoryRows = 3
 
-/** What plays, in two lines. */
-export function songView({ now_playing: { song } }: NowPlaying) {
-  return html`<div class="song">
-    <p class="title line" part="title" dir="auto" title=${song.title}>${song.title || song.text}</p>
-    <p class="artist line soft" part="artist" dir="auto">${song.artist}</p>
-  </div>`
-}
-
-/** One line that leads to the player. */
-export function badgeView({ np, saying, isDoubtful }: WidgetState) {
-  const { kind, text } = saying
+/** Size `badge`: one line that links to the player. */
+export function badgeView({ np, status: { kind, text }, isStale }: WidgetState) {
   const name = np?.station.name ?? ''
-  const isSong = np !== null && !isDoubtful && np.is_online
-  const line = isSong ? songLine(np.now_playing.song) : text
+  const isSong = np !== null && !isStale && np.is_online
+  const line = isSong ? formatSong(np.now_playing.song) : text
   const label = isSong
     ? `${name}, ${kind === 'live' ? `live with ${text}` : 'now playing'}: ${line}`
     : `${name} ${line}`
-  const inside = html`<span class="lamp" part="lamp" data-kind=${kind}></span
+  const content = html`<span class="lamp" part="lamp" data-kind=${kind}></span
     ><span class="line" part="title" dir="auto">${line}</span>`
   return np === null
-    ? html`<span class="frame badge" part="frame">${inside}</span>`
+    ? html`<span class="frame badge" part="frame">${content}</span>`
     : html`<a
         class="frame badge"
         part="frame"
@@ -123,22 +43,90 @@ export function badgeView({ np, saying, isDoubtful }: WidgetState) {
         rel="noopener"
         aria-label=${label}
         title=${label}
-        >${inside}</a
+        >${content}</a
       >`
 }
 
-/** A picture, two lines and the bar; all of it leads to the player. */
-export function cardView({ np, saying, isDoubtful, progress, artOf }: WidgetState) {
+/** Size `card`: the cover, two lines and the progress bar. */
+export const cardView = (state: WidgetState) =>
+  frameView(
+    'card',
+    state,
+    html`${coverView(state.art)}
+      <div class="words">${statusView(state)} ${songView(state)} ${songProgressView(state)}</div>`
+  )
+
+/** Size `full`: a small player with the next song and the history. */
+export const fullView = (state: WidgetState) =>
+  frameView(
+    'full',
+    state,
+    html`${statusView(state)} ${coverView(state.art)} ${songView(state)}
+      <div class="low">${playButtonView(state.button)} ${songProgressView(state)}</div>
+      ${rowsView(state)}`
+  )
+
+function frameView(size: string, { np, isStale }: WidgetState, content: unknown) {
   return html`<div
-    class="frame card ${isDoubtful ? 'doubtful' : ''}"
+    class="frame ${size} ${isStale ? 'stale' : ''}"
     part="frame"
     role="group"
     aria-label=${np?.station.name ?? 'Radio'}
   >
-    ${coverView(np === null ? '' : artOf(np.now_playing.song.art))}
-    <div class="words">
-      ${statusLineView(saying, np)} ${np === null ? nothing : keyed(np.now_playing.sh_id, songView(np))}
-      ${np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing}
-    </div>
+    ${content}
   </div>`
+}
+
+/** The name of the station with a link to the player, or its status. */
+function statusView({ np, status: { kind, text } }: WidgetState) {
+  const content = html`<span class="lamp" part="lamp" data-kind=${kind}></span
+    ><span class="line" dir="auto">${kind === 'plain' && np !== null ? np.station.name : text}</span>`
+  return html`<p class="status" part="saying" data-kind=${kind}>
+    ${
+      np === null
+        ? content
+        : html`<a class="status" href=${np.station.public_player_url} target="_blank" rel="noopener"
+            >${content}</a
+          >`
+    }
+  </p>`
+}
+
+/** Title and artist. */
+function songView({ np }: WidgetState) {
+  if (np === null) return nothing
+  const { song, sh_id: shId } = np.now_playing
+  return keyed(
+    shId,
+    html`<div class="song">
+      <p class="title line" part="title" dir="auto" title=${song.title}>${song.title || song.text}</p>
+      <p class="artist line soft" part="artist" dir="auto">${song.artist}</p>
+    </div>`
+  )
+}
+
+const songProgressView = ({ np, progress }: WidgetState) =>
+  np?.is_online ? keyed(np.now_playing.sh_id, progressView(progress)) : nothing
+
+/** The next song and the history. */
+function rowsView({ np, nowMs }: WidgetState) {
+  const { playing_next: next = null, song_history: history = [] } = np ?? {}
+  const rows = history.slice(0, maxHistoryRows).map(({ played_at: playedAt, song }) => ({
+    label: formatTimeOfDay(playedAt, nowMs),
+    song
+  }))
+  if (next !== null) rows.unshift({ label: 'Next', song: next.song })
+  if (rows.length === 0) return nothing
+  return keyed(
+    history[0]?.sh_id,
+    html`<ol class="rows" part="rows">
+      ${rows.map(
+        ({ label, song }) =>
+          html`<li class="row" part="row">
+            <span class="soft">${label}</span>
+            <span class="line" dir="auto">${formatSong(song)}</span>
+          </li>`
+      )}
+    </ol>`
+  )
 }

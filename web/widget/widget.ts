@@ -1,30 +1,30 @@
-import { html, LitElement, unsafeCSS } from 'lit'
+import { LitElement, unsafeCSS } from 'lit'
 
-import type { FollowOptions, NowPlaying } from '../client/interface.ts'
-import { artAddress } from '../elements/art-address.ts'
-import { canPlay } from '../elements/can-play.ts'
+import type { FollowOptions } from '../client/interface.ts'
+import { artUrl, serverUrl } from '../elements/addresses.ts'
+import { openAudioPlayer } from '../elements/audio-player.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { openListening } from '../elements/listening.ts'
-import { serverOf } from '../elements/server-address.ts'
-import { type StatusLine, statusLineOf } from '../elements/status-line.ts'
-import { streamsFor } from '../elements/streams.ts'
+import { describeStatus } from '../elements/status-line.ts'
+import { listStreams } from '../elements/streams.ts'
 import { badgeView, cardView, fullView } from './views.ts'
 
 import styles from './widget.css' with { type: 'text' }
 
+const views: Readonly<Record<string, typeof cardView>> = { badge: badgeView, card: cardView, full: fullView }
+
 /**
- * What a station plays, for any website:
+ * Shows what a station plays, on any website:
  *
  *     <script type="module" src="https://radio.example.com/widget.js"></script>
  *     <cuewire-now-playing station="demo" size="card"></cuewire-now-playing>
  *
- * - `station`: short name or id. `server`: where Cuewire is, if not where this script is from.
- * - `size`: `badge`, `card` (unless given) or `full`.
- * - `theme`: `light`, `dark`, `auto` (as the visitor's system); else as the page around it.
- * - `api-key`: of a private station. Never in a page that others see.
+ * - `station`: short name or id. `server`: address of the server; default: where the script is from.
+ * - `size`: `badge`, `card` (default) or `full`.
+ * - `theme`: `light`, `dark` or `auto` (the visitor's system); default: the color scheme of the page.
+ * - `api-key`: for a private station. Never in a page that others see.
  *
- * Tells `cuewire-change`, with the client's snapshot as its `detail`. It asks no other server for anything,
- * but for the stream when somebody listens, and leaves nothing behind in the browser.
+ * Dispatches `cuewire-change` with the snapshot of the client as `detail`. Contacts no other server, except
+ * for the stream when it is played, and stores nothing in the browser.
  */
 export class CuewireNowPlaying extends LitElement {
   static override styles = unsafeCSS(styles)
@@ -41,17 +41,17 @@ export class CuewireNowPlaying extends LitElement {
   declare size: string
   declare theme: string
 
-  readonly #station = followFor(
+  readonly #followed = followFor(
     this,
-    () => this.#wish(),
+    () => this.#options(),
     detail => this.dispatchEvent(new CustomEvent('cuewire-change', { detail, bubbles: true, composed: true }))
   )
-  readonly #listening = openListening(new Audio(), () => this.requestUpdate())
+  readonly #audio = openAudioPlayer(new Audio(), () => this.requestUpdate())
 
   constructor() {
     super()
     this.station = ''
-    this.server = serverOf(import.meta.url).href
+    this.server = serverUrl(import.meta.url).href
     this.apiKey = ''
     this.size = 'card'
     this.theme = ''
@@ -59,46 +59,44 @@ export class CuewireNowPlaying extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.#listening.stop()
+    this.#audio.stop()
   }
 
   protected override render() {
-    const { snapshot } = this.#station
+    const { server, apiKey } = this
+    const { snapshot, progress } = this.#followed
     const { np } = snapshot
+    const [stream] = np === null ? [] : listStreams(np.station, this.#audio.canPlay)
     const view = views[this.size] ?? cardView
-    const streams = np === null ? [] : streamsFor(np.station, canPlay)
-    const [stream] = streams
-    return html`${view({
+    return view({
       np,
-      saying: this.#wish() === null ? useless(this.station) : statusLineOf(snapshot),
-      isDoubtful: snapshot.status === 'stale' || snapshot.status === 'offline',
-      progress: this.#station.progress,
-      nowMs: this.#station.serverTimeMs(),
-      artOf: address => (np === null ? '' : this.#artOf(address, np)),
-      sound: this.#listening.sound,
-      play: stream ? () => this.#listening.play(stream.url) : null,
-      stop: () => this.#listening.stop()
-    })}`
+      status: this.#options() === null ? this.#invalidStatus() : describeStatus(snapshot),
+      isStale: snapshot.status === 'stale' || snapshot.status === 'offline',
+      progress,
+      nowMs: this.#followed.serverTimeMs(),
+      art: np === null ? '' : artUrl(np.now_playing.song.art, { server, apiKey }, np),
+      button: {
+        sound: this.#audio.sound,
+        canStart: stream !== undefined && np?.is_online === true,
+        play: () => stream && this.#audio.play(stream.url),
+        stop: () => this.#audio.stop()
+      }
+    })
   }
 
-  #wish(): FollowOptions | null {
+  /** Null if the attributes are invalid. */
+  #options(): FollowOptions | null {
     const { station, server, apiKey } = this
     return station === '' || !URL.canParse(server) ? null : { station, server, apiKey }
   }
 
-  #artOf(address: string, np: NowPlaying): string {
-    return artAddress(address, { server: this.server, apiKey: this.apiKey }, np)
+  #invalidStatus() {
+    const text =
+      this.station === '' ? 'The attribute station is missing' : 'The attribute server is not a URL'
+    return { kind: 'warning', text } as const
   }
 }
 
-/** What is said where there is nothing that could be followed. */
-const useless = (station: string): StatusLine => ({
-  kind: 'doubt',
-  text: station === '' ? 'No station is named' : 'The server is not an address'
-})
-
-const views: Readonly<Record<string, typeof cardView>> = { badge: badgeView, card: cardView, full: fullView }
-
-// A page may load it twice, under two names.
+// A page may load the script twice, under two addresses.
 if (!customElements.get('cuewire-now-playing'))
   customElements.define('cuewire-now-playing', CuewireNowPlaying)

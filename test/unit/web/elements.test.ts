@@ -1,23 +1,22 @@
 import { expect, test } from 'vitest'
 
 import type { Snapshot } from '../../../web/client/interface.ts'
-import { artAddress } from '../../../web/elements/art-address.ts'
-import { serverOf } from '../../../web/elements/server-address.ts'
-import { statusLineOf } from '../../../web/elements/status-line.ts'
-import { streamsFor } from '../../../web/elements/streams.ts'
-import { lengthText, spokenLength, timeOfDay } from '../../../web/elements/time-text.ts'
+import { artUrl, serverUrl } from '../../../web/elements/addresses.ts'
+import { describeStatus } from '../../../web/elements/status-line.ts'
+import { listStreams } from '../../../web/elements/streams.ts'
+import { formatDuration, formatSpokenDuration, formatTimeOfDay } from '../../../web/elements/time-text.ts'
 import { aStation } from '../../support/builders.ts'
 import { renderDocument } from '../../support/web-client.ts'
 
-test('lengths are written as players write them, and spoken as people do', () => {
-  expect([0, 999, 65_000, 599_999, 3_729_000].map(lengthText)).toEqual([
+test('durations are formatted for display and for screen readers', () => {
+  expect([0, 999, 65_000, 599_999, 3_729_000].map(formatDuration)).toEqual([
     '0:00',
     '0:00',
     '1:05',
     '9:59',
     '1:02:09'
   ])
-  expect([0, 1_000, 61_000, 3_600_000].map(spokenLength)).toEqual([
+  expect([0, 1_000, 61_000, 3_600_000].map(formatSpokenDuration)).toEqual([
     '0 seconds',
     '1 second',
     '1 minute 1 second',
@@ -25,12 +24,12 @@ test('lengths are written as players write them, and spoken as people do', () =>
   ])
 })
 
-test('a time of another day says which', () => {
+test('a time on another day has the weekday', () => {
   const at = new Date(2026, 6, 8, 14, 3).getTime()
-  const sameDay = timeOfDay(at / 1_000, at + 60_000)
+  const sameDay = formatTimeOfDay(at / 1_000, at + 60_000)
   expect(sameDay).toMatch(/\b0?2:03|14:03/)
-  expect(timeOfDay(at / 1_000, at + 86_400_000)).toMatch(/^\w+\W+/)
-  expect(timeOfDay(at / 1_000, at + 86_400_000)).not.toBe(sameDay)
+  expect(formatTimeOfDay(at / 1_000, at + 86_400_000)).toMatch(/^\w+\W+/)
+  expect(formatTimeOfDay(at / 1_000, at + 86_400_000)).not.toBe(sameDay)
 })
 
 const np = renderDocument()
@@ -51,14 +50,14 @@ test.each([
   [{ np: live('DJ Wren') }, 'live', /^DJ Wren$/],
   [{ np: live('') }, 'live', /^Live$/],
   [{ np: renderDocument(aStation({ shown: null })) }, 'quiet', /^Off the air$/],
-  [{ status: 'stale' }, 'doubt', /^No news since .*\d.*, trying again$/],
-  [{ status: 'stale', np: live('DJ Wren') }, 'doubt', /^No news since/],
-  [{ status: 'offline', reason: 'unreachable' }, 'doubt', /^No connection/],
-  [{ status: 'offline', reason: 'unknown', np: null }, 'doubt', /^This station is not here$/]
-] as const)('what is said of %o', (parts, kind, text) => {
-  const saying = statusLineOf(snapshot(parts))
-  expect(saying.kind).toBe(kind)
-  expect(saying.text).toMatch(text)
+  [{ status: 'stale' }, 'warning', /^No news since .*\d.*, retrying$/],
+  [{ status: 'stale', np: live('DJ Wren') }, 'warning', /^No news since/],
+  [{ status: 'offline', reason: 'unreachable' }, 'warning', /^No connection/],
+  [{ status: 'offline', reason: 'unknown', np: null }, 'warning', /^No such station$/]
+] as const)('the status line of %o', (parts, kind, text) => {
+  const line = describeStatus(snapshot(parts))
+  expect(line.kind).toBe(kind)
+  expect(line.text).toMatch(text)
 })
 
 const mount = (id: number, format: string, isDefault: boolean, displayName = '') => ({
@@ -72,7 +71,7 @@ const mount = (id: number, format: string, isDefault: boolean, displayName = '')
   isDefault
 })
 
-test('streams are those that the browser plays, the station’s choice first', () => {
+test('only streams that the browser can play are listed, the default one first', () => {
   const profile = {
     mounts: [mount(1, 'opus', false), mount(2, 'mp3', true), mount(3, '', false, 'Odd')],
     remotes: [{ id: 4, name: 'North', url: 'https://north.example.net/', bitrate: 0, format: 'aac' }],
@@ -80,7 +79,7 @@ test('streams are those that the browser plays, the station’s choice first', (
   }
   const { station } = renderDocument(aStation({ profile }))
   const labels = (types: readonly string[], hlsFirst = false) =>
-    streamsFor({ ...station, hls_is_default: hlsFirst }, type => types.includes(type)).map(
+    listStreams({ ...station, hls_is_default: hlsFirst }, type => types.includes(type)).map(
       ({ label }) => label
     )
   const hls = 'application/vnd.apple.mpegurl'
@@ -95,7 +94,7 @@ test('streams are those that the browser plays, the station’s choice first', (
   expect(labels([hls], true)).toEqual(['HLS', 'Odd'])
 })
 
-test('streams that are called alike are told apart by where they are', () => {
+test('streams with the same label are distinguished by their path or host', () => {
   const remote = { name: 'North', bitrate: 0, format: '' }
   const profile = {
     mounts: [mount(1, 'mp3', true), mount(2, 'mp3', false), mount(3, 'opus', false)],
@@ -105,7 +104,7 @@ test('streams that are called alike are told apart by where they are', () => {
     ]
   }
   const { station } = renderDocument(aStation({ profile }))
-  expect(streamsFor(station, () => true).map(({ label }) => label)).toEqual([
+  expect(listStreams(station, () => true).map(({ label }) => label)).toEqual([
     'MP3, 128 kbit/s (/1)',
     'MP3, 128 kbit/s (/2)',
     'OPUS, 128 kbit/s',
@@ -114,9 +113,9 @@ test('streams that are called alike are told apart by where they are', () => {
   ])
 })
 
-test('pictures come from the Cuewire server only, with the key where one is needed', () => {
+test('covers are loaded from the Cuewire server only, with a key if they need one', () => {
   const art = (address: string, apiKey = '') =>
-    artAddress(address, { server: 'http://10.0.0.1:8080/', apiKey }, np)
+    artUrl(address, { server: 'http://10.0.0.1:8080/', apiKey }, np)
   expect(art('https://radio.example.com/static/a.jpg')).toBe('https://radio.example.com/static/a.jpg')
   expect(art('http://10.0.0.1:8080/api/station/demo/art/a.jpg?x=1', 'k:v')).toBe(
     'http://10.0.0.1:8080/api/station/demo/art/a.jpg?x=1&api_key=k%3Av'
@@ -132,9 +131,9 @@ test('pictures come from the Cuewire server only, with the key where one is need
     expect(art(other, 'k:v')).toBe('')
 })
 
-test('the server is where a file came from, also behind a path', () => {
-  expect(serverOf('https://radio.example.com/widget.js').href).toBe('https://radio.example.com/')
-  expect(serverOf('https://example.com/radio/assets/player-A7KLSN7G.js?x').href).toBe(
+test('the server address follows from the address of a file, with a path in front of it', () => {
+  expect(serverUrl('https://radio.example.com/widget.js').href).toBe('https://radio.example.com/')
+  expect(serverUrl('https://example.com/radio/assets/player-A7KLSN7G.js?x').href).toBe(
     'https://example.com/radio/'
   )
 })

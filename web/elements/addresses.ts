@@ -1,14 +1,20 @@
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 
-/** Where stations' own pictures are. The built-in one is for everybody. */
+/** The address of the server that sent a file of a page, including a path in front of it. */
+export function serverUrl(file: string): URL {
+  const url = new URL('.', file)
+  url.pathname = url.pathname.replace(/assets\/$/, '')
+  return url
+}
+
+/** Covers of stations, which need a key if the station is private. The default cover is public. */
 const stationArt = '/api/station/'
 
 /**
- * The address of a picture, as an element may ask for it: nothing but what is on the Cuewire server, under
- * whichever of its names, and with the key that the pictures of a private station need. Empty for anything
- * else.
+ * The address of a cover, with the key of a private station. Returns an empty text for addresses of other
+ * servers, which elements do not contact.
  */
-export function artAddress(
+export function artUrl(
   address: string,
   { server, apiKey }: Pick<FollowOptions, 'server' | 'apiKey'>,
   { station }: Pick<NowPlaying, 'station'>

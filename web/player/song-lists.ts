@@ -1,14 +1,14 @@
 import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
-import type { NowPlaying, Play } from '../client/interface.ts'
+import type { NowPlaying } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
-import { timeOfDay } from '../elements/time-text.ts'
+import { formatTimeOfDay } from '../elements/time-text.ts'
 
-/** What comes next, and when. */
+/** The next song with its time. */
 export function nextView(
   { playing_next: next }: NowPlaying,
-  artOf: (address: string) => string,
+  artUrl: (address: string) => string,
   nowMs: number
 ) {
   return html`<section class="next" aria-labelledby="next">
@@ -19,11 +19,11 @@ export function nextView(
         : keyed(
             `${next.cued_at} ${next.song.id}`,
             html`<div class="next-song">
-              ${coverView(artOf(next.song.art))}
+              ${coverView(artUrl(next.song.art))}
               <div>
                 <p class="row-title" dir="auto">${next.song.title || next.song.text}</p>
                 <p class="row-artist" dir="auto">${next.song.artist}</p>
-                ${requestView(next)}
+                ${next.is_request ? html`<p class="row-note">Requested by a listener</p>` : nothing}
               </div>
               <p class="row-time">${timeView(next.played_at, nowMs)}</p>
             </div>`
@@ -32,7 +32,7 @@ export function nextView(
   </section>`
 }
 
-/** What was played, newest first. */
+/** The songs before the current one, newest first. */
 export function historyView({ song_history: history }: NowPlaying, nowMs: number) {
   return html`<section class="history" aria-labelledby="history">
     <h2 class="heading" id="history">Earlier</h2>
@@ -43,11 +43,11 @@ export function historyView({ song_history: history }: NowPlaying, nowMs: number
             history[0]?.sh_id,
             html`<ol class="rows">
               ${history.map(
-                play =>
+                ({ played_at: playedAt, song }) =>
                   html`<li class="row">
-                    <p class="row-time">${timeView(play.played_at, nowMs)}</p>
-                    <p class="row-title" dir="auto">${play.song.title || play.song.text}</p>
-                    <p class="row-artist" dir="auto">${play.song.artist}</p>
+                    <p class="row-time">${timeView(playedAt, nowMs)}</p>
+                    <p class="row-title" dir="auto">${song.title || song.text}</p>
+                    <p class="row-artist" dir="auto">${song.artist}</p>
                   </li>`
               )}
             </ol>`
@@ -57,7 +57,4 @@ export function historyView({ song_history: history }: NowPlaying, nowMs: number
 }
 
 const timeView = (seconds: number, nowMs: number) =>
-  html`<time datetime=${new Date(seconds * 1_000).toISOString()}>${timeOfDay(seconds, nowMs)}</time>`
-
-const requestView = ({ is_request: isRequest }: Pick<Play, 'is_request'>) =>
-  isRequest ? html`<p class="row-note">Requested by a listener</p>` : nothing
+  html`<time datetime=${new Date(seconds * 1_000).toISOString()}>${formatTimeOfDay(seconds, nowMs)}</time>`

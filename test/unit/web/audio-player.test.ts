@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import { type AudioOutput, openAudioPlayer } from '../../../web/elements/audio-player.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** A player of a fake audio element, in which a new stream rejects the promise of the previous one. */
+function openTestPlayer() {
+  const events = new EventTarget()
+  const started: string[] = []
+  let abort = () => {}
+  const output: AudioOutput = {
+    src: '',
+    volume: 1,
+    play: async () => {
+      abort()
+      started.push(output.src)
+      return new Promise((_, reject) => {
+        abort = () => reject(new Error('aborted'))
+      })
+    },
+    pause: () => {},
+    load: () => abort(),
+    removeAttribute: () => (output.src = ''),
+    canPlayType: () => '',
+    addEventListener: (type, listener) => events.addEventListener(type, listener)
+  }
+  const dispatch = (type: string) => events.dispatchEvent(new Event(type))
+  return { player: openAudioPlayer(output, () => {}), output, started, dispatch }
+}
+
+test('a stream that replaces one that is connecting is started once', async () => {
+  const { player, started, dispatch } = openTestPlayer()
+  player.play('one')
+  player.play('two')
+  await vi.advanceTimersByTimeAsync(1_000)
+  dispatch('playing')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([started, player.sound]).toEqual([['one', 'two'], 'playing'])
+})
+
+test('a stream that fails is retried with growing backoff, and then fails permanently', async () => {
+  const { player, output, started, dispatch } = openTestPlayer()
+  player.play('one')
+  for (const pauseMs of [1_000, 2_000, 4_000]) {
+    const before = started.length
+    dispatch('error')
+    await vi.advanceTimersByTimeAsync(pauseMs - 1)
+    expect([started.length, player.sound]).toEqual([before, 'starting'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(started.length).toBe(before + 1)
+  }
+  dispatch('error')
+  expect([player.sound, output.src]).toEqual(['failed', ''])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(started.length).toBe(4)
+})
+
+test('a stream that is silent fails, at its start and later', async () => {
+  const { player, started, dispatch } = openTestPlayer()
+  player.play('one')
+  await vi.advanceTimersByTimeAsync(14_999 + 1_000)
+  expect(started.length).toBe(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(started.length).toBe(2)
+  dispatch('playing')
+  await vi.advanceTimersByTimeAsync(60_000)
+  dispatch('waiting')
+  expect([started.length, player.sound]).toEqual([2, 'starting'])
+  await vi.advanceTimersByTimeAsync(16_000)
+  expect(started.length).toBe(3)
+  // From here on it stays silent, and has the same retries.
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect([started.length, player.sound]).toEqual([5, 'failed'])
+})
+
+test('a stream that plays only briefly each time is not retried forever', async () => {
+  const { player, started, dispatch } = openTestPlayer()
+  player.play('one')
+  for (let round = 0; round < 10; round++) {
+    dispatch('playing')
+    dispatch('ended')
+    await vi.advanceTimersByTimeAsync(5_000)
+  }
+  expect([started.length, player.sound]).toEqual([4, 'failed'])
+})
+
+test('a stream that was stopped or blocked is not retried', async () => {
+  const { player, started, dispatch } = openTestPlayer()
+  for (const [end, sound] of [
+    [() => player.stop(), 'silent'],
+    [() => player.forbid(), 'forbidden']
+  ] as const) {
+    player.play('one')
+    const before = started.length
+    dispatch('error')
+    end()
+    for (const event of ['error', 'waiting', 'ended', 'playing']) dispatch(event)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([player.sound, started.length]).toEqual([sound, before])
+  }
+  player.stop()
+  player.forbid()
+  expect(player.sound).toBe('silent')
+})
