@@ -1,34 +1,33 @@
 import { ApiError } from '../runtime/errors.ts'
-import { elementCode, frameCode } from './embed.ts'
-import { html, type Html, pageHeaders, showPage } from './page.ts'
-import { type Shown, stationPage, streamsOf } from './station-page.ts'
-import type { WebFiles } from './web-files.ts'
+import { html, type Html, renderPage } from './page.ts'
+import { type StationPage, stationRoute } from './station-page.ts'
+import type { GetWebFiles } from './web-files.ts'
+import { renderFrameCode, renderWidgetCode, type WidgetSize } from './widget-code.ts'
 
-/** All variants of the widget for a station, each with the code to copy. */
-export const galleryRoute = (files: () => Promise<WebFiles>) =>
-  stationPage('/widgets', files, shown => {
-    const { station, baseUrl, apiKey } = shown
-    // Code with a key in it is for nobody's website.
-    if (apiKey !== '') throw new ApiError('not-found')
-    const page = {
+/** The variants of the widget for a station, each with the code to copy. */
+export const galleryRoute = (getFiles: GetWebFiles) =>
+  stationRoute('/widgets', getFiles, page => {
+    const { station, isPrivate } = page
+    // Code with a key must not be put on websites.
+    if (isPrivate) throw new ApiError('not-found')
+    return renderPage({
+      ...page,
       title: `${station.name} on your website`,
-      root: '../..' as const,
       styles: 'gallery-style.css',
       scripts: ['gallery.js'],
+      hasFrames: true,
       body: html`<main class="gallery">
         <header class="gallery-head">
           <p dir="auto"><a href="../${station.shortcode}">${station.name}</a></p>
           <h1>On your website</h1>
           <p class="lead">
-            One line shows what is playing, as it changes. No cookies, nothing from anybody else, and it takes
-            the typeface of the page around it.
+            One line of code shows what is playing, in real time. No cookies, no third parties, and the font
+            of your page.
           </p>
         </header>
-        ${variantsOf(shown).map(showVariant)}
+        ${listVariants(page).map(renderVariant)}
       </main>`
-    }
-    const streams = streamsOf(shown)
-    return showPage(page, shown.files, pageHeaders({ baseUrl, streams, hasFrames: true, isPrivate: false }))
+    })
   })
 
 interface Variant {
@@ -36,44 +35,45 @@ interface Variant {
   readonly about: string
   readonly code: string
   readonly preview: Html
-  /** A darker ground below it. */
   readonly isOnDark?: boolean
 }
 
-function variantsOf({ station, baseUrl }: Shown): readonly Variant[] {
+function listVariants({ station, baseUrl }: StationPage): readonly Variant[] {
   const { shortcode: name } = station
-  const code = (attributes: Readonly<Record<string, string>>) => elementCode(baseUrl, name, attributes)
+  const widget = (size: WidgetSize) => ({
+    code: renderWidgetCode(baseUrl, name, { size }),
+    preview: html`<cuewire-now-playing station="${name}" size="${size}"></cuewire-now-playing>`
+  })
   return [
-    {
-      name: 'Badge',
-      about: 'One line, among words.',
-      code: code({ size: 'badge' }),
-      preview: html`<cuewire-now-playing station="${name}" size="badge"></cuewire-now-playing>`
-    },
-    {
-      name: 'Card',
-      about: 'The cover, the song, how far it is.',
-      code: code({ size: 'card' }),
-      preview: html`<cuewire-now-playing station="${name}" size="card"></cuewire-now-playing>`
-    },
+    { name: 'Badge', about: 'One line, within text.', ...widget('badge') },
+    { name: 'Card', about: 'The cover, the song and its progress.', ...widget('card') },
     {
       name: 'Card, dark',
-      about: 'Without a theme it is as light or dark as the page; auto follows the visitor.',
-      code: code({ size: 'card', theme: 'dark' }),
+      about: 'Without a theme, it uses the color scheme of the page; auto uses that of the visitor.',
+      code: renderWidgetCode(baseUrl, name, { size: 'card', theme: 'dark' }),
       preview: html`<cuewire-now-playing station="${name}" size="card" theme="dark"></cuewire-now-playing>`,
       isOnDark: true
     },
+    { name: 'Full', about: 'A small player with the next song and the history.', ...widget('full') },
     {
-      name: 'Full',
-      about: 'A small player, with what comes next and what was before.',
-      code: code({ size: 'full' }),
-      preview: html`<cuewire-now-playing station="${name}" size="full"></cuewire-now-playing>`
+      name: 'In your colors',
+      about:
+        'Custom properties set colors, corners, font and width. Parts (frame, title, artist, art, bar, play) allow any style.',
+      code: `${customStyle}\n${widget('card').code}`,
+      preview: html`<cuewire-now-playing class="colored" station="${name}" size="card"></cuewire-now-playing>`
     },
     {
-      name: 'In your colours',
+      name: 'Frame',
       about:
-        'Custom properties set colours, corners, type and width; parts (frame, title, artist, art, bar, play) the rest.',
-      code: `<style>
+        'For websites that allow no scripts. Websites with oEmbed create it from the address of the player.',
+      code: renderFrameCode(station, 'card', 384),
+      preview: html`<iframe src="embed?size=card" width="384" height="100" title="${station.name}"></iframe>`
+    }
+  ]
+}
+
+/** The same as `.colored` in `web/gallery/gallery.css`. */
+const customStyle = `<style>
   cuewire-now-playing {
     --cuewire-background: #17363c;
     --cuewire-text: #f6e7cd;
@@ -85,25 +85,9 @@ function variantsOf({ station, baseUrl }: Shown): readonly Variant[] {
   cuewire-now-playing::part(title) {
     font-style: italic;
   }
-</style>
-${code({ size: 'card' })}`,
-      preview: html`<cuewire-now-playing
-        class="coloured"
-        station="${name}"
-        size="card"
-      ></cuewire-now-playing>`
-    },
-    {
-      name: 'Frame',
-      about:
-        'For websites that allow no scripts. Sites that know oEmbed make it from the address of the player.',
-      code: frameCode(station, { size: 'card', width: 384 }),
-      preview: html`<iframe src="embed?size=card" width="384" height="100" title="${station.name}"></iframe>`
-    }
-  ]
-}
+</style>`
 
-const showVariant = ({ name, about, code, preview, isOnDark }: Variant) =>
+const renderVariant = ({ name, about, code, preview, isOnDark }: Variant) =>
   html`<section class="variant">
     <div class="variant-words">
       <h2>${name}</h2>

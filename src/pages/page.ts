@@ -1,41 +1,58 @@
-import type { Reply } from '../api/core/route.ts'
+import type { Reply, Route } from '../api/core/route.ts'
+import type { ApiServices } from '../api/core/services.ts'
 import { hasPlainHost, parsedUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
 import type { WebFiles } from './web-files.ts'
 
-/**
- * A page. `root` leads from its address to the root of the server, so that a path in front of it does no
- * harm.
- */
-export interface Page {
+/** A public GET route. */
+export const pageRoute = (path: string, handle: Route<ApiServices>['handle']): Route<ApiServices> => ({
+  method: 'GET',
+  path,
+  access: 'public',
+  handle
+})
+
+export interface Page extends PageAccess {
+  readonly files: WebFiles
   readonly title: string
+  /** The relative path to the root of the server, which works behind a proxy that adds a path. */
   readonly root: '.' | '..' | '../..'
-  /** Names of a style sheet and scripts of `web/`, `player.css`. */
+  /** The style sheet and the scripts by their names in `webEntries` of `scripts/build.mjs`: `player.js`. */
   readonly styles: string
   readonly scripts?: readonly string[]
   readonly head?: Html
   readonly body: Html
 }
 
-/** Writes a page as an answer. */
-export function showPage(
-  page: Page,
-  files: WebFiles,
-  headers: NonNullable<Reply['headers']>,
-  status = 200
-): Reply {
-  const body = Buffer.from(renderPage(page, files))
+/** What a page may load beside files of its own server. */
+interface PageAccess {
+  readonly baseUrl: string
+  /** Addresses of streams that it may play. */
+  readonly streams?: readonly string[]
+  /** Whether it contains frames of its own server. */
+  readonly hasFrames?: boolean
+  /** Whether other websites may show it in a frame. */
+  readonly isFramed?: boolean
+  /** Whether it shows images that its script has loaded with a key. */
+  readonly hasBlobImages?: boolean
+  readonly isPrivate: boolean
+}
+
+/** Renders a page as a response. */
+export function renderPage(page: Page, status = 200): Reply {
+  const headers = pageHeaders(page)
+  const body = Buffer.from(renderDocument(page).html)
   if (status !== 200) return { status, headers, body }
-  // It tells the time, so that it is another one each time.
+  // No entity tag: the page contains the time, so that each response differs.
   const document = { body, etag: '', position: null }
   return { headers, document: () => document }
 }
 
 const font = 'figtree-latin-wght-normal.woff2'
 
-function renderPage({ title, root, styles, scripts = [], head, body }: Page, files: WebFiles): string {
-  const path = (name: string) => `${root}/assets/${files.named(name).name}`
-  const page = html`<!doctype html>
+function renderDocument({ files, title, root, styles, scripts = [], head, body }: Page): Html {
+  const path = (name: string) => `${root}/assets/${files.get(name).name}`
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -52,42 +69,21 @@ function renderPage({ title, root, styles, scripts = [], head, body }: Page, fil
         ${body}
       </body>
     </html> `
-  return page.html
 }
 
-/** What a page may do beside loading files of its own server and talking to it. */
-interface Freedoms {
-  readonly baseUrl: string
-  /** Addresses of streams. */
-  readonly streams?: readonly string[]
-  /** Whether it shows frames of its own server. */
-  readonly hasFrames?: boolean
-  /** Whether other websites may show it in a frame. */
-  readonly isFramed?: boolean
-  /** Whether it shows pictures that it was sent with a key. */
-  readonly hasMadePictures?: boolean
-  readonly isPrivate: boolean
-}
-
-/** The headers of a page. Nothing inline is executed, and nothing foreign is loaded but the streams. */
-export function pageHeaders({
-  baseUrl,
-  streams = [],
-  hasFrames = false,
-  isFramed = false,
-  hasMadePictures = false,
-  isPrivate
-}: Freedoms): NonNullable<Reply['headers']> {
-  // Pages are also opened under other names than BASE_URL, which all links begin with.
+/** The headers of a page. Its policy forbids inline code, and other servers except for the streams. */
+export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
+  const { baseUrl, streams = [], hasFrames, isFramed, hasBlobImages, isPrivate } = page
+  // Links start with BASE_URL, but a page can be opened under another name of the server.
   const { origin } = new URL(baseUrl)
-  const sounds = new Set([origin, ...streams.flatMap(originOf)])
+  const media = new Set([origin, ...streams.flatMap(toOrigins)])
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    `img-src 'self' ${origin}${hasMadePictures ? ' blob:' : ''}`,
-    `media-src 'self' ${[...sounds].join(' ')}`,
+    `img-src 'self' ${origin}${hasBlobImages ? ' blob:' : ''}`,
+    `media-src 'self' ${[...media].join(' ')}`,
     `connect-src 'self' ${origin} ${origin.replace(/^http/, 'ws')}`,
     ...(hasFrames ? [`frame-src 'self' ${origin}`] : []),
     "base-uri 'none'",
@@ -100,55 +96,52 @@ export function pageHeaders({
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': isPrivate ? 'private, no-store' : 'no-cache',
     'Content-Security-Policy': policy,
-    // The address of a private page has a key in it.
+    // The address of a private page contains a key.
     'Referrer-Policy': 'no-referrer'
   }
 }
 
-/** The origin of an address, as an element of a policy; none of what is no address of the web. */
-function originOf(address: string): string[] {
+/** The origin of an address for a policy; empty unless it is a valid HTTP address. */
+function toOrigins(address: string): string[] {
   const url = parsedUrl(address)
   return url && hasPlainHost(url) && ['http:', 'https:'].includes(url.protocol) ? [url.origin] : []
 }
 
-/** Text that is HTML already. */
+/** Text that is HTML. */
 export interface Html {
   readonly html: string
 }
 
-/** What may stand in a template: text is escaped, HTML is not, null is left out. */
-type Shown = string | number | Html | readonly Html[] | null
+type HtmlValue = string | number | Html | readonly Html[] | null
 
-/**
- * Writes HTML; whatever is put in is text, in elements and in quoted attributes, unless it is HTML itself.
- */
-export function html(texts: TemplateStringsArray, ...values: readonly Shown[]): Html {
-  return { html: String.raw({ raw: texts }, ...values.map(render)) }
+/** Renders HTML. Values are escaped for elements and quoted attributes, unless they are HTML. Null is empty. */
+export function html(texts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return { html: String.raw({ raw: texts }, ...values.map(renderValue)) }
 }
 
-function render(value: Shown): string {
+function renderValue(value: HtmlValue): string {
   if (value === null) return ''
   if (typeof value === 'string') return escapeHtml(value)
   if (typeof value === 'number') return String(value)
   return 'html' in value ? value.html : value.map(each => each.html).join('')
 }
 
-/** Data for a script, as an element that nothing executes. Its text cannot end the element. */
+/** JSON for a script, in an element that is not executed. The data cannot close the element. */
 export function dataElement(id: string, json: string): Html {
-  const inside: Html = { html: json.replaceAll('<', '\\u003c') }
+  const content: Html = { html: json.replaceAll('<', '\\u003c') }
   return html`<script type="application/json" id="${id}">
-    ${inside}
+    ${content}
   </script>`
 }
 
 /**
- * Sends elsewhere. Places are relative: there may be a path in front of the server, and it is known under
- * other names than `BASE_URL`.
+ * Redirects to a relative address, because a proxy may add a path, and the server may have other names than
+ * `BASE_URL`.
  */
-export const sendTo = (place: string, query: URLSearchParams): Reply => ({
+export const redirect = (location: string, query: URLSearchParams): Reply => ({
   status: 302,
   headers: {
-    Location: query.size === 0 ? place : `${place}?${query.toString()}`,
+    Location: query.size === 0 ? location : `${location}?${query.toString()}`,
     'Cache-Control': 'no-store'
   }
 })

@@ -1,37 +1,34 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
-import { dataElement, html, type Html, pageHeaders, showPage } from './page.ts'
-import { keyQuery, type Shown, stationPage, streamsOf } from './station-page.ts'
-import type { WebFiles } from './web-files.ts'
+import { dataElement, html, type Html, renderPage } from './page.ts'
+import { keyQuery, type StationPage, stationRoute } from './station-page.ts'
+import type { GetWebFiles } from './web-files.ts'
 
-/** The player page: what a station plays, and its sound. */
-export const playerRoute = (files: () => Promise<WebFiles>) =>
-  stationPage('', files, shown => {
-    const { state, station, files: made, baseUrl, apiKey } = shown
-    const page = {
-      title: `${renderLine(state)} · ${station.name}`,
-      root: '..' as const,
+/** The player page of a station. */
+export const playerRoute = (getFiles: GetWebFiles) =>
+  stationRoute('', getFiles, page =>
+    renderPage({
+      ...page,
+      title: `${renderLine(page.state)} · ${page.station.name}`,
       styles: 'player-style.css',
       scripts: ['player.js'],
-      head: html`${cards(shown)} ${dataElement('shown', knownJson(shown))}`,
-      body: html`<cuewire-player>${firstSight(shown)}</cuewire-player>`
-    }
-    const isPrivate = apiKey !== ''
-    return showPage(page, made, pageHeaders({ baseUrl, streams: streamsOf(shown), isPrivate }))
-  })
+      head: html`${renderMetadata(page)} ${dataElement('shown', renderKnown(page))}`,
+      body: html`<cuewire-player>${renderPlayer(page)}</cuewire-player>`
+    })
+  )
 
-/** What the page begins with, so that it is true before anything is asked for. */
-function knownJson({ state, document }: Shown): string {
+/** The document with which the client starts: `Known` of `web/client/interface.ts` and the id of the station. */
+function renderKnown({ state, document }: StationPage): string {
   const { epoch, offset } = state
   const position = document.position ?? { epoch, offset }
   const rest = JSON.stringify({ ...position, timeMs: engineTimeMs(), station: state.stationId })
   return `{"np":${Buffer.from(document.body).toString()},${rest.slice(1)}`
 }
 
-/** What others show who link to this page: Open Graph, and where oEmbed is to be had. */
-function cards({ state, station, baseUrl, apiKey }: Shown): Html {
-  if (apiKey !== '') return html`<meta name="robots" content="noindex" />`
+/** Metadata for link previews: Open Graph and the address of the oEmbed endpoint. */
+function renderMetadata({ state, station, baseUrl, isPrivate }: StationPage): Html {
+  if (isPrivate) return html`<meta name="robots" content="noindex" />`
   const url = station.public_player_url
   const line = renderLine(state)
   const about = [line === station.name ? '' : `Now playing: ${line}`, station.description]
@@ -43,7 +40,7 @@ function cards({ state, station, baseUrl, apiKey }: Shown): Html {
     'og:description': about.filter(text => text !== '').join('. '),
     'og:url': url,
     'og:image': shownArtUrl(state, baseUrl),
-    'og:image:alt': 'The cover of what is playing',
+    'og:image:alt': 'The cover of the current song',
     'og:audio': station.listen_url
   }
   const metas = Object.entries(properties).flatMap(([name, content]) =>
@@ -56,13 +53,11 @@ function cards({ state, station, baseUrl, apiKey }: Shown): Html {
     ${metas}`
 }
 
-/**
- * What is seen before the script runs, and without it: the same as its first picture, as far as that goes.
- */
-function firstSight(shown: Shown): Html {
-  const { state, station, baseUrl } = shown
+/** What the page shows before its script runs, and without scripts. The script renders the same. */
+function renderPlayer(page: StationPage): Html {
+  const { state, station, baseUrl } = page
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }
-  const query = keyQuery(shown)
+  const query = keyQuery(page)
   const cover = shownArtUrl(state, baseUrl)
   return html`<header class="masthead">
       <h1 class="station" dir="auto">${station.name}</h1>
@@ -73,7 +68,7 @@ function firstSight(shown: Shown): Html {
         <img alt="" src="${cover.startsWith(`${baseUrl}/api/station/`) ? cover + query : cover}" />
       </div>
       <div class="song">
-        ${eyebrow(state)}
+        ${renderStatus(state)}
         <h2 class="title" dir="auto">${title || state.profile.offlineText}</h2>
         <p class="artist" dir="auto">${artist}</p>
         <p class="album" dir="auto">${album}</p>
@@ -84,12 +79,12 @@ function firstSight(shown: Shown): Html {
     </main>`
 }
 
-/** What is said above the song: see `web/elements/status-line.ts`. */
-function eyebrow(state: StationState): Html {
-  if (!isOnline(state)) return saying('quiet', 'Off the air')
-  if (state.live === null) return saying('plain', 'Now playing')
-  return saying('live', state.live.streamerName || 'Live')
+/** The status line, with the texts of `web/elements/status-line.ts`. */
+function renderStatus(state: StationState): Html {
+  const [kind, text] = !isOnline(state)
+    ? ['quiet', 'Off the air']
+    : state.live === null
+      ? ['plain', 'Now playing']
+      : ['live', state.live.streamerName || 'Live']
+  return html`<p class="eyebrow" data-kind="${kind}"><span class="eyebrow-text" dir="auto">${text}</span></p>`
 }
-
-const saying = (kind: string, text: string) =>
-  html`<p class="eyebrow" data-kind="${kind}"><span class="eyebrow-text" dir="auto">${text}</span></p>`

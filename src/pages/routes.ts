@@ -1,24 +1,69 @@
-import type { Route } from '../api/core/route.ts'
+import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
+import { ApiError } from '../runtime/errors.ts'
 import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
-import { pageFileRoutes, strayRoutes } from './files.ts'
 import { galleryRoute } from './gallery.ts'
+import { pageRoute, redirect } from './page.ts'
 import { playerRoute } from './player.ts'
-import { streamsRoutes } from './station-page.ts'
-import { openWebFiles } from './web-files.ts'
+import { renderMissing, streamPlaylistRoute } from './station-page.ts'
+import { type GetWebFiles, openWebFiles, type WebFile } from './web-files.ts'
 
-/** The pages for people, and what they load. */
+/** The pages, and the files that they and other websites load. */
 export function openPages(): readonly Route<ApiServices>[] {
-  const files = openWebFiles()
+  const getFiles = openWebFiles()
   return [
-    ...pageFileRoutes(files),
-    dashboardRoute(files),
-    playerRoute(files),
-    embedRoute(files),
-    galleryRoute(files),
-    ...streamsRoutes(files),
-    ...strayRoutes(files),
+    assetRoute(getFiles),
+    ...['widget.js', 'client.js', 'client.d.ts'].map(name => fileRoute(name, getFiles)),
+    // Browsers request this icon for everything that is not a page.
+    fileRoute('icon.svg', getFiles, '/favicon.ico'),
+    dashboardRoute(getFiles),
+    playerRoute(getFiles),
+    embedRoute(getFiles),
+    galleryRoute(getFiles),
+    streamPlaylistRoute('pls', getFiles),
+    streamPlaylistRoute('m3u', getFiles),
+    ...correctionRoutes(getFiles),
     oembedRoute
   ]
 }
+
+const fileReply = (file: WebFile, cacheControl: string): Reply => ({
+  headers: {
+    'Content-Type': file.contentType,
+    'Cache-Control': cacheControl,
+    // Other websites load the widget.
+    'Cross-Origin-Resource-Policy': 'cross-origin'
+  },
+  document: () => file
+})
+
+/**
+ * Files whose names contain a hash of their content. During an upgrade a server may be asked for a file of
+ * another version. It sends its own, which must not be cached.
+ */
+const assetRoute = (getFiles: GetWebFiles) =>
+  pageRoute('/assets/:file', async ({ params: { file: name = '' } }) => {
+    const file = (await getFiles()).findHashed(name)
+    if (file === undefined) throw new ApiError('not-found')
+    return fileReply(file, file.name === name ? 'public, max-age=31536000, immutable' : 'no-cache')
+  })
+
+/** A file with a stable name. Other websites get a new version within minutes. */
+const fileRoute = (name: string, getFiles: GetWebFiles, path = `/${name}`) =>
+  pageRoute(path, async () =>
+    fileReply((await getFiles()).get(name), 'public, max-age=300, stale-while-revalidate=86400')
+  )
+
+/** Redirects from addresses with a slash too many or a missing part, and the answer for unknown pages. */
+const correctionRoutes = (getFiles: GetWebFiles): readonly Route<ApiServices>[] => [
+  pageRoute('/public', ({ query }) => redirect('./', query)),
+  pageRoute('/public/', ({ query }) => redirect('../', query)),
+  pageRoute('/public/:station_id/', ({ params, query }) => redirect(toParent(params['station_id']), query)),
+  pageRoute('/public/:station_id/:page/', ({ params, query }) => redirect(toParent(params['page']), query)),
+  pageRoute('/public/:station_id/:page', async (_, { config: { BASE_URL: baseUrl } }) =>
+    renderMissing(await getFiles(), baseUrl, '../..')
+  )
+]
+
+const toParent = (name = '') => `../${encodeURIComponent(name)}`

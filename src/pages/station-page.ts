@@ -6,65 +6,65 @@ import { type PlaylistFormat, playlistTypes, renderPlaylist } from '../songs/pla
 import type { CachedResponse } from '../station/document.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
-import { html, pageHeaders, sendTo, showPage } from './page.ts'
-import type { WebFiles } from './web-files.ts'
+import { html, type Page, pageRoute, redirect, renderPage } from './page.ts'
+import type { GetWebFiles, WebFiles } from './web-files.ts'
 
-/** What a page about a station is made of. */
-export interface Shown {
+/** The data of a page about a station, including the parts of `Page` that follow from the station. */
+export interface StationPage extends Pick<Page, 'files' | 'baseUrl' | 'isPrivate'> {
   readonly state: StationState
-  /** The summary that every now-playing document carries. */
   readonly station: ReturnType<typeof renderStation>
-  /** The now-playing document as it is pushed, at this second. */
+  /** The now-playing document as it is pushed now. */
   readonly document: CachedResponse
   readonly query: URLSearchParams
-  /**
-   * The key of a private station, which everything else it is asked for needs as well; empty for a public
-   * one.
-   */
+  /** The key of a private station, which all requests for it need; empty for a public one. */
   readonly apiKey: string
-  readonly files: WebFiles
-  readonly baseUrl: string
+  /** The addresses of everything that can be played. */
+  readonly streams: readonly string[]
+  readonly root: '..' | '../..'
 }
 
 /**
- * A page about a station, at `/public/{station}` and what follows that. A private station, without a key for
- * it, is as unknown as one that is not there.
+ * A page about a station, at `/public/{station}` and below. A private station without a key with access is
+ * answered like an unknown one.
  */
-export function stationPage(
+export function stationRoute(
   rest: '' | `/${string}`,
-  getFiles: () => Promise<WebFiles>,
-  show: (shown: Shown) => Reply
+  getFiles: GetWebFiles,
+  render: (page: StationPage) => Reply
 ): Route<ApiServices> {
-  return {
-    method: 'GET',
-    path: `/public/:station_id${rest}`,
-    access: 'public',
-    handle: async (request, services) => {
-      const files = await getFiles()
-      const baseUrl = services.config.BASE_URL
-      try {
-        const state = await findVisibleStation(publicRequestOf(request), services)
-        const document = services.live.document(state.stationId, 'event')
-        if (document === undefined) throw new ApiError('not-found')
-        const apiKey = state.profile.isPublic ? '' : request.apiKey
-        const station = renderStation(state, baseUrl)
-        return show({ state, station, document, query: request.query, apiKey, files, baseUrl })
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
-        const { station_id: name = '' } = request.params
-        const written = name.toLowerCase()
-        // Short names seldom have capitals. Whether there is such a station is not told.
-        if (name !== written)
-          return sendTo(`${rest === '' ? './' : '../'}${encodeURIComponent(written)}${rest}`, request.query)
-        return showMissing(files, baseUrl, rest === '' ? '..' : '../..')
-      }
+  return pageRoute(`/public/:station_id${rest}`, async (request, services) => {
+    const files = await getFiles()
+    const { query } = request
+    const { live, config } = services
+    const { BASE_URL: baseUrl } = config
+    const root = rest === '' ? '..' : '../..'
+    try {
+      const state = await findVisibleStation(publicRequestOf(request), services)
+      const document = live.document(state.stationId, 'event')
+      if (document === undefined) throw new ApiError('not-found')
+      const isPrivate = !state.profile.isPublic
+      const apiKey = isPrivate ? request.apiKey : ''
+      const station = renderStation(state, baseUrl)
+      const { mounts, remotes, hls_url: hls } = station
+      const streams = [...mounts, ...remotes].map(({ url }) => url).concat(hls === '' ? [] : [hls])
+      return render({ state, station, document, query, apiKey, streams, root, files, baseUrl, isPrivate })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
+      const { station_id: name = '' } = request.params
+      const lower = name.toLowerCase()
+      if (name === lower) return renderMissing(files, baseUrl, root)
+      // Short names seldom have capitals. The redirect does not reveal whether the station exists.
+      return redirect(`${rest === '' ? './' : '../'}${encodeURIComponent(lower)}${rest}`, query)
     }
-  }
+  })
 }
 
-/** What is shown in place of a page that is not there. */
-export function showMissing(files: WebFiles, baseUrl: string, root: '..' | '../..'): Reply {
-  const page = {
+/** The page for stations and pages that do not exist. */
+export function renderMissing(files: WebFiles, baseUrl: string, root: '..' | '../..'): Reply {
+  const page: Page = {
+    files,
+    baseUrl,
+    isPrivate: true,
     title: 'No such station',
     root,
     styles: 'message.css',
@@ -72,45 +72,42 @@ export function showMissing(files: WebFiles, baseUrl: string, root: '..' | '../.
     body: html`<main class="message">
       <p class="message-code">404</p>
       <h1>No such station</h1>
-      <p>Nothing is broadcast under this name. It may be misspelt, or gone, or not for everybody.</p>
+      <p>There is no station with this name. It may be misspelled, deleted or private.</p>
     </main>`
   }
-  return showPage(page, files, pageHeaders({ baseUrl, isPrivate: true }), 404)
+  return renderPage(page, 404)
 }
 
-/** The query that hands the key of a private station on; empty for a public one. */
-export function keyQuery({ apiKey }: Pick<Shown, 'apiKey'>): string {
+/** The query with the key of a private station; empty for a public one. */
+export function keyQuery({ apiKey }: Pick<StationPage, 'apiKey'>): string {
   return apiKey === '' ? '' : `?${new URLSearchParams({ api_key: apiKey }).toString()}`
 }
 
-/** The addresses of everything that can be listened to. */
-export function streamsOf({ station }: Pick<Shown, 'station'>): string[] {
-  const { mounts, remotes, hls_url: hls } = station
-  return [...mounts, ...remotes].map(({ url }) => url).concat(hls === '' ? [] : [hls])
-}
-
-/** The streams of a station as a list that players open: the default one first. */
-function streamsRoute(format: PlaylistFormat, files: () => Promise<WebFiles>) {
-  return stationPage(`/playlist.${format}`, files, shown => ({
-    body: renderPlaylist(format, entriesOf(shown)),
+/** The streams of a station as a playlist file for media players, the default one first. */
+export const streamPlaylistRoute = (format: PlaylistFormat, getFiles: GetWebFiles) =>
+  stationRoute(`/playlist.${format}`, getFiles, ({ station, isPrivate }) => ({
+    body: renderPlaylist(format, listEntries(station)),
     headers: {
       'Content-Type': playlistTypes[format],
-      'Content-Disposition': `attachment; filename="${shown.station.shortcode}.${format}"`,
-      'Cache-Control': shown.apiKey === '' ? 'no-cache' : 'private, no-store'
+      'Content-Disposition': `attachment; filename="${station.shortcode}.${format}"`,
+      'Cache-Control': isPrivate ? 'private, no-store' : 'no-cache'
     }
   }))
-}
 
-function entriesOf({ station }: Shown) {
-  const { mounts, remotes, name, hls_url: hlsUrl, hls_is_default: isHlsFirst } = station
-  const isDefault = (mount: (typeof mounts)[number]) => mount.is_default
-  const plain = [...mounts.filter(isDefault), ...mounts.filter(mount => !isDefault(mount)), ...remotes]
-  const hls = hlsUrl === '' ? [] : [{ url: hlsUrl, name: 'HLS' }]
-  const sorted = isHlsFirst ? [...hls, ...plain] : [...plain, ...hls]
-  return sorted.map(stream => ({ path: stream.url, artist: name, title: stream.name, durationMs: 0 }))
+function listEntries({
+  mounts,
+  remotes,
+  name,
+  hls_url: url,
+  hls_is_default: isDefault
+}: StationPage['station']) {
+  const sorted = mounts.toSorted((one, other) => Number(other.is_default) - Number(one.is_default))
+  const streams: { url: string; name: string }[] = [...sorted, ...remotes]
+  const hls = url === '' ? [] : [{ url, name: 'HLS' }]
+  return (isDefault ? [...hls, ...streams] : [...streams, ...hls]).map(stream => ({
+    path: stream.url,
+    artist: name,
+    title: stream.name,
+    durationMs: 0
+  }))
 }
-
-export const streamsRoutes = (files: () => Promise<WebFiles>) => [
-  streamsRoute('pls', files),
-  streamsRoute('m3u', files)
-]

@@ -17,10 +17,10 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** How soon a change is expected; the quick tier runs on machines that are busy with other things. */
+/** Limit for a change to arrive. The quick tier runs on busy machines. */
 const soonMs = sized({ quick: 5_000, deep: 300 })
 
-const ways: readonly Transport[] = ['websocket', 'sse', 'poll']
+const transports: readonly Transport[] = ['websocket', 'sse', 'poll']
 
 /** Follows until the test ends. */
 function follow(options: FollowOptions) {
@@ -36,19 +36,20 @@ function follow(options: FollowOptions) {
   }
 }
 
-test('over every way a change is there at once, and a restarted server is found again', async ({ stage }) => {
+test('over every transport changes arrive at once, and the client reconnects to a restarted server', async ({
+  stage
+}) => {
   const station = await stage.put()
-  const all = ways.map(way => ({
-    way,
+  const all = transports.map(transport => ({
     songs: [] as string[],
-    ...follow({ server: stage.baseUrl, station: station.shortName, transports: [way] })
+    ...follow({ server: stage.baseUrl, station: station.shortName, transports: [transport] })
   }))
   for (const { follower, songs } of all)
     follower.on('song', ({ np }) => songs.push(np.now_playing.song.title))
   const allShow = async (title: string, deadlineMs: number) =>
     Promise.all(all.map(async ({ shows }) => shows(title, deadlineMs)))
   await allShow('Paper Lanterns', 5_000)
-  expect(all.map(({ follower }) => follower.snapshot.via)).toEqual(ways)
+  expect(all.map(({ follower }) => follower.snapshot.via)).toEqual(transports)
   for (const title of ['Night Ferry', 'Tidewater']) {
     await station.play(title)
     await allShow(title, soonMs)
@@ -64,23 +65,23 @@ test('over every way a change is there at once, and a restarted server is found 
     expect(songs).toEqual(['Paper Lanterns', 'Night Ferry', 'Tidewater', 'Meanwhile'])
 }, 60_000)
 
-describe.for(ways)('over %s', way => {
-  test('a private station is there with a key only, and may come later', async ({ stage }) => {
+describe.for(transports)('over %s', transport => {
+  test('a private station needs a key', async ({ stage }) => {
     const station = await stage.put({ profile: { isPublic: false } })
     const { key } = await stage.makeKey()
-    const options = { server: stage.baseUrl, station: station.id, transports: [way] }
+    const options = { server: stage.baseUrl, station: station.id, transports: [transport] }
     const allowed = follow({ ...options, apiKey: key })
-    const { follower: stranger } = follow(options)
+    const { follower: unauthorized } = follow(options)
     await allowed.shows('Paper Lanterns')
-    await waitFor(() => stranger.snapshot.reason === 'unknown', {
+    await waitFor(() => unauthorized.snapshot.reason === 'unknown', {
       deadlineMs: 5_000,
-      what: 'the stranger to be told nothing'
+      what: 'the client without a key to be refused'
     })
-    expect(stranger.snapshot).toMatchObject({ status: 'offline', np: null })
+    expect(unauthorized.snapshot).toMatchObject({ status: 'offline', np: null })
   })
 })
 
-test('where the first ways are closed, the next one is taken', async ({ stage }) => {
+test('if the first transports are blocked, the next one is used', async ({ stage }) => {
   const station = await stage.put()
   const asked: string[] = []
   const withoutStreams: FollowOptions['fetch'] = async (url, init) => {
@@ -110,24 +111,24 @@ test('where the first ways are closed, the next one is taken', async ({ stage })
   ])
 })
 
-test('a DJ and the end of the programme are told as such', async ({ stage }) => {
+test('events report a DJ and the station going off the air', async ({ stage }) => {
   const station = await stage.put()
   const { follower, shows } = follow({ server: stage.baseUrl, station: station.shortName })
-  const told: string[] = []
-  follower.on('live', ({ np }) => told.push(`live ${np.live.streamer_name}`))
-  follower.on('air', ({ isOnline }) => told.push(`on air ${isOnline}`))
+  const events: string[] = []
+  follower.on('live', ({ np }) => events.push(`live ${np.live.streamer_name}`))
+  follower.on('air', ({ isOnline }) => events.push(`on air ${isOnline}`))
   await shows('Paper Lanterns')
   await station.change({ live: { streamerName: 'DJ Wren', startedAtMs: Date.now(), art: '' } }, [
     'live_connect'
   ])
-  await waitFor(() => told.length > 0, { deadlineMs: 5_000, what: 'the DJ' })
+  await waitFor(() => events.length > 0, { deadlineMs: 5_000, what: 'the DJ' })
   await station.change({ live: null, current: null, shown: null }, ['live_disconnect', 'station_offline'])
   await shows('Station Offline')
-  expect(told).toEqual(['live DJ Wren', 'live ', 'on air false'])
+  expect(events).toEqual(['live DJ Wren', 'live ', 'on air false'])
   expect(follower.progress()).toBeNull()
 })
 
-test('a listener that throws keeps nobody from hearing', async ({ stage }) => {
+test('a listener that throws does not affect other listeners', async ({ stage }) => {
   const station = await stage.put()
   const { follower, shows } = follow({ server: stage.baseUrl, station: station.shortName })
   const thrown: unknown[] = []
@@ -138,16 +139,16 @@ test('a listener that throws keeps nobody from hearing', async ({ stage }) => {
   follower.on('song', () => {
     throw new Error('mine')
   })
-  const heard: string[] = []
-  follower.on('song', ({ np }) => heard.push(np.now_playing.song.title))
+  const songs: string[] = []
+  follower.on('song', ({ np }) => songs.push(np.now_playing.song.title))
   await shows('Paper Lanterns')
-  expect(heard).toEqual(['Paper Lanterns'])
+  expect(songs).toEqual(['Paper Lanterns'])
   expect(thrown).toEqual([new Error('mine')])
 })
 
 const examples = await codeIn('client.md', 'js')
 
-/** What each example prints of a station that plays. */
+/** What each example prints for a station that plays. */
 const expected: Readonly<Record<string, RegExp>> = {
   'In Node': /^(Nils Okada: Paper Lanterns|websocket 0)$/,
   'Snapshot and status': /^up to date$/,
@@ -157,7 +158,7 @@ const expected: Readonly<Record<string, RegExp>> = {
 }
 
 test.for(examples)(
-  'the example under "$heading" works as it is printed',
+  'the example under "$heading" works as documented',
   async ({ heading, code }, { stage }) => {
     await using folder = await openTempFolder()
     const station = await stage.put()
@@ -177,16 +178,16 @@ test.for(examples)(
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const lines: string[] = []
-    const complaints: string[] = []
-    createInterface(child.stderr).on('line', line => complaints.push(line))
+    const errors: string[] = []
+    createInterface(child.stderr).on('line', line => errors.push(line))
     createInterface(child.stdout).on('line', line => lines.push(line))
     await waitFor(() => lines.length > 0, { deadlineMs: 10_000, what: 'the example to print something' })
     expect(lines[0]).toMatch(expected[heading] ?? /never/)
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   }
 )
 
-test('the examples are strict TypeScript as well', async ({ stage }) => {
+test('the examples compile as strict TypeScript', async ({ stage }) => {
   await using folder = await openTempFolder()
   const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
   await symlink(modules, join(folder.path, 'node_modules'))

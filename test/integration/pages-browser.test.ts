@@ -14,10 +14,10 @@ import { startWebServer } from '../support/web-server.ts'
 const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
 
 /**
- * Runs in every page before anything of its own: when which text was in sight, and what moved by itself. To
- * look at each frame costs more than the page.
+ * Runs in every page before its scripts. Records when each title was shown, and layout shifts. The quick tier polls,
+ * because checking each frame costs more than the page.
  */
-const witness = `
+const observer = `
   window.seen = []
   window.moved = 0
   new PerformanceObserver(list => {
@@ -33,10 +33,9 @@ const witness = `
   requestAnimationFrame(look)
 `
 
-/** Pages have the witness in them. */
 const test = base.extend('openPage', async ({ openPage }): Promise<OpenPage> => async options => {
   const page = await openPage(options)
-  await page.addInitScript(witness)
+  await page.addInitScript(observer)
   return page
 })
 
@@ -55,8 +54,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     })
 
   /**
-   * Plays songs and waits until each is in sight. In the deep tier the median must be below the limit; the
-   * quick tier runs on machines that are busy with other things.
+   * Plays songs and waits until each is shown. In the deep tier the median must be below the limit. The quick
+   * tier runs on busy machines.
    */
   async function expectSongs(
     page: Page,
@@ -74,7 +73,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     if (isDeep) expect(medianMs).toBeLessThan(limitMs)
   }
 
-  test('an open player shows a song within 300 ms, moves nothing, and costs little', async ({
+  test('the player shows a song within 300 ms, without layout shifts, and loads few bytes', async ({
     stage,
     openPage
   }) => {
@@ -85,7 +84,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`, { waitUntil: 'networkidle' })
     await untilSeen(page, 'Paper Lanterns')
     const paths = asked.map(url => new URL(url).pathname.replace(/-[A-Z2-7]{8}\./, '.')).toSorted()
-    // A browser without windows does not load the icon.
+    // A headless browser does not load the icon.
     expect(paths.filter(path => path !== '/assets/icon.svg')).toEqual([
       '/assets/figtree-latin-wght-normal.woff2',
       '/assets/player-style.css',
@@ -106,11 +105,11 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await station.change({ history: [], listeners: { ...station.state().listeners, total: 10 } })
     await page.evaluate('new Promise(resolve => setTimeout(resolve, 600))')
     expect(await page.evaluate('window.moved')).toBe(0)
-    // What does move is noticed.
+    // A layout shift is recorded.
     await page.evaluate("document.querySelector('.cover').style.marginTop = '40px'")
     await waitFor(() => page.evaluate('window.moved'), {
       deadlineMs: 2_000,
-      what: 'a movement to be noticed'
+      what: 'the layout shift to be recorded'
     })
     expect(await page.title()).toBe('Nils Okada - Tidewater · Harbour FM')
     const times = await page.locator('.times span').allTextContents()
@@ -119,31 +118,28 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(Math.abs(Number(times[0]?.replace('0:', '')) - secondsNow)).toBeLessThan(1.5)
   })
 
-  test('a page says that it does not know, and knows again when the server is back', async ({
-    stage,
-    openPage
-  }) => {
+  test('a page is shown as stale while the server is down, and recovers', async ({ stage, openPage }) => {
     const station = await stage.put()
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     await untilSeen(page, 'Paper Lanterns')
-    const doubt = page.locator('.eyebrow[data-kind=warning]')
-    const said: (string | null)[] = []
-    // What fails meanwhile would leave all other tests without a server.
+    const warning = page.locator('.eyebrow[data-kind=warning]')
+    const texts: (string | null)[] = []
+    // An exception here would leave the other tests without a server.
     await stage.restart('SIGKILL', async () => {
-      await doubt.waitFor({ timeout: 10_000 }).catch(() => said.push('nothing'))
-      said.push(await doubt.textContent({ timeout: 100 }).catch(() => null))
-      said.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
+      await warning.waitFor({ timeout: 10_000 }).catch(() => texts.push('nothing'))
+      texts.push(await warning.textContent({ timeout: 100 }).catch(() => null))
+      texts.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
       await station.play('Meanwhile')
     })
-    expect(said).toEqual([expect.stringMatching(/^No news since \d+:\d\d, retrying$/), 'unknown'])
+    expect(texts).toEqual([expect.stringMatching(/^No news since \d+:\d\d, retrying$/), 'unknown'])
     await untilSeen(page, 'Meanwhile', 40_000)
     await page
       .locator('.eyebrow[data-kind=plain]')
       .waitFor({ timeout: sized({ quick: 10_000, deep: 1_000 }) })
   }, 60_000)
 
-  test('where WebSockets are blocked, and then events too, a page still follows', async ({
+  test('if WebSockets, or WebSockets and server-sent events, are blocked, a page still follows', async ({
     stage,
     openPage
   }) => {
@@ -155,10 +151,10 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await page.routeWebSocket(/.*/, socket => void socket.close())
       if (blocked.includes('sse')) await page.route('**/sse?*', route => route.abort())
       await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
-      const way = blocked.includes('sse') ? '/api/nowplaying_static/' : '/api/live/nowplaying/sse'
-      await waitFor(() => asked.some(path => path.startsWith(way)), {
+      const path = blocked.includes('sse') ? '/api/nowplaying_static/' : '/api/live/nowplaying/sse'
+      await waitFor(() => asked.some(each => each.startsWith(path)), {
         deadlineMs: 5_000,
-        what: 'the next way'
+        what: 'the next transport'
       })
       await untilSeen(page, station.state().shown?.song.title ?? '')
       const count = sized({ quick: 2, deep: 5 })
@@ -167,7 +163,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   })
 
-  test('whatever a title holds is text, in the page and in the widget', async ({ stage, openPage }) => {
+  test('any title is shown as text in pages and in the widget', async ({ stage, openPage }) => {
     const station = await stage.put({ profile: { name: nasty, description: nasty } })
     await station.play(nasty)
     const page = await openPage()
@@ -183,7 +179,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   })
 
-  test('on another website with a strict policy the widget works, and asks nobody else', async ({
+  test('the widget works on another website with a strict policy, and contacts no other server', async ({
     stage,
     openPage
   }) => {
@@ -218,7 +214,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.context().cookies()).toEqual([])
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
 
-    // The client by itself, as its documentation has it.
+    // The example of the client's documentation.
     website.answer((_, response) => {
       const code = example?.code
         .replaceAll('https://radio.example.com', here)
@@ -231,7 +227,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.locator('#song', { hasText: 'Nils Okada - Tidewater' }).waitFor({ timeout: 5_000 })
   })
 
-  test('the stream plays from the button, and another one can be chosen', async ({ stage, openPage }) => {
+  test('the button plays the stream, and another stream can be selected', async ({ stage, openPage }) => {
     await using streams = await startWebServer()
     const sound = mp3({}, 4_000)
     streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(sound))
@@ -250,7 +246,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     const state = page.locator('.sound-text')
     expect(await page.locator('option').allTextContents()).toEqual(['Stream 2', 'Stream 1'])
-    // By keyboard alone.
+    // With the keyboard only.
     await page.getByRole('button', { name: 'Listen' }).focus()
     await page.keyboard.press('Enter')
     await state.filter({ hasText: 'Listening' }).waitFor({ timeout: 10_000 })
@@ -265,7 +261,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Listen' }).waitFor()
   })
 
-  test('a private station is shown to who has the key, with its covers', async ({ stage, openPage }) => {
+  test('a private station and its covers are shown with a key', async ({ stage, openPage }) => {
     const song = aSong({ artId: 'a'.repeat(24) })
     const station = await stage.put({ profile: { isPublic: false }, shown: aPlay({ song }) })
     const { key } = await stage.makeKey()
@@ -279,7 +275,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(art?.searchParams.get('api_key')).toBe(key)
   })
 
-  test('axe finds nothing of weight on any page, in light and dark', async ({ stage, openPage }) => {
+  test('axe finds no serious violations on any page, in light and dark', async ({ stage, openPage }) => {
     const song = { artist: 'Mara Quist', title: 'Tidewater' }
     const station = await stage.put()
     const [play] = [station.state().shown]
@@ -302,9 +298,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const page = await openPage({ viewport: { width: 390, height: 844 } })
     const found: unknown[] = []
     const inBoth = paths.flatMap(path => (['light', 'dark'] as const).map(scheme => ({ path, scheme })))
-    // The quick tier has every second page, in one of the two.
-    const looks = inBoth.filter((_, index) => isDeep || index % 8 === 0 || index % 8 === 5)
-    for (const { path, scheme } of looks) {
+    // The quick tier checks every second page, in one color scheme.
+    const checks = inBoth.filter((_, index) => isDeep || index % 8 === 0 || index % 8 === 5)
+    for (const { path, scheme } of checks) {
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
       await page.goto(`${stage.baseUrl}/public/${path}`)
       await page.locator('[part=frame], .song-text, .message').first().waitFor()
@@ -313,7 +309,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(found).toEqual([])
   }, 60_000)
 
-  test('after hundreds of songs a page holds no more than after a few', async ({ stage, openPage }) => {
+  test('after hundreds of songs a page uses no more memory than after a few', async ({ stage, openPage }) => {
     const station = await stage.put()
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)

@@ -25,15 +25,13 @@ const ask = (stage: Stage, path: string, headers: Readonly<Record<string, string
 
 const withoutDates = ({ 'x-request-id': _id, date: _date, ...headers }: PlainAnswer['headers']) => headers
 
-/** The addresses a page loads, as it writes them. */
-const loadsOf = ({ body }: PlainAnswer) =>
+/** The addresses in a page that a browser loads. */
+const listLoads = ({ body }: PlainAnswer) =>
   [...body.toString().matchAll(/<(?:script|link|img|iframe)[^>]* (?:src|href)="([^"]+)"/g)].map(
     ([, address = '']) => address.replaceAll('&#38;', '&')
   )
 
-test('a page loads nothing but files of its own server, and these may be kept for ever', async ({
-  stage
-}) => {
+test('a page loads only files of its own server, which may be cached forever', async ({ stage }) => {
   const station = await stage.put()
   const address = `${stage.baseUrl}/public/${station.shortName}`
   for (const rest of ['', '/embed', '/widgets']) {
@@ -46,11 +44,11 @@ test('a page loads nothing but files of its own server, and these may be kept fo
       'x-content-type-options': 'nosniff'
     })
     expect(page.headers).not.toHaveProperty('set-cookie')
-    // A page tells the time: none is the same as the one before.
+    // Each response contains the time.
     expect(page.headers).not.toHaveProperty('etag')
     const text = page.body.toString()
     expect(text).not.toMatch(/<style|<[^>]+ (style|on\w+)=|<script(?![^>]* (src|type="application\/json"))/)
-    const files = loadsOf(page).filter(each => each.includes('assets/'))
+    const files = listLoads(page).filter(each => each.includes('assets/'))
     expect(files.length).toBeGreaterThan(3)
     for (const file of files) {
       const { status, headers } = await askPlainly(new URL(file, address + rest).href)
@@ -63,7 +61,7 @@ test('a page loads nothing but files of its own server, and these may be kept fo
   }
 })
 
-test('policies are strict, and only the page for frames may be framed', async ({ stage }) => {
+test('policies are strict, and only the embed page may be framed', async ({ stage }) => {
   const remote = {
     id: 3,
     name: 'North',
@@ -94,7 +92,9 @@ test('policies are strict, and only the page for frames may be framed', async ({
   expect(await policyOf('/widgets')).toContain("frame-ancestors 'none'")
 })
 
-test('another version of a file is answered with this one, which nobody may keep', async ({ stage }) => {
+test('a request for another version of a file returns the current one, which must not be cached', async ({
+  stage
+}) => {
   const { status, headers } = await ask(stage, '/assets/player-AAAAAAAA.js')
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([
     200,
@@ -104,7 +104,7 @@ test('another version of a file is answered with this one, which nobody may keep
 })
 
 test.for(['br', 'gzip'])(
-  'the widget is below 20 KB as %s, the player below 30',
+  'with %s the client is below 5 KB, the widget below 20 KB and the player below 30 KB',
   async (coding, { stage }) => {
     const sizeOf = async (path: string) => (await ask(stage, path, { 'accept-encoding': coding })).body.length
     expect(await sizeOf('/widget.js')).toBeLessThan(20 * 1024)
@@ -113,7 +113,7 @@ test.for(['br', 'gzip'])(
   }
 )
 
-test('whatever a title holds, a page holds it as text', async ({ stage }) => {
+test('any title is escaped in pages', async ({ stage }) => {
   const station = await stage.put({ profile: { name: nasty, description: nasty } })
   await station.play(nasty)
   const read = async () => {
@@ -134,7 +134,7 @@ test('whatever a title holds, a page holds it as text', async ({ stage }) => {
   expect(gallery.body.toString()).not.toContain('<b ')
 })
 
-test('the lists name the streams, the default one first, each in one line', async ({ stage }) => {
+test('playlist files have the streams, the default one first, each in one line', async ({ stage }) => {
   const remote = { id: 3, name: nasty, url: 'https://north.example.net/a b', bitrate: 64, format: 'aac' }
   const station = await stage.put({
     profile: {
@@ -174,7 +174,7 @@ test('the lists name the streams, the default one first, each in one line', asyn
   ])
 })
 
-test('the lists name the HLS stream as well, where the station has it in its order', async ({ stage }) => {
+test('playlist files have the HLS stream first or last, as the station is configured', async ({ stage }) => {
   const first = await stage.put({
     profile: { mounts: [mount(1, 'Low', true)], hlsEnabled: true, hlsIsDefault: true }
   })
@@ -191,7 +191,7 @@ test('the lists name the HLS stream as well, where the station has it in its ord
   expect(body.toString()).toMatch(/\/live\.m3u8$/m)
 })
 
-test('addresses that are nearly right lead to the page, under whatever path and with their key', async ({
+test('slightly wrong addresses redirect to the page, with their query and behind any path', async ({
   stage
 }) => {
   for (const [path, place] of [
@@ -205,9 +205,9 @@ test('addresses that are nearly right lead to the page, under whatever path and 
     ['/public/%2F%2Fevil.example/', '/public/%2F%2Fevil.example']
   ]) {
     const { status, headers } = await ask(stage, String(path))
-    // As behind a proxy that has the server under a path.
-    const led = new URL(String(headers.location), `https://example.com/radio${path}`).href
-    expect([path, status, led]).toEqual([path, 302, `https://example.com/radio${place}`])
+    // As behind a proxy that adds a path.
+    const target = new URL(String(headers.location), `https://example.com/radio${path}`).href
+    expect([path, status, target]).toEqual([path, 302, `https://example.com/radio${place}`])
   }
   const missing = await ask(stage, '/public/demo/nothing')
   expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
@@ -215,7 +215,7 @@ test('addresses that are nearly right lead to the page, under whatever path and 
   expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/svg+xml'])
 })
 
-test('a private station without a key is as unknown as one that is not there', async ({ stage }) => {
+test('a private station without a key is answered like an unknown one', async ({ stage }) => {
   const station = await stage.put({ profile: { isPublic: false } })
   const { key, revoke } = await stage.makeKey()
   for (const rest of ['', '/embed', '/widgets', '/playlist.pls', '/playlist.m3u']) {
@@ -231,7 +231,7 @@ test('a private station without a key is as unknown as one that is not there', a
   const shown = await ask(stage, `/public/${station.shortName}?api_key=${key}`)
   expect([shown.status, shown.headers['cache-control']]).toEqual([200, 'private, no-store'])
   const text = shown.body.toString()
-  // What everybody may have is asked for without the key.
+  // The default cover is public and needs no key.
   expect(text).toMatch(/<img alt="" src="[^"?]*generic_song\.jpg"/)
   expect(text).toContain('<meta name="robots" content="noindex" />')
   expect(text).not.toContain('og:')
@@ -242,7 +242,7 @@ test('a private station without a key is as unknown as one that is not there', a
   await revoke()
 })
 
-test('oEmbed gives a frame for the address of a public player, in the size that was asked for', async ({
+test('oEmbed returns a frame for the address of a public player, within the requested size', async ({
   stage
 }) => {
   const station = await stage.put({ profile: { name: 'Harbour "FM"' } })
@@ -264,7 +264,7 @@ test('oEmbed gives a frame for the address of a public player, in the size that 
   })
   expect((await oembed(`${url}/embed?size=full`)).status).toBe(200)
   expect((await oembed(url.replace('http://localhost', 'HTTP://LOCALHOST'))).status).toBe(200)
-  // Under another name of the server that it was asked by.
+  // Under another name of the server.
   expect((await oembed(url.replace('localhost', '127.0.0.1'))).status).toBe(200)
   for (const [asked, width, height] of [
     ['&maxwidth=300&maxheight=60', 300, 42],

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
-import { widgetSizes } from '../../src/pages/embed.ts'
+import { widgetHeights } from '../../src/pages/widget-code.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -20,7 +20,7 @@ const mount = (id: number, customUrl: string) => ({
   isDefault: id === 1
 })
 
-/** A server of streams: each address gives sound. */
+/** Starts a server that responds to every request with audio. */
 async function startStreams() {
   const streams = await startWebServer()
   const sound = mp3({}, 4_000)
@@ -34,7 +34,7 @@ const listen = async (page: Page) => {
 }
 
 describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () => {
-  test('the longest texts fit into documented frames, and into the narrowest window', async ({
+  test('the longest texts fit into frames of the documented size and into a narrow window', async ({
     stage,
     openPage
   }) => {
@@ -54,7 +54,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       page.evaluate<readonly [number, number]>(
         '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
       )
-    const sizes = Object.entries(widgetSizes)
+    const sizes = Object.entries(widgetHeights)
     for (const [size, height] of sized({ quick: sizes.slice(0, 1), deep: sizes })) {
       // The border of the frame is one pixel on each side.
       await page.setViewportSize({ width: 382, height: height - 2 })
@@ -71,22 +71,22 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     }
   })
 
-  test('a widget that names no station, or no server, says so', async ({ stage, openPage }) => {
+  test('a widget with invalid attributes shows what is wrong', async ({ stage, openPage }) => {
     const station = await stage.put()
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed`)
-    for (const [attribute, value, says] of [
+    for (const [attribute, value, text] of [
       ['server', 'nowhere', 'The attribute server is not a URL'],
       ['station', '', 'The attribute station is missing']
     ] as const) {
       await page.evaluate(
         `document.querySelector('cuewire-now-playing').setAttribute('${attribute}', '${value}')`
       )
-      await page.locator('p.status', { hasText: says }).waitFor({ timeout: 2_000 })
+      await page.locator('p.status', { hasText: text }).waitFor({ timeout: 2_000 })
     }
   })
 
-  test('when a station is gone its sound can be stopped, and the system is told nothing of it', async ({
+  test('when a station disappears, its stream can be stopped and the media session is cleared', async ({
     stage,
     openPage
   }) => {
@@ -107,7 +107,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('none')
   })
 
-  test('what the server itself doubts is not shown as true', async ({ stage, openPage }) => {
+  test('a state that the server reports as stale is shown as stale', async ({ stage, openPage }) => {
     const station = await stage.put()
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
@@ -122,7 +122,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
   })
 
-  test('each second of a song is shown as it begins, though timers are early and drawing takes its time', async ({
+  test('each second of a song is shown when it begins, even if timers are early and rendering is slow', async ({
     stage,
     openPage
   }) => {
@@ -154,11 +154,11 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     const seconds = await page.evaluate<{ text: string; atMs: number }[]>('shown')
     const lateMs = seconds.slice(-4).map(({ atMs }, at) => atMs - beganMs - (at + 1) * 1_000)
     expect(seconds.slice(-4).map(({ text }) => text)).toEqual(['0:01', '0:02', '0:03', '0:04'])
-    // One that was missed would be shown a second late.
+    // A missed second would be shown a second late.
     if (isDeep) expect(Math.max(...lateMs)).toBeLessThan(800)
   })
 
-  test('the time stays true when the clock of the visitor is set', async ({ stage, openPage }) => {
+  test('progress stays correct when the clock of the visitor is set', async ({ stage, openPage }) => {
     const station = await stage.put()
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
@@ -177,7 +177,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     }
   })
 
-  test('when a station is renamed the address follows, so that it can be loaded again', async ({
+  test('when a station is renamed, the address of the page changes, so that it can be reloaded', async ({
     stage,
     openPage
   }) => {
@@ -192,7 +192,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
   })
 
-  test('of a stream that came after the page, it says that it has to be loaded again', async ({
+  test('for a stream that was added after the page was loaded, the player asks for a reload', async ({
     stage,
     openPage
   }) => {
@@ -208,14 +208,14 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     })
     await page.getByLabel('Stream').selectOption('Stream 2')
     await page.getByRole('button', { name: 'Listen' }).click()
-    const said = page.locator('.sound-text')
-    await said.filter({ hasText: 'Reload the page to hear this stream' }).waitFor({ timeout: 5_000 })
+    const text = page.locator('.sound-text')
+    await text.filter({ hasText: 'Reload the page to hear this stream' }).waitFor({ timeout: 5_000 })
     await page.reload()
     await page.getByLabel('Stream').selectOption('Stream 2')
     await listen(page)
   })
 
-  test('what is played leaves the focus where it is, a reload the volume; a broken cover is not seen', async ({
+  test('a new song keeps the focus, a reload keeps the volume, and a broken cover is hidden', async ({
     stage,
     openPage
   }) => {

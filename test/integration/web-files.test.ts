@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { askPlainly } from '../support/plain-http.ts'
 
-test('a file under a stable name is in all codings, may be kept for minutes, and is confirmed by its tag', async ({
+test('a file with a stable name has all encodings, is cached for minutes and revalidated by its entity tag', async ({
   stage
 }) => {
   const plain = await askPlainly(`${stage.baseUrl}/client.js`)
@@ -31,14 +31,14 @@ test('a file under a stable name is in all codings, may be kept for minutes, and
   expect([again.status, again.body.length]).toEqual([304, 0])
 })
 
-test('types come with the client, as they were written', async ({ stage }) => {
+test('the type declarations of the client are served', async ({ stage }) => {
   const { status, body } = await askPlainly(`${stage.baseUrl}/client.d.ts`)
   expect(status).toBe(200)
   expect(body.toString()).toContain('export declare function followStation(options: FollowOptions): Follower')
 })
 
 test.for(['nothing.js', 'client', '..%2fpackage.json', 'client.js%00', '__proto__'])(
-  'there is no other file: %s',
+  'no other file is served: %s',
   async (name, { stage }) => {
     expect((await askPlainly(`${stage.baseUrl}/assets/${name}`)).status).toBe(404)
   }
