@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 
 import { type Random, randomOf } from '../../src/autodj/zone.ts'
-import { kindOf } from '../support/live-frames.ts'
+import { readFrame } from '../support/live-frames.ts'
 import { applyMergePatch } from '../support/merge-patch.ts'
 import { contentOf } from './document.ts'
 import type { Journal } from './journal.ts'
@@ -213,8 +213,7 @@ function readFrames(following: Following, name: string): (text: string) => void 
   }
   return text => {
     journal.count('frames')
-    const frame = JSON.parse(text)
-    const kind = kindOf(frame)
+    const { kind, frame } = readFrame(text)
     if (kind === 'connect') {
       const entry = Object(frame.connect.subs?.[channel])
       if (entry.epoch === undefined) {
@@ -231,7 +230,7 @@ function readFrames(following: Following, name: string): (text: string) => void 
       data = frame.pub.data
       seeData(frame.pub.offset)
     } else if (kind === 'delta') {
-      data = applyMergePatch(Object(data), frame.pub.delta)
+      data = applyMergePatch(Object(data), Object(frame.pub.delta))
       seeData(frame.pub.offset)
     } else if (kind === 'disconnect') {
       journal.count(`disconnect ${frame.disconnect.code}`)

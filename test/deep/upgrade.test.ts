@@ -12,6 +12,7 @@ import { parsePosition } from '../../src/redis/positions.ts'
 import { readPositions } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { connectLive } from '../support/live-client.ts'
+import { readFrame } from '../support/live-frames.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
 import { buildRelease } from '../support/release.ts'
 import { seedStations } from '../support/stations.ts'
@@ -90,11 +91,12 @@ test('two releases that write live states differently run side by side, forward 
     const live = connectLive(`${server.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`)
     const subs = Object.fromEntries(ids.map(id => [`station:${id}`, { recover: true }]))
     live.socket.on('message', (data: Buffer) => {
-      const frame = JSON.parse(data.toString())
-      if (frame.disconnect) ends.push(frame.disconnect.code)
-      for (const [channel, entry] of Object.entries<{ epoch: string }>(frame.connect?.subs ?? {}))
-        epochs.add(entry.epoch ?? channel)
-      if (frame.pub) {
+      const { kind, frame } = readFrame(data.toString())
+      if (kind === 'disconnect') ends.push(frame.disconnect.code)
+      if (kind === 'connect')
+        for (const [channel, entry] of Object.entries(frame.connect.subs ?? {}))
+          epochs.add('epoch' in entry ? entry.epoch : channel)
+      if (kind === 'pub') {
         const key = `${server.baseUrl} ${frame.channel}`
         if (frame.pub.offset < (offsets.get(key) ?? 0)) steppedBack.push(key)
         offsets.set(key, frame.pub.offset)

@@ -2,35 +2,33 @@ import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 
 import type { JsonObject } from '../../src/live/deltas.ts'
+import type { ChannelEntry, Connect as ConnectReply, ServerFrames } from '../../src/live/vocabulary.ts'
+import { frameKind, type FrameOf } from './live-frames.ts'
 
-/** A publication as a player sees it. */
+/** A frame with a publication or, if the subscription has deltas, a delta instead of `data`. */
 export interface Publication {
   readonly channel: string
-  readonly pub: {
-    readonly offset: number
-    /** Instead of `data`, for those who asked for it. */
-    readonly delta?: JsonObject
-    readonly data: {
-      readonly triggers: readonly string[]
-      readonly current_time: number
-      readonly np: {
-        readonly station: { readonly id: number; readonly shortcode: string }
-        readonly now_playing: {
-          readonly sh_id: number
-          readonly elapsed: number
-          readonly song: { readonly title: string }
-        }
-      }
-    }
+  readonly pub: FrameOf<'pub'>['pub'] & { readonly delta?: JsonObject }
+}
+
+/** A connect frame whose publications have typed documents. */
+export interface Connect {
+  readonly connect: Omit<ConnectReply, 'subs'> & {
+    readonly subs?: Readonly<
+      Record<
+        string,
+        Omit<ChannelEntry, 'publications'> & { readonly publications?: readonly FrameOf<'pub'>['pub'][] }
+      >
+    >
   }
 }
 
-/** A client that keeps every frame from the first one on. It is closed when the test ends. */
+/** A client that collects all frames. It is closed when the test ends. */
 export interface LiveClient {
   readonly socket: WebSocket
-  /** Everything that came and was not taken yet. */
+  /** The received frames that `until` has not taken. */
   readonly frames: unknown[]
-  /** Takes frames until one fits; throws if none does within 5 seconds. */
+  /** Takes frames until one fits. Throws after 5 seconds. */
   readonly until: <Frame>(fits: (frame: unknown) => frame is Frame) => Promise<Frame>
   /** The code and reason of the close frame. */
   readonly closed: Promise<{ code: number; reason: string }>
@@ -63,7 +61,7 @@ export function connectLive(url: string, headers: Record<string, string> = {}): 
         seen.push(frame)
       }
       if (deadline.aborted || socket.readyState === WebSocket.CLOSED)
-        throw new Error(`no such frame; there were ${JSON.stringify(seen).slice(0, 2_000)}`)
+        throw new Error(`no such frame; received ${JSON.stringify(seen).slice(0, 2_000)}`)
       await new Promise<void>(resolve => {
         wake = resolve
         deadline.addEventListener('abort', () => resolve(), { once: true })
@@ -73,7 +71,7 @@ export function connectLive(url: string, headers: Record<string, string> = {}): 
   return { socket, frames, until, closed }
 }
 
-/** Connects, subscribes and gives the client together with its connect frame. */
+/** Connects and subscribes. Returns the client with its connect frame. */
 export async function subscribeLive(url: string, message: unknown, headers: Record<string, string> = {}) {
   const client = connectLive(url, headers)
   client.socket.once('open', () => client.socket.send(JSON.stringify(message)))
@@ -81,34 +79,9 @@ export async function subscribeLive(url: string, message: unknown, headers: Reco
   return { ...client, connect }
 }
 
-/** The connect frame as a player sees it. */
-export interface Connect {
-  readonly connect: {
-    readonly ping: number
-    readonly time: number
-    readonly subs?: Record<
-      string,
-      {
-        readonly epoch?: string
-        readonly offset?: number
-        readonly publications?: readonly Publication['pub'][]
-        readonly recovered?: boolean
-        readonly delta?: string
-      }
-    >
-  }
-}
-
-export const isConnect = (frame: unknown): frame is Connect => has(frame, 'connect')
-export const isPub = (frame: unknown): frame is Publication =>
-  has(frame, 'pub') && !has(frame, 'channel', 'global:time')
-export const isTime = (frame: unknown): frame is { pub: { data: { time: number } } } =>
-  has(frame, 'channel', 'global:time')
-export const isDisconnect = (frame: unknown): frame is { disconnect: { code: number; reason: string } } =>
-  has(frame, 'disconnect')
-export const isPing = (frame: unknown): frame is Record<string, never> => JSON.stringify(frame) === '{}'
-
-function has(frame: unknown, key: string, value?: unknown): boolean {
-  if (typeof frame !== 'object' || frame === null || !Object.hasOwn(frame, key)) return false
-  return value === undefined || Object.entries(frame).some(([name, found]) => name === key && found === value)
-}
+export const isConnect = (frame: unknown): frame is Connect => frameKind(frame) === 'connect'
+export const isPub = (frame: unknown): frame is Publication => ['pub', 'delta'].includes(frameKind(frame))
+export const isTime = (frame: unknown): frame is ServerFrames['time'] => frameKind(frame) === 'time'
+export const isDisconnect = (frame: unknown): frame is ServerFrames['disconnect'] =>
+  frameKind(frame) === 'disconnect'
+export const isPing = (frame: unknown): frame is ServerFrames['ping'] => JSON.stringify(frame) === '{}'

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { WebSocket } from 'ws'
 
-import { type Connect, kindOf } from './live-frames.ts'
+import { readFrame } from './live-frames.ts'
 import { livePath } from './live-ways.ts'
 
 export interface CrowdShape {
@@ -96,11 +96,9 @@ export function openCrowd(shape: CrowdShape): Crowd {
   function follow(member: Member): (text: string) => void {
     let epoch = ''
     return text => {
-      const frame = JSON.parse(text)
-      const kind = kindOf(frame)
+      const { kind, frame } = readFrame(text)
       if (kind === 'connect') {
-        const { subs = {} }: Connect = frame.connect
-        const entry = Object(subs[channel])
+        const entry = Object(frame.connect.subs?.[channel])
         epoch = String(entry.epoch ?? '')
         counts.connects++
         note(member, { epoch, offset: entry.offset ?? entry.publications?.[0]?.offset })

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import type { ServerFrames } from '../../src/live/vocabulary.ts'
 
 /**
- * What the live protocol may put on the wire, to the last key: strict models in the event rendering, after
- * PROTOCOL.md. Of the server's own code only the types of the frames are used, to be compared with.
+ * Strict schemas of all frames of the live protocol, written from PROTOCOL.md. Of the server only the types of
+ * the frames are used: the schemas must match them.
  */
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -99,13 +99,13 @@ const trigger = v.picklist([
 
 const data = v.strictObject({ np: nowPlaying, triggers: v.array(trigger), current_time: unixSeconds })
 const publication = v.strictObject({ data, offset: positive })
-const difference = v.strictObject({ delta: v.record(text, v.unknown()), offset: positive })
+const deltaPublication = v.strictObject({ delta: v.record(text, v.unknown()), offset: positive })
 
-const asked = { delta: v.exactOptional(v.literal('merge-patch')) }
+const deltaOption = { delta: v.exactOptional(v.literal('merge-patch')) }
 const yes = v.literal(true)
 const epoch = v.pipe(text, v.nonEmpty())
 
-/** The entries of `connect.subs`, by what was asked for. */
+/** The entries of `connect.subs` by the options of the subscription. */
 export const entries = {
   recovered: v.strictObject({
     recoverable: yes,
@@ -114,7 +114,7 @@ export const entries = {
     recovered: yes,
     positioned: yes,
     was_recovering: yes,
-    ...asked
+    ...deltaOption
   }),
   upToDate: v.strictObject({
     recoverable: yes,
@@ -123,15 +123,15 @@ export const entries = {
     offset: positive,
     positioned: yes,
     was_recovering: yes,
-    ...asked
+    ...deltaOption
   }),
-  positioned: v.strictObject({ recoverable: yes, epoch, offset: positive, positioned: yes, ...asked }),
+  positioned: v.strictObject({ recoverable: yes, epoch, offset: positive, positioned: yes, ...deltaOption }),
   waiting: v.strictObject({})
 }
 
 const uuid = v.pipe(text, v.uuid())
 
-/** Every frame there is. A union of strict objects: what fits none is an unknown frame. */
+/** All frames by kind. */
 export const frames = {
   connect: v.strictObject({
     connect: v.strictObject({
@@ -149,7 +149,7 @@ export const frames = {
     })
   }),
   pub: v.strictObject({ channel: v.pipe(text, v.startsWith('station:')), pub: publication }),
-  delta: v.strictObject({ channel: v.pipe(text, v.startsWith('station:')), pub: difference }),
+  delta: v.strictObject({ channel: v.pipe(text, v.startsWith('station:')), pub: deltaPublication }),
   time: v.strictObject({
     channel: v.literal('global:time'),
     pub: v.strictObject({ data: v.strictObject({ time: unixSeconds }), offset: positive })
@@ -169,8 +169,11 @@ export type Connect = FrameOf<'connect'>['connect']
 export type NowPlaying = v.InferOutput<typeof nowPlaying>
 export type Publication = FrameOf<'pub'>
 
-/** The kind a parsed frame claims to be, by its keys, as clients tell frames apart. */
-export function kindOf(frame: unknown): Kind {
+/** A frame with its kind. */
+export type AnyFrame = { [K in Kind]: { readonly kind: K; readonly frame: FrameOf<K> } }[Kind]
+
+/** The kind of a frame by its keys, by which clients distinguish frames; `ping` for any other value. */
+export function frameKind(frame: unknown): Kind {
   const keys = new Set(Object.keys(Object(frame)))
   if (keys.has('connect')) return 'connect'
   if (keys.has('disconnect')) return 'disconnect'
@@ -180,41 +183,42 @@ export function kindOf(frame: unknown): Kind {
   return Object.hasOwn(Object(pub), 'delta') ? 'delta' : 'pub'
 }
 
-/**
- * Parses one frame. Throws what is wrong with it, in words: key sets, types, white space between the tokens.
- */
+/** Parses a frame without checking its members. */
+export function readFrame(line: string): AnyFrame {
+  const frame = JSON.parse(line)
+  return { kind: frameKind(frame), frame }
+}
+
+/** Parses a frame. Throws unless its keys, types and lack of white space are exactly as specified. */
 export function parseFrame(line: string): { kind: Kind; frame: unknown } {
   if (/\s/.test(line.replace(/"(?:[^"\\]|\\.)*"/g, ''))) throw new Error(`not compact: ${line.slice(0, 200)}`)
   const frame: unknown = JSON.parse(line)
-  const kind = kindOf(frame)
+  const kind = frameKind(frame)
   const result = v.safeParse(frames[kind], frame)
   if (!result.success) {
     const problems = result.issues.map(issue => `${v.getDotPath(issue)}: ${issue.message}`)
-    throw new Error(`a frame that is no ${kind}: ${problems.join('; ')} in ${line.slice(0, 300)}`)
+    throw new Error(`invalid ${kind} frame: ${problems.join('; ')} in ${line.slice(0, 300)}`)
   }
   return { kind, frame }
 }
 
-/** A frame as what it is; throws where it is something else. */
+/** Returns a frame as one of this kind; throws if it is not. */
 export function asFrame<K extends Kind>(kind: K, frame: unknown): FrameOf<K> {
   return v.parse<(typeof frames)[K]>(frames[kind], frame)
 }
 
-/**
- * The entry of one channel as the one form it must have, for who did not ask for differences; throws
- * otherwise.
- */
+/** Returns the entry of a channel that was subscribed without deltas; throws unless it has this form. */
 export function entryOf<K extends keyof typeof entries>(
   kind: K,
   connect: Connect,
   channel: string
 ): v.InferOutput<(typeof entries)[K]> {
   const entry = connect.subs?.[channel]
-  if (Object.hasOwn(Object(entry), 'delta')) throw new Error(`${channel} gives differences unasked`)
+  if (Object.hasOwn(Object(entry), 'delta')) throw new Error(`${channel} has deltas that were not requested`)
   return v.parse<(typeof entries)[K]>(entries[kind], entry)
 }
 
-/** Subscribes to channels with `recover`. */
+/** The message that subscribes to channels with `recover`. */
 export const subsOf = (...channels: string[]) => ({
   subs: Object.fromEntries(channels.map(channel => [channel, { recover: true }]))
 })

@@ -1,5 +1,5 @@
 import { withoutCustomFields } from './custom-fields.ts'
-import { subscribeLive } from './live-client.ts'
+import { isPub, type Publication, subscribeLive } from './live-client.ts'
 import type { Answer, Program } from './program.ts'
 import { seedStations, type Shape } from './stations.ts'
 import { waitFor } from './wait.ts'
@@ -41,14 +41,10 @@ export async function followStation(program: Program, stationId: number) {
   return {
     /** The next publication that fits, with its triggers; throws when none comes within 5 seconds. */
     next: async (fits: (np: Answer) => boolean): Promise<{ np: Answer; triggers: readonly string[] }> => {
-      const isFit = (frame: unknown): frame is { pub: { data: { np: Answer; triggers: string[] } } } => {
-        const data = Object(Object(frame).pub).data
-        return data?.np !== undefined && fits(data.np)
-      }
-      const frame = await client.until(isFit)
-      return frame.pub.data
+      const isFit = (frame: unknown): frame is Publication => isPub(frame) && fits(frame.pub.data.np)
+      return (await client.until(isFit)).pub.data
     },
     /** How many publications wait to be taken. */
-    waiting: () => client.frames.filter(frame => Object(frame).pub !== undefined).length
+    waiting: () => client.frames.filter(isPub).length
   }
 }
