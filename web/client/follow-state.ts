@@ -1,5 +1,5 @@
 import { type ServerClock, unknownClock } from './clock.ts'
-import type { Known, NowPlaying, Reason, Status, Transport } from './interface.ts'
+import type { Known, Reason, Status, Transport } from './interface.ts'
 
 /** The state of following one station. Times are those of `openLocalTime`. */
 export interface FollowState {
@@ -13,7 +13,7 @@ export interface FollowState {
   /** Consecutive rounds in which no transport connected and stayed connected. */
   readonly failures: number
   /** The newest document and its position; null before the first one. */
-  readonly document: PositionedDocument | null
+  readonly document: Omit<Known, 'timeMs'> | null
   /** The last publication of this connection, to which the next delta applies; null if there is none. */
   readonly base: unknown
   /** The epoch of this connection. */
@@ -29,29 +29,13 @@ export interface FollowState {
   readonly clock: ServerClock
 }
 
-export interface PositionedDocument {
-  readonly np: NowPlaying
-  readonly epoch: string
-  readonly offset: number
-}
-
-export type Phase =
-  /** Waits before it tries the transports in `order`. */
-  | { readonly type: 'waiting'; readonly untilMs: number; readonly order: readonly Transport[] }
-  /** Connects; `next` are the transports to try if this one fails. */
-  | {
-      readonly type: 'opening'
-      readonly transport: Transport
-      readonly next: readonly Transport[]
-      readonly sinceMs: number
-    }
-  | {
-      readonly type: 'open'
-      readonly transport: Transport
-      readonly sinceMs: number
-      readonly receivedAtMs: number
-    }
-  | { readonly type: 'ended'; readonly reason: Extract<Reason, 'refused' | 'closed'> }
+/** `next` are the transports to try if the one that opens fails. */
+export type Phase = Readonly<
+  | { type: 'waiting'; untilMs: number; order: readonly Transport[] }
+  | { type: 'opening'; transport: Transport; next: readonly Transport[]; sinceMs: number }
+  | { type: 'open'; transport: Transport; sinceMs: number; receivedAtMs: number }
+  | { type: 'ended'; reason: 'refused' | 'closed' }
+>
 
 /** The initial state, in which the first connection is due at once. */
 export function startFollowing(
@@ -87,10 +71,7 @@ const firstDocumentMs = 10_000
 const offlineAfterMs = 300_000
 
 /** The status to show at `atMs`. */
-export function statusAt(
-  state: FollowState,
-  atMs: number
-): { readonly status: Status; readonly reason: Reason | null } {
+export function statusAt(state: FollowState, atMs: number): { status: Status; reason: Reason | null } {
   const { phase, document, isMissing, confirmedAtMs, failures } = state
   if (phase.type === 'ended') return { status: 'offline', reason: phase.reason }
   if (isMissing) return { status: 'offline', reason: 'unknown' }

@@ -15,31 +15,29 @@ export interface PublishedData extends Partial<Pick<PublicationData, 'current_ti
 }
 
 /** A message of the server, over any transport. */
-export type Message =
+export type Message = Readonly<
   /** `upTo`: the newest offset, if the client has that state and no publication follows. */
-  | {
-      readonly type: 'connect'
-      readonly epoch: string
-      readonly upTo: number | null
-      readonly timeMs: number | null
-    }
+  | { type: 'connect'; epoch: string; upTo: number | null; timeMs: number | null }
   /** Connected, but the station does not exist or is private. */
-  | { readonly type: 'missing'; readonly timeMs: number | null }
-  /** A document, or a delta to the previous one. `epoch` is null if it is that of the connection. */
-  | {
-      readonly type: 'publication'
-      readonly data: unknown
-      readonly isDelta: boolean
-      readonly offset: number
-      readonly epoch: string | null
-    }
+  | { type: 'missing'; timeMs: number | null }
+  | PublicationMessage
   /** The last publication is still current. */
-  | { readonly type: 'unchanged' }
+  | { type: 'unchanged' }
   /** The server's clock in whole seconds. */
-  | { readonly type: 'time'; readonly timeMs: number }
-  | { readonly type: 'ping' }
-  | { readonly type: 'disconnect'; readonly code: number }
-  | { readonly type: 'malformed' }
+  | { type: 'time'; timeMs: number }
+  | { type: 'ping' }
+  | { type: 'disconnect'; code: number }
+  | { type: 'malformed' }
+>
+
+/** A document, or a delta to the previous one. `epoch` is null if it is that of the connection. */
+export interface PublicationMessage {
+  readonly type: 'publication'
+  readonly data: unknown
+  readonly isDelta: boolean
+  readonly offset: number
+  readonly epoch: string | null
+}
 
 const malformed: readonly Message[] = [{ type: 'malformed' }]
 

@@ -1,7 +1,7 @@
 import { addServerTime, afterJump } from './clock.ts'
 import type { FollowState, Phase } from './follow-state.ts'
 import type { Transport } from './interface.ts'
-import { isPublishedData, mergePatch, type Message } from './message.ts'
+import { isPublishedData, mergePatch, type Message, type PublicationMessage } from './message.ts'
 
 export type Input =
   | { readonly type: 'message'; readonly connection: number; readonly message: Message }
@@ -137,11 +137,7 @@ function disconnect(
 }
 
 /** Moves a stable transport to the front and an unstable one to the end. Polling never moves. */
-function reorder(
-  transports: readonly Transport[],
-  transport: Transport,
-  isPreferred: boolean
-): readonly Transport[] {
+function reorder(transports: readonly Transport[], transport: Transport, isPreferred: boolean) {
   if (transport === 'poll') return transports
   const others = transports.filter(each => each !== transport)
   return isPreferred ? [transport, ...others] : [...others, transport]
@@ -203,11 +199,7 @@ const asConnected = (state: FollowState, atMs: number): FollowState => ({
 })
 
 /** Null if the publication is malformed, or is a delta that does not apply. */
-function publish(
-  state: FollowState,
-  message: Extract<Message, { readonly type: 'publication' }>,
-  atMs: number
-): Step | null {
+function publish(state: FollowState, message: PublicationMessage, atMs: number): Step | null {
   const { isDelta, offset } = message
   const epoch = message.epoch ?? state.epoch
   if (isDelta && state.base === null) return null

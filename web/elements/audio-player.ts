@@ -1,21 +1,6 @@
 /** `forbidden`: the Content-Security-Policy of the page blocks the stream. */
 export type SoundState = 'silent' | 'starting' | 'playing' | 'failed' | 'forbidden'
 
-/** Plays one stream at a time. */
-export interface AudioPlayer {
-  readonly sound: SoundState
-  /** From 0 to 1. */
-  readonly volume: number
-  /** Starts a stream. Another stream is replaced. */
-  play(url: string): void
-  stop(): void
-  /** Stops the stream because the page blocks it. */
-  forbid(): void
-  setVolume(volume: number): void
-  /** Whether the browser may be able to play a media type. */
-  readonly canPlay: (type: string) => boolean
-}
-
 /** The part of an `Audio` element that is used. */
 export interface AudioOutput {
   src: string
@@ -38,8 +23,10 @@ const stableAfterMs = 10_000
 
 export const isActive = (sound: SoundState) => sound === 'playing' || sound === 'starting'
 
-/** Returns a player for an audio element. `onChange` is called when `sound` or `volume` changes. */
-export function openAudioPlayer(output: AudioOutput, onChange: () => void): AudioPlayer {
+export type AudioPlayer = ReturnType<typeof openAudioPlayer>
+
+/** Plays one stream at a time. `onChange` is called when `sound` or `volume` changes. */
+export function openAudioPlayer(output: AudioOutput, onChange: () => void) {
   let sound: SoundState = 'silent'
   let url = ''
   let retries = 0
@@ -99,23 +86,27 @@ export function openAudioPlayer(output: AudioOutput, onChange: () => void): Audi
     get sound() {
       return sound
     },
+    /** From 0 to 1. */
     get volume() {
       return output.volume
     },
-    play: next => {
+    setVolume(volume: number): void {
+      output.volume = volume
+      onChange()
+    },
+    /** Whether the browser may be able to play a media type. */
+    canPlay: (type: string) => output.canPlayType(type) !== '',
+    /** Starts a stream, which replaces the current one. */
+    play(next: string): void {
       url = next
       retries = 0
       setSound('starting')
       start()
     },
     stop: () => end('silent'),
-    forbid: () => {
+    /** Stops the stream because the page blocks it. */
+    forbid(): void {
       if (url !== '') end('forbidden')
-    },
-    canPlay: type => output.canPlayType(type) !== '',
-    setVolume: volume => {
-      output.volume = volume
-      onChange()
     }
   }
 }

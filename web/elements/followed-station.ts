@@ -3,14 +3,6 @@ import type { ReactiveControllerHost } from 'lit'
 import { followStation } from '../client/client.ts'
 import type { Follower, FollowOptions, Progress, Snapshot } from '../client/interface.ts'
 
-/** A station that an element follows. */
-export interface FollowedStation {
-  readonly snapshot: Snapshot
-  /** The progress when the current rendering began; null unless the status is `live`. */
-  readonly progress: Progress | null
-  readonly serverTimeMs: () => number
-}
-
 const initialSnapshot: Snapshot = { status: 'connecting', reason: null, via: null, np: null, trueAtMs: null }
 
 const noop = () => {}
@@ -27,7 +19,7 @@ export function followFor(
   host: ReactiveControllerHost,
   getOptions: () => FollowOptions | null,
   onChange: (snapshot: Snapshot) => void = noop
-): FollowedStation {
+) {
   let follower: Follower | null = null
   let options: FollowOptions | null = null
   let release: () => void = noop
@@ -83,10 +75,11 @@ export function followFor(
     hostUpdated: scheduleUpdate
   })
   return {
-    get snapshot() {
+    get snapshot(): Snapshot {
       return follower?.snapshot ?? initialSnapshot
     },
-    get progress() {
+    /** The progress when the current rendering began; null unless the status is `live`. */
+    get progress(): Progress | null {
       return progress
     },
     serverTimeMs: () => follower?.serverTimeMs() ?? Date.now()
