@@ -49,7 +49,7 @@ export const oembedRoute = pageRoute(
     const state = live.get(name)
     if (!state?.profile.isPublic) throw new ApiError('not-found')
     const station = renderStation(state, baseUrl)
-    const available = { width: parseSize(query, 'maxwidth'), height: parseSize(query, 'maxheight') }
+    const available = { width: parsePixels(query, 'maxwidth'), height: parsePixels(query, 'maxheight') }
     const size = available.height < widgetHeights.card ? 'badge' : 'card'
     const width = Math.min(maxWidth, available.width)
     const height = Math.min(widgetHeights[size], available.height)
@@ -92,7 +92,7 @@ function parseStationName(address: string, bases: readonly string[]): string {
 const normalizeUrl = (address: string) => parsedUrl(address)?.href ?? ''
 
 /** A size in pixels from the query; Infinity if it is missing or invalid. */
-function parseSize(query: ApiRequest['query'], name: string): number {
+function parsePixels(query: ApiRequest['query'], name: string): number {
   const text = query.get(name) ?? ''
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : Infinity
 }

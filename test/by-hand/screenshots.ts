@@ -1,6 +1,6 @@
 import type { Song, StationState } from '../../src/station/state.ts'
 import { startBrowser } from '../support/browser.ts'
-import { aPlay, aSong } from '../support/builders.ts'
+import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, sights } from '../support/pictures.ts'
 
@@ -9,17 +9,6 @@ const frame = { width: 384, height: 720 }
 
 const song = (artist: string, title: string, album: string): Song =>
   aSong({ artist, title, album, artId: Buffer.from(title).toString('hex').padEnd(24, '0').slice(0, 24) })
-
-const mount = (id: number, path: string, bitrate: number) => ({
-  id,
-  path,
-  displayName: '',
-  bitrate,
-  format: 'mp3',
-  hasAutodj: true,
-  customUrl: '',
-  isDefault: id === 1
-})
 
 /** A station in the middle of a song, with a past and a future. */
 function aBusyStation(): Partial<StationState> {
@@ -52,7 +41,10 @@ test('the pictures of all pages', async ({ stage }) => {
     name: 'Harbour FM',
     shortName: 'harbour_fm',
     url: 'https://harbour.example.com/',
-    mounts: [mount(1, '/main.mp3', 192), mount(2, '/low.mp3', 64)]
+    mounts: [
+      aMount(1, { path: '/main.mp3', displayName: '', bitrate: 192 }),
+      aMount(2, { path: '/low.mp3', displayName: '', bitrate: 64 })
+    ]
   }
   await stage.put({ ...aBusyStation(), profile })
   await stage.put({

@@ -1,15 +1,14 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
-import { mp3 } from '../support/audio-bytes.ts'
-import { aPlay, aSong } from '../support/builders.ts'
+import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { codeIn } from '../support/marked-code.ts'
 import { axeFindings, type OpenPage } from '../support/open-page.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
-import { startWebServer } from '../support/web-server.ts'
+import { startAudioServer, startWebServer } from '../support/web-server.ts'
 
 const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
 
@@ -228,20 +227,12 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
   })
 
   test('the button plays the stream, and another stream can be selected', async ({ stage, openPage }) => {
-    await using streams = await startWebServer()
-    const sound = mp3({}, 4_000)
-    streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(sound))
-    const mount = (id: number, path: string) => ({
-      id,
-      path,
-      displayName: `Stream ${id}`,
-      bitrate: 32,
-      format: 'mp3',
-      hasAutodj: true,
-      customUrl: streams.url + path,
-      isDefault: id === 2
-    })
-    const station = await stage.put({ profile: { mounts: [mount(1, '/one.mp3'), mount(2, '/two.mp3')] } })
+    await using streams = await startAudioServer()
+    const mounts = [
+      aMount(1, { customUrl: `${streams.url}/one.mp3`, isDefault: false }),
+      aMount(2, { customUrl: `${streams.url}/two.mp3`, isDefault: true })
+    ]
+    const station = await stage.put({ profile: { mounts } })
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     const state = page.locator('.sound-text')

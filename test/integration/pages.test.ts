@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 
+import { aMount } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import type { Stage } from '../support/live-stage.ts'
 import { askPlainly, type PlainAnswer } from '../support/plain-http.ts'
@@ -8,17 +9,6 @@ import { waitFor } from '../support/wait.ts'
 const nasty = `</script><b onclick="x">"Rock & Roll" 'n' 👩‍🚀\r\nFile9=http://evil.example/`
 const escaped =
   '&#60;/script&#62;&#60;b onclick=&#34;x&#34;&#62;&#34;Rock &#38; Roll&#34; &#39;n&#39; 👩‍🚀\r\nFile9=http://evil.example/'
-
-const mount = (id: number, name: string, isDefault: boolean) => ({
-  id,
-  path: `/${id}.mp3`,
-  displayName: name,
-  bitrate: 128,
-  format: 'mp3',
-  hasAutodj: true,
-  customUrl: '',
-  isDefault
-})
 
 const ask = (stage: Stage, path: string, headers: Readonly<Record<string, string>> = {}) =>
   askPlainly(stage.baseUrl + path, { headers })
@@ -70,7 +60,7 @@ test('policies are strict, and only the embed page may be framed', async ({ stag
     format: 'aac'
   }
   const odd = { ...remote, id: 4, url: 'javascript:alert(1)' }
-  const station = await stage.put({ profile: { mounts: [mount(1, 'A', true)], remotes: [remote, odd] } })
+  const station = await stage.put({ profile: { mounts: [aMount(1)], remotes: [remote, odd] } })
   const policyOf = async (rest: string) =>
     String((await ask(stage, `/public/${station.shortName}${rest}`)).headers['content-security-policy'])
   const { origin } = new URL(`http://localhost:${new URL(stage.baseUrl).port}`)
@@ -139,7 +129,10 @@ test('playlist files have the streams, the default one first, each in one line',
   const station = await stage.put({
     profile: {
       name: 'Harbour\nFM',
-      mounts: [mount(1, 'Low', false), mount(2, 'High', true)],
+      mounts: [
+        aMount(1, { displayName: 'Low', isDefault: false }),
+        aMount(2, { displayName: 'High', isDefault: true })
+      ],
       remotes: [remote]
     }
   })
@@ -176,9 +169,9 @@ test('playlist files have the streams, the default one first, each in one line',
 
 test('playlist files have the HLS stream first or last, as the station is configured', async ({ stage }) => {
   const first = await stage.put({
-    profile: { mounts: [mount(1, 'Low', true)], hlsEnabled: true, hlsIsDefault: true }
+    profile: { mounts: [aMount(1, { displayName: 'Low' })], hlsEnabled: true, hlsIsDefault: true }
   })
-  const last = await stage.put({ profile: { mounts: [mount(1, 'Low', true)], hlsEnabled: true } })
+  const last = await stage.put({ profile: { mounts: [aMount(1, { displayName: 'Low' })], hlsEnabled: true } })
   const only = await stage.put({ profile: { mounts: [], hlsEnabled: true } })
   const titlesOf = async ({ shortName }: typeof only) => {
     const { body } = await ask(stage, `/public/${shortName}/playlist.pls`)

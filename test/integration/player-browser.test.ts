@@ -2,31 +2,11 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
 import { widgetHeights } from '../../src/pages/widget-code.ts'
-import { mp3 } from '../support/audio-bytes.ts'
-import { aPlay, aSong } from '../support/builders.ts'
+import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { isDeep, sized } from '../support/tier.ts'
-import { startWebServer } from '../support/web-server.ts'
-
-const mount = (id: number, customUrl: string) => ({
-  id,
-  path: `/${id}.mp3`,
-  displayName: `Stream ${id}`,
-  bitrate: 32,
-  format: 'mp3',
-  hasAutodj: true,
-  customUrl,
-  isDefault: id === 1
-})
-
-/** Starts a server that responds to every request with audio. */
-async function startStreams() {
-  const streams = await startWebServer()
-  const sound = mp3({}, 4_000)
-  streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(sound))
-  return streams
-}
+import { startAudioServer } from '../support/web-server.ts'
 
 const listen = async (page: Page) => {
   await page.getByRole('button', { name: 'Listen' }).click()
@@ -43,7 +23,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     const days = 86_400_000
     const history = [1, 2, 3, 4].map(shId => ({ ...play, shId, startedAtMs: Date.now() - shId * days }))
     const station = await stage.put({
-      profile: { name: 'W'.repeat(100), mounts: [mount(1, '')] },
+      profile: { name: 'W'.repeat(100), mounts: [aMount(1)] },
       live: { streamerName: 'W'.repeat(80), startedAtMs: Date.now(), art: '' },
       shown: play,
       history,
@@ -90,8 +70,10 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     stage,
     openPage
   }) => {
-    await using streams = await startStreams()
-    const station = await stage.put({ profile: { mounts: [mount(1, `${streams.url}/1.mp3`)] } })
+    await using streams = await startAudioServer()
+    const station = await stage.put({
+      profile: { mounts: [aMount(1, { customUrl: `${streams.url}/1.mp3` })] }
+    })
     const page = await openPage()
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     await listen(page)
@@ -196,15 +178,15 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     stage,
     openPage
   }) => {
-    await using streams = await startStreams()
-    const station = await stage.put({ profile: { mounts: [mount(1, '')] } })
+    await using streams = await startAudioServer()
+    const station = await stage.put({ profile: { mounts: [aMount(1)] } })
     // The browser reports what the policy of the page blocks as an error.
     const page = await openPage({ allowsErrors: true })
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     await page.locator('.stream').waitFor()
     const { profile } = station.state()
     await station.change({
-      profile: { ...profile, mounts: [mount(1, ''), mount(2, `${streams.url}/2.mp3`)] }
+      profile: { ...profile, mounts: [aMount(1), aMount(2, { customUrl: `${streams.url}/2.mp3` })] }
     })
     await page.getByLabel('Stream').selectOption('Stream 2')
     await page.getByRole('button', { name: 'Listen' }).click()
@@ -219,7 +201,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     stage,
     openPage
   }) => {
-    const station = await stage.put({ profile: { mounts: [mount(1, '')] } })
+    const station = await stage.put({ profile: { mounts: [aMount(1)] } })
     const page = await openPage()
     await page.route('**/static/img/**', route => route.abort())
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)

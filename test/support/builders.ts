@@ -1,6 +1,6 @@
-import type { CurrentPlay, Play, Song, StationProfile, StationState } from '../../src/station/state.ts'
+import type { CurrentPlay, Mount, Play, Song, StationProfile, StationState } from '../../src/station/state.ts'
 
-/** A song by Nils Okada unless told otherwise. */
+/** A song; by default by Nils Okada. */
 export function aSong(parts: Partial<Song> = {}): Song {
   return {
     id: '68302e965e560295b645291c26a2cb52',
@@ -16,7 +16,7 @@ export function aSong(parts: Partial<Song> = {}): Song {
   }
 }
 
-/** A visible play of three and a half minutes that began just now. */
+/** A visible play of 215 seconds that started now. */
 export function aPlay(parts: Partial<Play> = {}): Play {
   return {
     shId: 4312,
@@ -30,9 +30,24 @@ export function aPlay(parts: Partial<Play> = {}): Play {
   }
 }
 
+/** A public MP3 mount; the default one if its id is 1. */
+export function aMount(id: number, parts: Partial<Mount> = {}): Mount {
+  return {
+    id,
+    path: `/${id}.mp3`,
+    displayName: `Stream ${id}`,
+    bitrate: 128,
+    format: 'mp3',
+    hasAutodj: true,
+    customUrl: '',
+    isDefault: id === 1,
+    ...parts
+  }
+}
+
 /**
- * A public station that plays one song: `station:1`, `station:harbour_fm`, offset 1 of epoch `e1`. `shown`
- * null makes it silent.
+ * A public station that plays one song: `station:1`, `station:harbour_fm`, offset 1 of epoch `e1`. It is silent
+ * if `shown` is null.
  */
 export function aStation(
   parts: Partial<Omit<StationState, 'profile'>> & { profile?: Partial<StationProfile> } = {}
@@ -71,7 +86,7 @@ export function aStation(
   }
 }
 
-/** The same station one change later: the next song. */
+/** The station with the next song, at the next offset. */
 export function afterSong(state: StationState, song: Partial<Song> = {}): StationState {
   const shown = aPlay({ shId: (state.shown?.shId ?? 0) + 1, song: aSong(song) })
   const revisions = { ...state.revisions, playback: Math.max(...Object.values(state.revisions)) + 1 }

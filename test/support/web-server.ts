@@ -1,7 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** A request as it came. */
+import { mp3 } from './audio-bytes.ts'
+
+/** A received request. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -9,14 +11,22 @@ export interface Asked {
   readonly body: string
 }
 
-/** A web server of a test's own, on 127.0.0.1. */
+/** A web server for a test, on 127.0.0.1. */
 export interface WebServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** What it was asked, in order. */
+  /** The received requests, in order. */
   readonly asked: readonly Asked[]
-  /** From now on answers with this: status 200 and a body, or whatever a function does. */
+  /** Sets the answer to the following requests: a body with status 200, or a function. */
   readonly answer: (next: string | Buffer | RequestListener) => void
+}
+
+/** Starts a server that responds to every request with audio. */
+export async function startAudioServer(): Promise<WebServer> {
+  const server = await startWebServer()
+  const audio = mp3({}, 4_000)
+  server.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(audio))
+  return server
 }
 
 export async function startWebServer(): Promise<WebServer> {

@@ -45,7 +45,7 @@ export const followStation: typeof Declared = options => {
   let close: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Takes a step for each input and then publishes the result. */
+  /** Takes a step for each input and updates the snapshot. */
   function take(...inputs: readonly Input[]): void {
     const atMs = now()
     for (const input of inputs) {
@@ -53,7 +53,7 @@ export const followStation: typeof Declared = options => {
       state = next.state
       if (next.effect !== null) perform(next.effect)
     }
-    publish(atMs)
+    update(atMs)
   }
 
   function perform(effect: Effect): void {
@@ -74,7 +74,7 @@ export const followStation: typeof Declared = options => {
     })
   }
 
-  function publish(atMs: number): void {
+  function update(atMs: number): void {
     const before = snapshot
     snapshot = createSnapshot(state, atMs)
     clearTimeout(timer)

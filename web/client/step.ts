@@ -168,7 +168,7 @@ function handleMessage(state: FollowState, message: Message, atMs: number, rando
     case 'unchanged':
       return stay({ ...asConnected(state, atMs), base: state.base, confirmedAtMs: atMs })
     case 'publication':
-      return publish(state, message, atMs) ?? disconnect(state, atMs, random)
+      return applyPublication(state, message, atMs) ?? disconnect(state, atMs, random)
     case 'disconnect': {
       const isFinal = message.code >= 3500 && message.code < 4000
       return isFinal ? end(state, 'refused') : disconnect(state, atMs, random, message)
@@ -199,7 +199,7 @@ const asConnected = (state: FollowState, atMs: number): FollowState => ({
 })
 
 /** Null if the publication is malformed, or is a delta that does not apply. */
-function publish(state: FollowState, message: PublicationMessage, atMs: number): Step | null {
+function applyPublication(state: FollowState, message: PublicationMessage, atMs: number): Step | null {
   const { isDelta, offset } = message
   const epoch = message.epoch ?? state.epoch
   if (isDelta && state.base === null) return null

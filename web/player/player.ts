@@ -44,16 +44,10 @@ export class CuewirePlayer extends LitElement {
     this.options = null
     this.selected = ''
     this.#audio.setVolume(loadVolume())
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback()
-    document.addEventListener('securitypolicyviolation', this.#handleViolation)
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    document.removeEventListener('securitypolicyviolation', this.#handleViolation)
+    // The page allows only the streams that the station had when it was loaded.
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+      if (effectiveDirective === 'media-src') this.#audio.forbid()
+    })
   }
 
   protected override createRenderRoot(): this {
@@ -183,11 +177,6 @@ export class CuewirePlayer extends LitElement {
     const streams = listStreams(np.station, this.#audio.canPlay)
     const stream = streams.find(({ url }) => url === this.selected) ?? streams[0]
     if (stream) this.#audio.play(stream.url)
-  }
-
-  /** The page allows the streams that the station had when it was loaded. */
-  readonly #handleViolation = ({ effectiveDirective }: SecurityPolicyViolationEvent) => {
-    if (effectiveDirective === 'media-src') this.#audio.forbid()
   }
 }
 

@@ -5,7 +5,7 @@ import { artUrl, serverUrl } from '../../../web/elements/addresses.ts'
 import { describeStatus } from '../../../web/elements/status-line.ts'
 import { listStreams } from '../../../web/elements/streams.ts'
 import { formatDuration, formatSpokenDuration, formatTimeOfDay } from '../../../web/elements/time-text.ts'
-import { aStation } from '../../support/builders.ts'
+import { aMount, aStation } from '../../support/builders.ts'
 import { renderDocument } from '../../support/web-client.ts'
 
 test('durations are formatted for display and for screen readers', () => {
@@ -60,20 +60,13 @@ test.each([
   expect(line.text).toMatch(text)
 })
 
-const mount = (id: number, format: string, isDefault: boolean, displayName = '') => ({
-  id,
-  path: `/${id}`,
-  displayName,
-  bitrate: 128,
-  format,
-  hasAutodj: true,
-  customUrl: '',
-  isDefault
-})
-
 test('only streams that the browser can play are listed, the default one first', () => {
   const profile = {
-    mounts: [mount(1, 'opus', false), mount(2, 'mp3', true), mount(3, '', false, 'Odd')],
+    mounts: [
+      aMount(1, { displayName: '', format: 'opus', isDefault: false }),
+      aMount(2, { displayName: '', isDefault: true }),
+      aMount(3, { displayName: 'Odd', format: '' })
+    ],
     remotes: [{ id: 4, name: 'North', url: 'https://north.example.net/', bitrate: 0, format: 'aac' }],
     hlsEnabled: true
   }
@@ -97,7 +90,11 @@ test('only streams that the browser can play are listed, the default one first',
 test('streams with the same label are distinguished by their path or host', () => {
   const remote = { name: 'North', bitrate: 0, format: '' }
   const profile = {
-    mounts: [mount(1, 'mp3', true), mount(2, 'mp3', false), mount(3, 'opus', false)],
+    mounts: [
+      aMount(1, { displayName: '' }),
+      aMount(2, { displayName: '' }),
+      aMount(3, { displayName: '', format: 'opus' })
+    ],
     remotes: [
       { ...remote, id: 4, url: 'https://north.example.net/a' },
       { ...remote, id: 5, url: 'https://north.example.net/b' }
@@ -105,8 +102,8 @@ test('streams with the same label are distinguished by their path or host', () =
   }
   const { station } = renderDocument(aStation({ profile }))
   expect(listStreams(station, () => true).map(({ label }) => label)).toEqual([
-    'MP3, 128 kbit/s (/1)',
-    'MP3, 128 kbit/s (/2)',
+    'MP3, 128 kbit/s (/1.mp3)',
+    'MP3, 128 kbit/s (/2.mp3)',
     'OPUS, 128 kbit/s',
     'North (north.example.net/a)',
     'North (north.example.net/b)'
