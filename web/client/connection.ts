@@ -25,7 +25,13 @@ export type OpenConnection = (options: ConnectionOptions) => () => void
 export const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`
 
 function subscribeMessage(options: ConnectionOptions, token: string): string {
-  const subscription = { recover: true, delta: 'merge-patch' as const, ...options.position() }
+  const position = options.position()
+  const subscription = {
+    recover: true,
+    delta: 'merge-patch',
+    // The position may be a document, which must not be sent.
+    ...(position === null ? {} : { epoch: position.epoch, offset: position.offset })
+  } as const
   const message: SubscribeMessage = {
     subs: { [stationChannel(options)]: subscription },
     ...(token === '' ? {} : { token })

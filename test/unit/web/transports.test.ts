@@ -146,6 +146,27 @@ test('the connection ends if WebSockets are not available', async () => {
   }
 })
 
+test('a subscription contains the position of the known document, and not the document', () => {
+  const known = { np: renderDocument(), epoch: 'e1', offset: 7 }
+  const requests: URL[] = []
+  openEventStream({
+    server: new URL('http://radio.example.com/'),
+    station: 'demo',
+    apiKey: '',
+    position: () => known,
+    onMessages: () => {},
+    onEnd: () => {},
+    WebSocket: undefined,
+    fetch: async address => {
+      requests.push(new URL(address))
+      return new Response('')
+    }
+  })
+  expect(requests.map(url => url.searchParams.get('cf_connect'))).toEqual([
+    '{"subs":{"station:demo":{"recover":true,"delta":"merge-patch","epoch":"e1","offset":7}}}'
+  ])
+})
+
 test('events are read from a stream, with the key in a header; another response ends the connection', async () => {
   const frames = 'data: {}\n\ndata: {"disconnect":{"code":3001}}\n\n'
   const events = { 'Content-Type': 'text/event-stream; charset=utf-8' }
