@@ -27,8 +27,8 @@ export interface Page extends PageAccess {
 /** What a page may load beside files of its own server. */
 interface PageAccess {
   readonly baseUrl: string
-  /** Addresses of streams that it may play. */
-  readonly streams?: readonly string[]
+  /** The streams that it may play. */
+  readonly streams?: readonly { readonly url: string }[]
   /** Whether it contains frames of its own server. */
   readonly hasFrames?: boolean
   /** Whether other websites may show it in a frame. */
@@ -76,7 +76,7 @@ export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
   const { baseUrl, streams = [], hasFrames, isFramed, hasBlobImages, isPrivate } = page
   // Links start with BASE_URL, but a page can be opened under another name of the server.
   const { origin } = new URL(baseUrl)
-  const media = new Set([origin, ...streams.flatMap(toOrigins)])
+  const media = new Set([origin, ...streams.flatMap(({ url }) => toOrigins(url))])
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

@@ -18,8 +18,8 @@ export interface StationPage extends Pick<Page, 'files' | 'baseUrl' | 'isPrivate
   readonly query: URLSearchParams
   /** The key of a private station, which all requests for it need; empty for a public one. */
   readonly apiKey: string
-  /** The addresses of everything that can be played. */
-  readonly streams: readonly string[]
+  /** Everything that can be played, the default stream first. */
+  readonly streams: readonly { readonly url: string; readonly name: string }[]
   readonly root: '..' | '../..'
 }
 
@@ -45,8 +45,7 @@ export function stationRoute(
       const isPrivate = !state.profile.isPublic
       const apiKey = isPrivate ? request.apiKey : ''
       const station = renderStation(state, baseUrl)
-      const { mounts, remotes, hls_url: hls } = station
-      const streams = [...mounts, ...remotes].map(({ url }) => url).concat(hls === '' ? [] : [hls])
+      const streams = sortStreams(station)
       return render({ state, station, document, query, apiKey, streams, root, files, baseUrl, isPrivate })
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
@@ -83,31 +82,28 @@ export function keyQuery({ apiKey }: Pick<StationPage, 'apiKey'>): string {
   return apiKey === '' ? '' : `?${new URLSearchParams({ api_key: apiKey }).toString()}`
 }
 
-/** The streams of a station as a playlist file for media players, the default one first. */
-export const streamPlaylistRoute = (format: PlaylistFormat, getFiles: GetWebFiles) =>
-  stationRoute(`/playlist.${format}`, getFiles, ({ station, isPrivate }) => ({
-    body: renderPlaylist(format, listEntries(station)),
-    headers: {
-      'Content-Type': playlistTypes[format],
-      'Content-Disposition': `attachment; filename="${station.shortcode}.${format}"`,
-      'Cache-Control': isPrivate ? 'private, no-store' : 'no-cache'
-    }
-  }))
-
-function listEntries({
-  mounts,
-  remotes,
-  name,
-  hls_url: url,
-  hls_is_default: isDefault
-}: StationPage['station']) {
+function sortStreams({ mounts, remotes, hls_url: url, hls_is_default: isDefault }: StationPage['station']) {
   const sorted = mounts.toSorted((one, other) => Number(other.is_default) - Number(one.is_default))
   const streams: { url: string; name: string }[] = [...sorted, ...remotes]
   const hls = url === '' ? [] : [{ url, name: 'HLS' }]
-  return (isDefault ? [...hls, ...streams] : [...streams, ...hls]).map(stream => ({
-    path: stream.url,
-    artist: name,
-    title: stream.name,
-    durationMs: 0
-  }))
+  return isDefault ? [...hls, ...streams] : [...streams, ...hls]
 }
+
+/** The streams of a station as a playlist file for media players. */
+export const streamPlaylistRoute = (format: PlaylistFormat, getFiles: GetWebFiles) =>
+  stationRoute(`/playlist.${format}`, getFiles, ({ station, streams, isPrivate }) => {
+    const entries = streams.map(({ url, name }) => ({
+      path: url,
+      artist: station.name,
+      title: name,
+      durationMs: 0
+    }))
+    return {
+      body: renderPlaylist(format, entries),
+      headers: {
+        'Content-Type': playlistTypes[format],
+        'Content-Disposition': `attachment; filename="${station.shortcode}.${format}"`,
+        'Cache-Control': isPrivate ? 'private, no-store' : 'no-cache'
+      }
+    }
+  })

@@ -131,7 +131,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       texts.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
       await station.play('Meanwhile')
     })
-    expect(texts).toEqual([expect.stringMatching(/^No news since \d+:\d\d, retrying$/), 'unknown'])
+    expect(texts).toEqual([expect.stringMatching(/^No update since \d+:\d\d, retrying$/), 'unknown'])
     await untilSeen(page, 'Meanwhile', 40_000)
     await page
       .locator('.eyebrow[data-kind=plain]')

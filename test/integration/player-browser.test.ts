@@ -98,7 +98,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       current: { shId: state().shown?.shId ?? 0, dueAtMs: Date.now() - 60_000, isVisible: true }
     })
     await page
-      .locator('.eyebrow[data-kind=warning]', { hasText: 'No news since' })
+      .locator('.eyebrow[data-kind=warning]', { hasText: 'No update since' })
       .waitFor({ timeout: 5_000 })
     await station.play('Night Ferry')
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })

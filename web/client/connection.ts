@@ -39,25 +39,24 @@ function subscribeMessage(options: ConnectionOptions, token: string): string {
   return JSON.stringify(message)
 }
 
-export function authHeaders({ apiKey }: ConnectionOptions): Record<string, string> {
-  return apiKey === '' ? {} : { 'X-API-Key': apiKey }
+/** Sends a GET request with the key in a header. Throws if `fetch` is not available. */
+export async function sendRequest(options: ConnectionOptions, path: string, signal: AbortSignal) {
+  const { fetch, apiKey, server } = options
+  if (fetch === undefined) throw new Error('fetch is not available')
+  const headers = apiKey === '' ? {} : { 'X-API-Key': apiKey }
+  return fetch(new URL(path, server).href, { headers, signal, cache: 'no-store' })
 }
 
 /** Opens server-sent events with `fetch`, which Node has too and which keeps the key out of the address. */
 export const openEventStream: OpenConnection = options => {
   const aborter = new AbortController()
   const { signal } = aborter
-  const url = new URL('api/live/nowplaying/sse', options.server)
-  url.searchParams.set('cf_connect', subscribeMessage(options, ''))
+  const query = new URLSearchParams({ cf_connect: subscribeMessage(options, '') }).toString()
 
   async function follow(): Promise<void> {
-    const response = await options.fetch?.(url.href, {
-      headers: authHeaders(options),
-      signal,
-      cache: 'no-store'
-    })
-    const isStream = response?.headers.get('content-type')?.startsWith('text/event-stream')
-    if (!response?.ok || !isStream || response.body === null) return
+    const response = await sendRequest(options, `api/live/nowplaying/sse?${query}`, signal)
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!response.ok || !isStream || response.body === null) return
     const decoder = new TextDecoder()
     const reader = response.body.getReader()
     const splitLines = openLineSplitter()

@@ -1,6 +1,6 @@
 /* The public interface of the client, and no code: it is served unchanged as `/client.d.ts`. */
 
-/** How news of a station is received. */
+/** How updates of a station are received. */
 export type Transport = 'websocket' | 'sse' | 'poll'
 
 /**
@@ -28,7 +28,7 @@ export interface FollowOptions {
   readonly apiKey?: string
   /** The transports to try, in this order. Default: all. */
   readonly transports?: readonly Transport[]
-  /** After this time without news, in milliseconds, the status is `stale`. Default: 20,000. */
+  /** After this time without updates, in milliseconds, the status is `stale`. Default: 20,000. */
   readonly staleAfterMs?: number
   /** The document to start with, from a page that the server rendered. */
   readonly known?: Known

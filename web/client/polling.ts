@@ -1,4 +1,4 @@
-import { authHeaders, type ConnectionOptions, type OpenConnection } from './connection.ts'
+import { type ConnectionOptions, type OpenConnection, sendRequest } from './connection.ts'
 import { isObject, type Message } from './message.ts'
 
 /** How long the server may wait for a change before it responds. */
@@ -16,14 +16,11 @@ export const openPolling: OpenConnection = options => {
   let cancel: (() => void) | undefined
 
   async function request(path: string): Promise<PollResponse> {
-    if (options.fetch === undefined) throw new Error('fetch is not available')
     const aborter = new AbortController()
     cancel = () => aborter.abort()
     const timer = setTimeout(cancel, timeoutMs)
     try {
-      const { signal } = aborter
-      const init = { headers: authHeaders(options), signal, cache: 'no-store' } as const
-      const response = await options.fetch(new URL(path, options.server).href, init)
+      const response = await sendRequest(options, path, aborter.signal)
       const { status, headers } = response
       const body: unknown = status === 200 ? await response.json() : null
       return { status, headers, body }

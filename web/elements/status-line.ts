@@ -16,7 +16,7 @@ export function describeStatus(
   if (reason === 'unknown') return { kind: 'warning', text: 'No such station' }
   if (status === 'offline' || np === null) return { kind: 'warning', text: 'No connection to the station' }
   if (status === 'stale')
-    return { kind: 'warning', text: `No news since ${formatTime((trueAtMs ?? 0) / 1_000)}, retrying` }
+    return { kind: 'warning', text: `No update since ${formatTime((trueAtMs ?? 0) / 1_000)}, retrying` }
   if (!np.is_online) return { kind: 'quiet', text: 'Off the air' }
   if (np.live.is_live) return { kind: 'live', text: np.live.streamer_name || 'Live' }
   return { kind: 'plain', text: 'Now playing' }

@@ -17,8 +17,10 @@ const valid = [
 ]
 
 test('the address of a stream adds only its origin to the policy', () => {
-  const policyOf = (streams: readonly string[]) =>
-    pageHeaders({ baseUrl: 'https://own.example', streams, isPrivate: false })['Content-Security-Policy']
+  const policyOf = (urls: readonly string[]) =>
+    pageHeaders({ baseUrl: 'https://own.example', streams: urls.map(url => ({ url })), isPrivate: false })[
+      'Content-Security-Policy'
+    ]
   expect(policyOf(invalid)).toBe(policyOf([]))
   expect(policyOf(valid)).toContain(valid.map(each => new URL(each).origin).join(' '))
 })

@@ -50,8 +50,8 @@ test.each([
   [{ np: live('DJ Wren') }, 'live', /^DJ Wren$/],
   [{ np: live('') }, 'live', /^Live$/],
   [{ np: renderDocument(aStation({ shown: null })) }, 'quiet', /^Off the air$/],
-  [{ status: 'stale' }, 'warning', /^No news since .*\d.*, retrying$/],
-  [{ status: 'stale', np: live('DJ Wren') }, 'warning', /^No news since/],
+  [{ status: 'stale' }, 'warning', /^No update since .*\d.*, retrying$/],
+  [{ status: 'stale', np: live('DJ Wren') }, 'warning', /^No update since/],
   [{ status: 'offline', reason: 'unreachable' }, 'warning', /^No connection/],
   [{ status: 'offline', reason: 'unknown', np: null }, 'warning', /^No such station$/]
 ] as const)('the status line of %o', (parts, kind, text) => {

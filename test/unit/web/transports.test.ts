@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { openEventStream, type OpenConnection, openWebSocket } from '../../../web/client/connection.ts'
+import {
+  type ConnectionOptions,
+  openEventStream,
+  type OpenConnection,
+  openWebSocket
+} from '../../../web/client/connection.ts'
 import type { Fetch } from '../../../web/client/interface.ts'
 import type { Message } from '../../../web/client/message.ts'
 import { openPolling } from '../../../web/client/polling.ts'
@@ -10,6 +15,17 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 type Respond = (url: URL, count: number) => Response | Promise<Response>
+
+const options: ConnectionOptions = {
+  server: new URL('https://radio.example.com/'),
+  station: 'demo',
+  apiKey: '',
+  position: () => null,
+  onMessages: () => {},
+  onEnd: () => {},
+  WebSocket: undefined,
+  fetch: undefined
+}
 
 /** Opens a connection to a fake server, and collects its requests and messages. */
 function follow(open: OpenConnection, respond: Respond) {
@@ -24,14 +40,12 @@ function follow(open: OpenConnection, respond: Respond) {
     return respond(url, requests.length)
   }
   const close = open({
-    server: new URL('https://radio.example.com/'),
-    station: 'demo',
+    ...options,
     apiKey: 'a:secret',
     position: () => (messages.some(({ type }) => type === 'publication') ? { epoch: 'e1', offset: 7 } : null),
     onMessages: received => void messages.push(...received),
     onEnd: end => void ends.push(end),
-    fetch,
-    WebSocket: undefined
+    fetch
   })
   return { requests, keys, messages, ends, close }
 }
@@ -131,16 +145,7 @@ test('the connection ends if WebSockets are not available', async () => {
   }
   for (const WebSocket of [undefined, Forbidden]) {
     const ends: unknown[] = []
-    openWebSocket({
-      server: new URL('http://radio.example.com/'),
-      station: 'demo',
-      apiKey: '',
-      position: () => null,
-      onMessages: () => {},
-      onEnd: end => void ends.push(end),
-      WebSocket,
-      fetch: undefined
-    })
+    openWebSocket({ ...options, onEnd: end => void ends.push(end), WebSocket })
     await Promise.resolve()
     expect(ends).toEqual([{ code: 0 }])
   }
@@ -150,13 +155,8 @@ test('a subscription contains the position of the known document, and not the do
   const known = { np: renderDocument(), epoch: 'e1', offset: 7 }
   const requests: URL[] = []
   openEventStream({
-    server: new URL('http://radio.example.com/'),
-    station: 'demo',
-    apiKey: '',
+    ...options,
     position: () => known,
-    onMessages: () => {},
-    onEnd: () => {},
-    WebSocket: undefined,
     fetch: async address => {
       requests.push(new URL(address))
       return new Response('')
