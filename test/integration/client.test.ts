@@ -83,9 +83,9 @@ describe.for(transports)('over %s', transport => {
 
 test('if the first transports are blocked, the next one is used', async ({ stage }) => {
   const station = await stage.put()
-  const asked: string[] = []
+  const requested: string[] = []
   const withoutStreams: FollowOptions['fetch'] = async (url, init) => {
-    asked.push(new URL(url).pathname)
+    requested.push(new URL(url).pathname)
     return url.includes('/sse') ? new Response('', { status: 403 }) : fetch(url, init)
   }
   class Blocked extends WebSocket {
@@ -104,7 +104,7 @@ test('if the first transports are blocked, the next one is used', async ({ stage
   expect(follower.snapshot.via).toBe('poll')
   await station.play('Night Ferry')
   await shows('Night Ferry', soonMs)
-  expect(asked.slice(0, 3)).toEqual([
+  expect(requested.slice(0, 3)).toEqual([
     '/api/live/nowplaying/sse',
     '/api/time',
     `/api/nowplaying_static/${station.shortName}.json`

@@ -10,7 +10,7 @@ import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startAudioServer, startWebServer } from '../support/web-server.ts'
 
-const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
+const hostile = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' 👩‍🚀 </script><b>bold</b>`
 
 /**
  * Runs in every page before its scripts. Records when each title was shown, and layout shifts. The quick tier polls,
@@ -78,11 +78,11 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
   }) => {
     const station = await stage.put()
     const page = await openPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'no-preference' })
-    const asked: string[] = []
-    page.on('request', request => asked.push(request.url()))
+    const requested: string[] = []
+    page.on('request', request => requested.push(request.url()))
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`, { waitUntil: 'networkidle' })
     await untilSeen(page, 'Paper Lanterns')
-    const paths = asked.map(url => new URL(url).pathname.replace(/-[A-Z2-7]{8}\./, '.')).toSorted()
+    const paths = requested.map(url => new URL(url).pathname.replace(/-[A-Z2-7]{8}\./, '.')).toSorted()
     // A headless browser does not load the icon.
     expect(paths.filter(path => path !== '/assets/icon.svg')).toEqual([
       '/assets/figtree-latin-wght-normal.woff2',
@@ -145,13 +145,13 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const station = await stage.put()
     for (const blocked of [['websocket'], ['websocket', 'sse']]) {
       const page = await openPage()
-      const asked: string[] = []
-      page.on('request', request => asked.push(new URL(request.url()).pathname))
+      const requested: string[] = []
+      page.on('request', request => requested.push(new URL(request.url()).pathname))
       await page.routeWebSocket(/.*/, socket => void socket.close())
       if (blocked.includes('sse')) await page.route('**/sse?*', route => route.abort())
       await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
       const path = blocked.includes('sse') ? '/api/nowplaying_static/' : '/api/live/nowplaying/sse'
-      await waitFor(() => asked.some(each => each.startsWith(path)), {
+      await waitFor(() => requested.some(each => each.startsWith(path)), {
         deadlineMs: 5_000,
         what: 'the next transport'
       })
@@ -163,18 +163,18 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
   })
 
   test('any title is shown as text in pages and in the widget', async ({ stage, openPage }) => {
-    const station = await stage.put({ profile: { name: nasty, description: nasty } })
-    await station.play(nasty)
+    const station = await stage.put({ profile: { name: hostile, description: hostile } })
+    await station.play(hostile)
     const page = await openPage()
     for (const rest of ['', '/embed?size=full', '/embed?size=badge', '/widgets']) {
       await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
       await waitFor(
-        async () => (await page.evaluate<Seen[]>('window.seen')).some(({ text }) => text.endsWith(nasty)),
+        async () => (await page.evaluate<Seen[]>('window.seen')).some(({ text }) => text.endsWith(hostile)),
         { deadlineMs: 5_000, what: `the title in ${rest}` }
       )
       const broken = page.locator('img[src=x], b')
       expect(await broken.count()).toBe(0)
-      expect(await page.title()).toContain(nasty)
+      expect(await page.title()).toContain(hostile)
     }
   })
 
@@ -200,15 +200,15 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
         )
     })
     const page = await openPage()
-    const asked: string[] = []
+    const requested: string[] = []
     const sockets: string[] = []
-    page.on('request', request => asked.push(request.url()))
+    page.on('request', request => requested.push(request.url()))
     page.on('websocket', socket => sockets.push(socket.url()))
     await page.goto(website.url)
     await untilSeen(page, 'Nils Okada – Paper Lanterns')
     await expectSongs(page, station, 300)
     const { port } = new URL(here)
-    expect(asked.filter(url => url !== `${website.url}/` && new URL(url).port !== port)).toEqual([])
+    expect(requested.filter(url => url !== `${website.url}/` && new URL(url).port !== port)).toEqual([])
     expect(sockets).toHaveLength(1)
     expect(await page.context().cookies()).toEqual([])
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
@@ -257,12 +257,12 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const station = await stage.put({ profile: { isPublic: false }, shown: aPlay({ song }) })
     const { key } = await stage.makeKey()
     const page = await openPage()
-    const asked: URL[] = []
-    page.on('request', request => asked.push(new URL(request.url())))
+    const requested: URL[] = []
+    page.on('request', request => requested.push(new URL(request.url())))
     await page.goto(`${stage.baseUrl}/public/${station.shortName}?api_key=${key}`)
     await station.play('Night Ferry')
     await untilSeen(page, 'Night Ferry')
-    const art = asked.find(({ pathname }) => pathname.includes('/art/'))
+    const art = requested.find(({ pathname }) => pathname.includes('/art/'))
     expect(art?.searchParams.get('api_key')).toBe(key)
   })
 

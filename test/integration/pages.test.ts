@@ -6,7 +6,7 @@ import type { Stage } from '../support/live-stage.ts'
 import { askPlainly, type PlainAnswer } from '../support/plain-http.ts'
 import { waitFor } from '../support/wait.ts'
 
-const nasty = `</script><b onclick="x">"Rock & Roll" 'n' 👩‍🚀\r\nFile9=http://evil.example/`
+const hostile = `</script><b onclick="x">"Rock & Roll" 'n' 👩‍🚀\r\nFile9=http://evil.example/`
 const escaped =
   '&#60;/script&#62;&#60;b onclick=&#34;x&#34;&#62;&#34;Rock &#38; Roll&#34; &#39;n&#39; 👩‍🚀\r\nFile9=http://evil.example/'
 
@@ -104,8 +104,8 @@ test.for(['br', 'gzip'])(
 )
 
 test('any title is escaped in pages', async ({ stage }) => {
-  const station = await stage.put({ profile: { name: nasty, description: nasty } })
-  await station.play(nasty)
+  const station = await stage.put({ profile: { name: hostile, description: hostile } })
+  await station.play(hostile)
   const read = async () => {
     const { body } = await ask(stage, `/public/${station.shortName}`)
     return body.includes('"offset":2') && body.toString()
@@ -118,14 +118,14 @@ test('any title is escaped in pages', async ({ stage }) => {
   expect(JSON.parse(json)).toMatchObject({
     epoch: 'e1',
     offset: 2,
-    np: { now_playing: { song: { title: nasty } } }
+    np: { now_playing: { song: { title: hostile } } }
   })
   const gallery = await ask(stage, `/public/${station.shortName}/widgets`)
   expect(gallery.body.toString()).not.toContain('<b ')
 })
 
 test('playlist files have the streams, the default one first, each in one line', async ({ stage }) => {
-  const remote = { id: 3, name: nasty, url: 'https://north.example.net/a b', bitrate: 64, format: 'aac' }
+  const remote = { id: 3, name: hostile, url: 'https://north.example.net/a b', bitrate: 64, format: 'aac' }
   const station = await stage.put({
     profile: {
       name: 'Harbour\nFM',
@@ -142,7 +142,7 @@ test('playlist files have the streams, the default one first, each in one line',
     'content-type': 'audio/x-scpls',
     'content-disposition': `attachment; filename="${station.shortName}.pls"`
   })
-  const line = nasty.replace('\r\n', ' ')
+  const line = hostile.replace('\r\n', ' ')
   expect(pls.body.toString().split('\n')).toEqual([
     '[playlist]',
     `File1=${base}/2.mp3`,
@@ -259,11 +259,11 @@ test('oEmbed returns a frame for the address of a public player, within the requ
   expect((await oembed(url.replace('http://localhost', 'HTTP://LOCALHOST'))).status).toBe(200)
   // Under another name of the server.
   expect((await oembed(url.replace('localhost', '127.0.0.1'))).status).toBe(200)
-  for (const [asked, width, height] of [
+  for (const [requested, width, height] of [
     ['&maxwidth=300&maxheight=60', 300, 42],
     ['&maxwidth=100&maxheight=20', 100, 20]
   ] as const) {
-    const small = await oembed(url, asked)
+    const small = await oembed(url, requested)
     expect(small.body).toMatchObject({ width, height })
     expect(small.body.html).toContain(`width="${width}" height="${height}"`)
     expect(small.body).not.toHaveProperty('thumbnail_url')

@@ -113,13 +113,13 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await page.addInitScript(() => {
       const later = globalThis.setTimeout
       const steadily = performance.now.bind(performance)
-      let looks = 0
+      let reads = 0
       const early = (act: () => void) => () => {
-        looks = 0
+        reads = 0
         act()
       }
       Object.assign(globalThis, { setTimeout: (act: () => void, ms = 0) => later(early(act), ms - 5) })
-      performance.now = () => steadily() + 10 * looks++
+      performance.now = () => steadily() + 10 * reads++
     })
     await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
     await page.locator('.times span').first().waitFor()
