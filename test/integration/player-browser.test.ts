@@ -2,11 +2,30 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
 import { widgetHeights } from '../../src/pages/widget-code.ts'
+import type { StationProfile } from '../../src/station/state.ts'
 import { aMount, aPlay, aSong } from '../support/builders.ts'
-import { test } from '../support/fixtures.ts'
+import { test as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
+import type { OpenPageOptions } from '../support/open-page.ts'
 import { isDeep, sized } from '../support/tier.ts'
 import { startAudioServer } from '../support/web-server.ts'
+
+interface PlayerOptions extends OpenPageOptions {
+  readonly profile?: Partial<StationProfile>
+  /** What follows the station in the address. */
+  readonly rest?: string
+}
+
+const test = base.extend(
+  'openPlayer',
+  async ({ stage, openPage }) =>
+    async ({ profile = {}, rest = '', ...options }: PlayerOptions = {}) => {
+      const station = await stage.put({ profile })
+      const page = await openPage(options)
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
+      return { station, page }
+    }
+)
 
 const listen = async (page: Page) => {
   await page.getByRole('button', { name: 'Listen' }).click()
@@ -51,10 +70,8 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     }
   })
 
-  test('a widget with invalid attributes shows what is wrong', async ({ stage, openPage }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed`)
+  test('a widget with invalid attributes shows what is wrong', async ({ openPlayer }) => {
+    const { page } = await openPlayer({ rest: '/embed' })
     for (const [attribute, value, text] of [
       ['server', 'nowhere', 'The attribute server is not a URL'],
       ['station', '', 'The attribute station is missing']
@@ -67,15 +84,11 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
   })
 
   test('when a station disappears, its stream can be stopped and the media session is cleared', async ({
-    stage,
-    openPage
+    openPlayer
   }) => {
     await using streams = await startAudioServer()
-    const station = await stage.put({
-      profile: { mounts: [aMount(1, { customUrl: `${streams.url}/1.mp3` })] }
-    })
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    const mounts = [aMount(1, { customUrl: `${streams.url}/1.mp3` })]
+    const { station, page } = await openPlayer({ profile: { mounts } })
     await listen(page)
     expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('playing')
     const { profile } = station.state()
@@ -89,10 +102,8 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('none')
   })
 
-  test('a state that the server reports as stale is shown as stale', async ({ stage, openPage }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+  test('a state that the server reports as stale is shown as stale', async ({ openPlayer }) => {
+    const { station, page } = await openPlayer()
     const { state } = station
     await station.change({
       current: { shId: state().shown?.shId ?? 0, dueAtMs: Date.now() - 60_000, isVisible: true }
@@ -140,10 +151,8 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     if (isDeep) expect(Math.max(...lateMs)).toBeLessThan(800)
   })
 
-  test('progress stays correct when the clock of the visitor is set', async ({ stage, openPage }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+  test('progress stays correct when the clock of the visitor is set', async ({ openPlayer }) => {
+    const { station, page } = await openPlayer()
     await page.locator('.eyebrow[data-kind=plain]').waitFor()
     await page.evaluate('trueNow = Date.now')
     const maxLateMs = sized({ quick: 5_000, deep: 700 })
@@ -160,12 +169,10 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
   })
 
   test('when a station is renamed, the address of the page changes, so that it can be reloaded', async ({
-    stage,
-    openPage
+    openPlayer,
+    stage
   }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}?theme=dark`)
+    const { station, page } = await openPlayer({ rest: '?theme=dark' })
     await page.locator('.title').waitFor()
     const { shortName } = stage.newName()
     await station.change({ profile: { ...station.state().profile, shortName } })
@@ -175,14 +182,11 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
   })
 
   test('for a stream that was added after the page was loaded, the player asks for a reload', async ({
-    stage,
-    openPage
+    openPlayer
   }) => {
     await using streams = await startAudioServer()
-    const station = await stage.put({ profile: { mounts: [aMount(1)] } })
     // The browser reports what the policy of the page blocks as an error.
-    const page = await openPage({ allowsErrors: true })
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+    const { station, page } = await openPlayer({ profile: { mounts: [aMount(1)] }, allowsErrors: true })
     await page.locator('.stream').waitFor()
     const { profile } = station.state()
     await station.change({
