@@ -2,7 +2,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
 import { dataElement, html, type Html, renderPage } from './page.ts'
-import { keyQuery, type StationPage, stationRoute } from './station-page.ts'
+import { type StationPage, stationRoute } from './station-page.ts'
 import type { GetWebFiles } from './web-files.ts'
 
 /** The player page of a station. */
@@ -54,10 +54,9 @@ function renderMetadata({ state, station, baseUrl, isPrivate }: StationPage): Ht
 }
 
 /** What the page shows before its script runs, and without scripts. The script renders the same. */
-function renderPlayer(page: StationPage): Html {
-  const { state, station, baseUrl } = page
+function renderPlayer({ state, station, baseUrl, isPrivate, apiKey }: StationPage): Html {
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }
-  const query = keyQuery(page)
+  const query = isPrivate ? `?${new URLSearchParams({ api_key: apiKey }).toString()}` : ''
   const cover = shownArtUrl(state, baseUrl)
   return html`<header class="masthead">
       <h1 class="station" dir="auto">${station.name}</h1>

@@ -60,26 +60,23 @@ export function stationRoute(
 
 /** The page for stations and pages that do not exist. */
 export function renderMissing(files: WebFiles, baseUrl: string, root: '..' | '../..'): Reply {
-  const page: Page = {
-    files,
-    baseUrl,
-    isPrivate: true,
-    title: 'No such station',
-    root,
-    styles: 'message.css',
-    head: html`<meta name="robots" content="noindex" />`,
-    body: html`<main class="message">
-      <p class="message-code">404</p>
-      <h1>No such station</h1>
-      <p>There is no station with this name. It may be misspelled, deleted or private.</p>
-    </main>`
-  }
-  return renderPage(page, 404)
-}
-
-/** The query with the key of a private station; empty for a public one. */
-export function keyQuery({ apiKey }: Pick<StationPage, 'apiKey'>): string {
-  return apiKey === '' ? '' : `?${new URLSearchParams({ api_key: apiKey }).toString()}`
+  return renderPage(
+    {
+      files,
+      baseUrl,
+      isPrivate: true,
+      title: 'No such station',
+      root,
+      styles: 'message.css',
+      head: html`<meta name="robots" content="noindex" />`,
+      body: html`<main class="message">
+        <p class="message-code">404</p>
+        <h1>No such station</h1>
+        <p>There is no station with this name. It may be misspelled, deleted or private.</p>
+      </main>`
+    },
+    404
+  )
 }
 
 function sortStreams({ mounts, remotes, hls_url: url, hls_is_default: isDefault }: StationPage['station']) {

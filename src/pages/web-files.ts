@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-import * as v from 'valibot'
-
 import { builtFile } from '../runtime/program-files.ts'
 import type { CachedResponse } from '../station/document.ts'
 
@@ -33,10 +31,8 @@ export function openWebFiles(): GetWebFiles {
   }
 }
 
-const fileNames = v.array(v.string())
-
 async function readWebFiles(): Promise<WebFiles> {
-  const names = v.parse(fileNames, JSON.parse(await readFile(builtFile('web/files.json'), 'utf8')))
+  const names: string[] = JSON.parse(await readFile(builtFile('web/files.json'), 'utf8'))
   const files = await Promise.all(names.map(readWebFile))
   const byName = new Map(files.map(file => [removeHash(file.name), file]))
   return {

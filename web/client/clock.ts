@@ -61,15 +61,6 @@ export function addServerTime(
   return isSuspect ? { aheadMs: bound + 500, isSuspect: false } : { aheadMs, isSuspect: true }
 }
 
-/**
- * The clock after local time jumped forward. This is exact if the local clock was set. If the machine slept,
- * it is a lower bound until the next server time.
- */
-export const afterJump = ({ aheadMs, isSuspect }: ServerClock, byMs: number): ServerClock => ({
-  aheadMs: aheadMs === null ? null : aheadMs - byMs,
-  isSuspect
-})
-
 /** The progress of the current song at a time of the server; null if nothing plays. */
 export function progressAt(np: NowPlaying | null, serverMs: number): Progress | null {
   if (np === null || np.now_playing.sh_id === 0) return null

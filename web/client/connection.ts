@@ -22,7 +22,7 @@ export interface ConnectionOptions {
 /** Opens a connection over one transport. Returns a function that closes it, after which nothing is called. */
 export type OpenConnection = (options: ConnectionOptions) => () => void
 
-export const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`
+const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`
 
 function subscribeMessage(options: ConnectionOptions, token: string): string {
   const position = options.position()

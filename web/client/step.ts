@@ -1,4 +1,4 @@
-import { addServerTime, afterJump } from './clock.ts'
+import { addServerTime } from './clock.ts'
 import type { FollowState, Phase } from './follow-state.ts'
 import type { Transport } from './interface.ts'
 import { isPublishedData, mergePatch, type Message, type PublicationMessage } from './message.ts'
@@ -73,8 +73,10 @@ export function step(state: FollowState, input: Input, atMs: number, random: num
       // A connection seldom survives the sleep of a machine.
       return isDue && phase.type === 'open' ? open(state, state.transports, atMs) : stay(state)
     case 'jumped': {
-      const clock = afterJump(state.clock, input.byMs)
-      return open({ ...state, clock }, phase.type === 'waiting' ? phase.order : state.transports, atMs)
+      // Exact if the local clock was set. If the machine slept, a lower bound until the next server time.
+      const aheadMs = state.clock.aheadMs === null ? null : state.clock.aheadMs - input.byMs
+      const jumped = { ...state, clock: { ...state.clock, aheadMs } }
+      return open(jumped, phase.type === 'waiting' ? phase.order : state.transports, atMs)
     }
     case 'offline':
       return phase.type === 'open' ? disconnect(state, atMs, random) : stay(state)

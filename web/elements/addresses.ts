@@ -7,9 +7,6 @@ export function serverUrl(file: string): URL {
   return url
 }
 
-/** Covers of stations, which need a key if the station is private. The default cover is public. */
-const stationArt = '/api/station/'
-
 /**
  * The address of a cover, with the key of a private station. Returns an empty text for addresses of other
  * servers, which elements do not contact.
@@ -25,6 +22,7 @@ export function artUrl(
     URL.canParse(each) ? [new URL(each).origin] : []
   )
   if (!origins.includes(url.origin)) return ''
-  if (apiKey && url.pathname.includes(stationArt)) url.searchParams.set('api_key', apiKey)
+  // The default cover has another path, and needs no key.
+  if (apiKey && url.pathname.includes('/api/station/')) url.searchParams.set('api_key', apiKey)
   return url.href
 }
