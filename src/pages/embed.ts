@@ -22,7 +22,7 @@ export const embedRoute = (getFiles: GetWebFiles) =>
       isFramed: true,
       head: html`<meta name="robots" content="noindex" />`,
       body: html`<main>
-        <h1 class="only-heard">${station.name}</h1>
+        <h1 class="visually-hidden">${station.name}</h1>
         <cuewire-now-playing
           station="${station.id}"
           size="${sizes.find(each => each === query.get('size')) ?? 'card'}"

@@ -86,7 +86,7 @@ class CuewirePlayer extends LitElement {
           ? nothing
           : html`${nextView(np, this.#artUrl, nowMs)} ${historyView(np, nowMs)} ${this.#footerView(np)}`
       }
-      <p class="only-heard" role="status">${formatAnnouncement(status, np)}</p>
+      <p class="visually-hidden" role="status">${formatAnnouncement(status, np)}</p>
     `
   }
 

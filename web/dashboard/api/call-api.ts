@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-import { serverOf } from '../../elements/server-address.ts'
+import { serverUrl } from '../../elements/addresses.ts'
 import { ApiError, parseApiError, toApiError } from './api-error.ts'
 
 /** The server that served this page. */
-export const server: URL = serverOf(import.meta.url)
+export const server: URL = serverUrl(import.meta.url)
 
 const storageKey = 'cuewire-key'
 

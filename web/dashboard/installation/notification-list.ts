@@ -90,7 +90,7 @@ export class NotificationList extends LightElement {
     const question = { title: 'Delete this notification?', text: isolateBidi(title), verb: 'Delete' }
     return html`<li class="notification" data-type=${type} ?data-read=${isRead} ?data-cut=${isTruncated}>
       <p class="notification-title">
-        <span class="only-heard">${types[type] ?? type}${isRead ? '' : ', unread'}: </span>${title}
+        <span class="visually-hidden">${types[type] ?? type}${isRead ? '' : ', unread'}: </span>${title}
       </p>
       ${body === '' ? nothing : html`<p class="notification-body">${body}</p>`}
       <p class="notification-foot quiet">
@@ -138,7 +138,7 @@ export class NotificationList extends LightElement {
 
 /** A label that names the notification to screen readers only. */
 const labelView = (text: string, title: string) =>
-  html`${text}<span class="only-heard">: ${title.slice(0, truncatedLength)}</span>`
+  html`${text}<span class="visually-hidden">: ${title.slice(0, truncatedLength)}</span>`
 
 const types: Readonly<Record<string, string>> = {
   info: 'Information',

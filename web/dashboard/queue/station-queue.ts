@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
-import { lengthText } from '../../elements/time-text.ts'
+import { formatDuration } from '../../elements/time-text.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { type Question, trackActions } from '../ui/actions.ts'
@@ -122,10 +122,10 @@ export class StationQueue extends StationElement {
           )}
         </ol>
         ${total !== undefined && total > maxRows ? html`<p class="quiet">and ${total - maxRows} more</p>` : nothing}
-        <p class="only-heard" id="grip-help">
+        <p class="visually-hidden" id="grip-help">
           Use the arrow keys to move the song, Home and End to move it to the start or the end.
         </p>
-        <p class="only-heard" role="status">${this.announcement}</p>`
+        <p class="visually-hidden" role="status">${this.announcement}</p>`
     )
   }
 
@@ -148,14 +148,14 @@ export class StationQueue extends StationElement {
         <p class="row-title" title=${song.title}>${titleOf(row)}</p>
         <p class="row-artist">${song.artist}</p>
         <details class="reasons">
-          <summary>${isSent ? 'Sent' : sourceOf(row)}<span class="only-heard">: reasons</span></summary>
+          <summary>${isSent ? 'Sent' : sourceOf(row)}<span class="visually-hidden">: reasons</span></summary>
           <ul>
             <li>${song.text || song.title}</li>
             ${this.#describeReasons(row).map(reason => html`<li>${reason}</li>`)}
           </ul>
         </details>
       </div>
-      <span class="row-length">${duration === 0 ? '' : lengthText(duration * 1_000)}</span>
+      <span class="row-length">${duration === 0 ? '' : formatDuration(duration * 1_000)}</span>
       ${this.canManage && index !== null ? this.#handlesView(row, index) : nothing}
     </li>`
   }

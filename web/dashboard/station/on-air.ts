@@ -3,7 +3,7 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
-import { statusLineOf } from '../../elements/status-line.ts'
+import { describeStatus } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
 import { callAction, currentKey, server } from '../api/call-api.ts'
 import { confirmAction, notify, trackActions } from '../ui/actions.ts'
@@ -31,7 +31,7 @@ export class OnAir extends StationElement {
   protected override render() {
     const { snapshot } = this.#followed
     const { np, status } = snapshot
-    const { kind, text } = statusLineOf(snapshot, getZoneClock(np?.station.timezone ?? 'UTC').formatTime)
+    const { kind, text } = describeStatus(snapshot, getZoneClock(np?.station.timezone ?? 'UTC').formatTime)
     const statusLine = html`<p class="eyebrow" data-kind=${kind} role="status">${text}</p>`
     if (np === null)
       return html`<section class="panel on-air" aria-label="On the air">${statusLine}</section>`

@@ -2,7 +2,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
-import { statusLineOf } from '../../elements/status-line.ts'
+import { describeStatus } from '../../elements/status-line.ts'
 import { currentKey, server } from '../api/call-api.ts'
 import { trackPermissions } from '../api/permissions.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
@@ -30,7 +30,7 @@ export class StationView extends LightElement {
   protected override render() {
     const { snapshot } = this.#followed
     const { np } = snapshot
-    const { kind, text } = statusLineOf(snapshot)
+    const { kind, text } = describeStatus(snapshot)
     return html`
       <header class="station-head">
         <a class="back" href="#/">All stations</a>

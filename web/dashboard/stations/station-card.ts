@@ -4,7 +4,7 @@ import { keyed } from 'lit/directives/keyed.js'
 import { progressAt } from '../../client/clock.ts'
 import type { NowPlaying, Progress, Snapshot } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
-import { statusLineOf } from '../../elements/status-line.ts'
+import { describeStatus } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
 import { currentKey, server } from '../api/call-api.ts'
 import { currentTitle } from '../station/on-air.ts'
@@ -67,7 +67,7 @@ export class StationCard extends LightElement {
     const snapshot = this.#snapshot()
     const np = snapshot.np ?? this.listed
     const { station, now_playing: playing, listeners } = np
-    const { kind, text } = statusLineOf(snapshot, getZoneClock(station.timezone).formatTime)
+    const { kind, text } = describeStatus(snapshot, getZoneClock(station.timezone).formatTime)
     const { song } = playing
     return html`<article class="card" data-kind=${kind}>
       <song-cover .address=${song.art} .isPrivate=${!station.is_public}></song-cover>

@@ -20,7 +20,7 @@ export class StationHooks extends StationElement {
 
   protected override render() {
     const { value } = this.#hooks
-    return html`<h2 class="only-heard">Web hooks</h2>
+    return html`<h2 class="visually-hidden">Web hooks</h2>
       ${errorView(this.#hooks)}
       ${value?.length === 0 ? html`<p class="quiet">This station has no web hooks.</p>` : nothing}
       <ul class="stack">
