@@ -34,7 +34,6 @@ import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.t
 import { playoutKeyRoutes, playoutKeySchema } from './playout/playout-caller.ts'
 import { playoutRoutes } from './playout/playout.ts'
 import { queuePreviewRoutes } from './queue/queue-preview.ts'
-import { queueWriteRoutes } from './queue/queue-write.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
@@ -74,7 +73,6 @@ const documented: readonly ApiRoute[] = [
   ...streamerArtRoutes,
   ...broadcastRoutes,
   ...queueRoutes,
-  ...queueWriteRoutes,
   ...historyRoutes,
   ...requestRoutes,
   ...requestReportRoutes,

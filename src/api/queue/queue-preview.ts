@@ -11,12 +11,12 @@ import { wholeNumber } from '../core/parse.ts'
 import { type ApiRoute, json, type StationRow, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const hoursAtMost = 168
-const rowsAtMost = 2_000
+const maxHours = 168
+const maxRows = 2_000
 const hourMs = 3_600_000
 
-/** One at a time: it is work for a processor that others need as well. */
-const oneAtATime = pLimit(1)
+/** A preview is CPU-bound, so one is computed at a time. */
+const limit = pLimit(1)
 
 const preview: ApiRoute = {
   method: 'GET',
@@ -25,24 +25,24 @@ const preview: ApiRoute = {
   operation: {
     id: 'previewQueue',
     tag: 'Queue',
-    summary: 'What will play if nothing is changed, for a time or a number of songs; changes nothing itself',
+    summary: 'Simulate what will play, for a time or a number of songs; the queue is not changed',
     query: {
       hours: {
         type: 'integer',
         minimum: 1,
-        maximum: hoursAtMost,
+        maximum: maxHours,
         description:
-          'How far to look; 24 unless told. Ends early where computing it takes more than ten seconds.'
+          'Hours to simulate; the default is 24. The result is shorter if that takes over ten seconds.'
       },
-      rows: { type: 'integer', minimum: 1, maximum: rowsAtMost, description: 'How many plays at most.' }
+      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
     },
     answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } }
   },
   async handle(request, services) {
     const station = stationOf(request)
-    const hours = wholeNumber(request.query, 'hours', { least: 1, most: hoursAtMost, fallback: 24 })
-    const rows = wholeNumber(request.query, 'rows', { least: 1, most: rowsAtMost, fallback: rowsAtMost })
-    const plays = await oneAtATime(() =>
+    const hours = wholeNumber(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
+    const rows = wholeNumber(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
+    const plays = await limit(() =>
       previewStation(services.reads, station.id, {
         untilMs: engineTimeMs() + hours * hourMs,
         playsAtMost: rows,
@@ -54,11 +54,6 @@ const preview: ApiRoute = {
   }
 }
 
-interface Named {
-  readonly id: number
-  readonly song: Song
-}
-
 async function render(
   { reads: sql, config }: ApiServices,
   station: StationRow,
@@ -66,10 +61,12 @@ async function render(
 ) {
   const mediaIds = [...new Set(plays.flatMap(({ play }) => play?.mediaId ?? []))]
   const [media, playlists, customFields] = await Promise.all([
-    sql<Named[]>`select m.id, ${songOf(sql)} as song from media m where m.id = any(${mediaIds}::bigint[])`,
+    sql<{ id: number; song: Song }[]>`
+      select m.id, ${songOf(sql)} as song from media m where m.id = any(${mediaIds}::bigint[])`,
     sql<{ id: number; name: string }[]>`select id, name from playlists where station_id = ${station.id}`,
-    sql<{ id: number; shortName: string }[]>`
-      select id, short_name as "shortName" from custom_fields order by id`
+    sql<
+      { id: number; shortName: string }[]
+    >`select id, short_name as "shortName" from custom_fields order by id`
   ])
   const songs = new Map(media.map(({ id, song }) => [id, song]))
   const names = new Map(playlists.map(({ id, name }) => [id, name]))

@@ -1,30 +1,39 @@
+import * as v from 'valibot'
+
 import type { LogEntry } from '../../autodj/log-entry.ts'
 import { definedFields, songOf } from '../../db/snapshots.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Tx } from '../../db/sql.ts'
+import { integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
+import { bodySchema, formOf } from '../../fields/form.ts'
 import { changeStation } from '../../playout/change-station.ts'
-import { removeFromQueue } from '../../playout/queue/queue.ts'
+import { addToQueue, moveInQueue } from '../../playout/queue/manual-queue.ts'
+import { clearQueue, removeFromQueue } from '../../playout/queue/queue.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { recordAudit } from '../core/audit.ts'
 import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
-import { parseId } from '../core/parse.ts'
-import { actionResult, type ApiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import { refuseProblems } from '../core/resource-store.ts'
+import { type ApiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { oneOf } from '../core/schemas.ts'
+import { stationAction } from '../core/station-action.ts'
 
-/** Rows that were played can be read this long. */
+/** How long a row can be read after it was played. */
 const readableMs = 7 * 86_400_000
 
+const path = '/api/station/:station_id/queue'
 const item = { $ref: '#/components/schemas/QueueItem' }
 
 const list: ApiRoute = {
   method: 'GET',
-  path: '/api/station/:station_id/queue',
+  path,
   access: 'view station management',
   operation: {
     id: 'listQueue',
     tag: 'Queue',
-    summary: 'What will play, in order',
+    summary: 'The songs that will play, in order',
     query: listParameters([]),
     answer: listSchema(item)
   },
@@ -46,7 +55,7 @@ const list: ApiRoute = {
 
 const read: ApiRoute = {
   method: 'GET',
-  path: '/api/station/:station_id/queue/:id',
+  path: `${path}/:id`,
   access: 'view station management',
   operation: { id: 'getQueueItem', tag: 'Queue', summary: 'Read a row of the queue', answer: item },
   async handle(request, { reads: sql, config }) {
@@ -59,31 +68,173 @@ const read: ApiRoute = {
   }
 }
 
-const remove: ApiRoute = {
-  method: 'DELETE',
-  path: '/api/station/:station_id/queue/:id',
+const mediaId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+const maxSongs = 100
+const position = integer({
+  min: 1,
+  max: 500,
+  about: 'Position after the songs already sent to the playout; beyond the end means the end.',
+  example: 1
+})
+
+const songs = v.pipe(
+  v.object(
+    {
+      position: v.nullish(position.input),
+      media_id: v.nullish(mediaId.input),
+      media_ids: v.nullish(
+        v.pipe(
+          v.unknown(),
+          maxLength(maxSongs),
+          v.array(mediaId.input, problem('invalid_type', 'must be a list.')),
+          v.minLength(1, problem('too_short', 'must have at least one element.'))
+        )
+      )
+    },
+    problem('invalid_type', 'must be an object.')
+  ),
+  v.forward(
+    v.check(
+      body => typeof body.media_id === 'number' || Array.isArray(body.media_ids),
+      problem('required', 'is required unless media_ids is sent.')
+    ),
+    ['media_id']
+  ),
+  v.forward(
+    v.check(
+      body => typeof body.media_id !== 'number' || !Array.isArray(body.media_ids),
+      problem('duplicate', 'cannot be combined with media_id.')
+    ),
+    ['media_ids']
+  )
+)
+
+const songsSchema: JsonSchema = {
+  ...oneOf(
+    {
+      media_id: { ...mediaId.schema, description: 'A song of the library; the response is its row.' },
+      media_ids: {
+        type: 'array',
+        items: mediaId.schema,
+        minItems: 1,
+        maxItems: maxSongs,
+        description: 'Several songs; the response is a list of their rows in the same order.'
+      }
+    },
+    {},
+    { position: position.schema }
+  ),
+  examples: [{ media_id: 12 }, { media_id: 12, position: 1 }]
+}
+
+const add: ApiRoute = {
+  method: 'POST',
+  path,
   access: 'manage station broadcasting',
   operation: {
-    id: 'deleteQueueItem',
+    id: 'addToQueue',
     tag: 'Queue',
-    summary: 'Take a song out of the queue',
-    answer: { $ref: '#/components/schemas/ActionResult' },
-    errors: [409]
+    summary: 'Add songs to the queue, before the songs that the AutoDJ chose, in the order given',
+    body: songsSchema,
+    answer: { oneOf: [item, { type: 'array', items: item }] }
   },
   async handle(request, services) {
-    const id = parseId(request.params['id'])
-    await changeStation(services, stationOf(request).id, async change => {
-      await removeFromQueue(change, id, engineTimeMs())
-      await recordAudit(change.tx, request, { record: 'QueueItem', id })
+    const { config, reads: sql } = services
+    const station = stationOf(request)
+    const { media_id: single, media_ids: several, position: first = null } = parseBody(songs, request.body)
+    const mediaIds = several ?? [single ?? 0]
+    const ids = await changeStation(services, station.id, async change => {
+      const { tx } = change
+      refuseProblems(await findUnknownSongs(tx, station.id, mediaIds, several ? 'media_ids.' : null))
+      const added = await addToQueue(change, mediaIds, first)
+      await Promise.all(
+        added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))
+      )
+      return added
     })
-    return actionResult('Record deleted successfully.')
+    const rows = await sql<QueueRow[]>`
+      ${selectRows(sql)} where q.id = any(${ids}::bigint[]) order by q.position`
+    const items = rows.map(row => renderRow(row, station, config.BASE_URL))
+    return json(several ? items : items[0])
   }
 }
 
-export const queueRoutes = [list, read, remove]
+async function findUnknownSongs(
+  tx: Tx,
+  stationId: number,
+  ids: readonly number[],
+  prefix: string | null
+): Promise<FieldError[]> {
+  const rows = await tx<{ id: number }[]>`
+    select id from media
+    where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
+  const known = new Set(rows.map(row => row.id))
+  return ids.flatMap((each, index) => {
+    if (known.has(each)) return []
+    const field = prefix === null ? 'media_id' : prefix + index
+    return [{ field, code: 'not_found', message: `${field} is not a song of the station's library.` }]
+  })
+}
 
-/** A row of the queue as it is read. */
-export interface QueueRow {
+const movement = { position }
+const movementForm = formOf(movement)
+
+const move = stationAction({
+  method: 'PUT',
+  path: `${path}/:id/move`,
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'moveQueueItem',
+    tag: 'Queue',
+    summary: 'Move a song to another position; the AutoDJ then leaves it in the queue',
+    body: bodySchema(movement),
+    errors: [409]
+  },
+  prepare(request) {
+    const id = parseId(request.params['id'])
+    const { position: target } = parseBody(movementForm, request.body)
+    return {
+      audit: { record: 'QueueItem', id, fields: ['position'] },
+      message: 'Changes saved successfully.',
+      change: change => moveInQueue(change, id, target)
+    }
+  }
+})
+
+const remove = stationAction({
+  method: 'DELETE',
+  path: `${path}/:id`,
+  access: 'manage station broadcasting',
+  operation: { id: 'deleteQueueItem', tag: 'Queue', summary: 'Remove a song from the queue', errors: [409] },
+  prepare(request) {
+    const id = parseId(request.params['id'])
+    return {
+      audit: { record: 'QueueItem', id },
+      message: 'Record deleted successfully.',
+      change: change => removeFromQueue(change, id, engineTimeMs())
+    }
+  }
+})
+
+const clear = stationAction({
+  method: 'POST',
+  path: `${path}/clear`,
+  access: 'manage station broadcasting',
+  operation: {
+    id: 'clearQueue',
+    tag: 'Queue',
+    summary: 'Remove all songs from the queue; the AutoDJ refills it'
+  },
+  prepare: request => ({
+    audit: { record: 'Queue', id: stationOf(request).id },
+    message: 'Queue cleared.',
+    change: clearQueue
+  })
+})
+
+export const queueRoutes = [list, read, remove, add, clear, move]
+
+interface QueueRow {
   id: number
   cuedAt: number
   playedAt: number
@@ -98,16 +249,15 @@ export interface QueueRow {
   customFields: { id: number; shortName: string }[]
 }
 
-/** The beginning of a statement that reads rows: `q` is the queue, `m` the media. */
-export const selectRows = (sql: Sql) => sql`
+/** The start of a statement that reads rows: `q` is the queue, `m` the media. */
+const selectRows = (sql: Sql) => sql`
   select q.id, q.cued_at_ms / 1000 as "cuedAt", q.plays_at_ms / 1000 as "playedAt", q.duration_ms / 1000 as duration,
     coalesce(p.name, '') as playlist, q.is_request as "isRequest", q.is_sent as "isSent",
     q.played_at_ms is not null as "isPlayed", q.autodj_custom_uri as "customUri", q.log,
     ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`
 
-/** The queue item of the interface (11 keys). */
-export function renderRow(row: QueueRow, station: StationRow, baseUrl: string) {
+function renderRow(row: QueueRow, station: StationRow, baseUrl: string) {
   return {
     cued_at: row.cuedAt,
     played_at: row.playedAt,

@@ -1,12 +1,10 @@
 import { definedFields, songOf } from '../../db/snapshots.ts'
 import { choice } from '../../fields/field.ts'
-import { changeStation } from '../../playout/change-station.ts'
 import { cancelRequest, cancelRequests } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { maySeeAddresses } from '../auth/access.ts'
-import { recordAudit } from '../core/audit.ts'
 import {
   likePattern,
   listParameters,
@@ -17,11 +15,14 @@ import {
   readList
 } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
-import { actionResult, type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { stationAction } from '../core/station-action.ts'
+
+const path = '/api/station/:station_id/reports/requests'
 
 const filter = filtersOf({
   type: choice(['pending', 'history'], {
-    about: 'Requests that are still to be played (pending, unless told otherwise), or all others.'
+    about: 'pending (the default): requests not played yet; history: all others.'
   })
 })
 
@@ -40,12 +41,12 @@ interface RequestRow {
 
 const list: ApiRoute = {
   method: 'GET',
-  path: '/api/station/:station_id/reports/requests',
+  path,
   access: 'view station reports',
   operation: {
     id: 'listRequests',
     tag: 'Requests',
-    summary: 'What listeners requested, newest first',
+    summary: 'The requests of listeners, newest first',
     query: { ...listParameters([]), ...filter.schemas },
     answer: listSchema({ $ref: '#/components/schemas/SongRequest' })
   },
@@ -55,14 +56,14 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const { type = 'pending' } = filter.parse(request.query)
     const pattern = likePattern(query.search)
-    const waits = sql`state in ('pending', 'queued')`
-    // Those that wait are few. Others in the order of an index: see "walks an index of all stations" in
-    // docs/gotchas.md.
+    const isPending = sql`state in ('pending', 'queued')`
+    // Pending requests are few. Others are read in the order of an index: see "walks an index of all stations"
+    // in docs/gotchas.md.
     const newest =
       type === 'pending'
-        ? sql`select * from requests where station_id = ${station.id} and ${waits} order by id desc ${newestRows(sql)}`
+        ? sql`select * from requests where station_id = ${station.id} and ${isPending} order by id desc ${newestRows(sql)}`
         : sql`
-          select * from requests where station_id between ${station.id} and ${station.id} and not ${waits}
+          select * from requests where station_id between ${station.id} and ${station.id} and not ${isPending}
           order by station_id, id desc ${newestRows(sql)}`
     const found =
       query.search === ''
@@ -70,7 +71,7 @@ const list: ApiRoute = {
         : sql`
           select r.* from (${newest}) r join media m on m.id = r.media_id
           where m.artist || ' - ' || m.title ilike ${pattern} order by r.id desc`
-    const isShown = maySeeAddresses(request.caller?.key ?? null, station.id)
+    const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)
     const rows = await readList<RequestRow>(request, services, query, {
       select: found,
       expand: page => sql`
@@ -80,17 +81,13 @@ const list: ApiRoute = {
           ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
         from (${page}) r join media m on m.id = r.media_id order by r.id desc`,
       matching: found,
-      render: requests =>
-        requests.map(row => ({
-          ...renderRequest(row, station, config.BASE_URL),
-          ip: isShown ? row.address : ''
-        }))
+      render: requests => requests.map(row => renderRequest(row, station, config.BASE_URL, showsAddresses))
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
 }
 
-function renderRequest(row: RequestRow, station: StationRow, baseUrl: string) {
+function renderRequest(row: RequestRow, station: StationRow, baseUrl: string, showsAddress: boolean) {
   return {
     id: row.id,
     timestamp: row.timestamp,
@@ -99,50 +96,45 @@ function renderRequest(row: RequestRow, station: StationRow, baseUrl: string) {
     state: row.state,
     played_at: row.playedAt,
     media_id: row.mediaId,
-    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl)
+    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl),
+    ip: showsAddress ? row.address : ''
   }
 }
 
-const cancel: ApiRoute = {
+const cancel = stationAction({
   method: 'DELETE',
-  path: '/api/station/:station_id/reports/requests/:id',
+  path: `${path}/:id`,
   access: 'manage station broadcasting',
   operation: {
     id: 'cancelRequest',
     tag: 'Requests',
-    summary: 'Cancel a request that was not played yet; it leaves the queue as well',
-    answer: { $ref: '#/components/schemas/ActionResult' },
+    summary: 'Cancel a request that was not played yet; the song leaves the queue',
     errors: [409]
   },
-  async handle(request, services) {
-    const station = stationOf(request)
+  prepare(request) {
     const id = parseId(request.params['id'])
-    await changeStation(services, station.id, async change => {
-      await cancelRequest(change, id, engineTimeMs())
-      await recordAudit(change.tx, request, { record: 'SongRequest', id })
-    })
-    return actionResult('Record deleted successfully.')
+    return {
+      audit: { record: 'SongRequest', id },
+      message: 'Record deleted successfully.',
+      change: change => cancelRequest(change, id, engineTimeMs())
+    }
   }
-}
+})
 
-const clear: ApiRoute = {
+const clear = stationAction({
   method: 'POST',
-  path: '/api/station/:station_id/reports/requests/clear',
+  path: `${path}/clear`,
   access: 'manage station broadcasting',
   operation: {
     id: 'clearRequests',
     tag: 'Requests',
-    summary: 'Cancel all requests that were not played yet, but for what is on its way to the air',
-    answer: { $ref: '#/components/schemas/ActionResult' }
+    summary: 'Cancel all requests that were not played yet, except a song already sent to the playout'
   },
-  async handle(request, services) {
-    const station = stationOf(request)
-    await changeStation(services, station.id, async change => {
-      await cancelRequests(change, engineTimeMs())
-      await recordAudit(change.tx, request, { record: 'SongRequest', id: '*' })
-    })
-    return actionResult('Changes saved successfully.')
-  }
-}
+  prepare: () => ({
+    audit: { record: 'SongRequest', id: '*' },
+    message: 'Changes saved successfully.',
+    change: change => cancelRequests(change, engineTimeMs())
+  })
+})
 
 export const requestReportRoutes = [list, cancel, clear]

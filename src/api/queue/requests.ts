@@ -16,8 +16,7 @@ import { actionResult, type ApiRoute } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { listSongs, songListParameters } from '../library/song-list.ts'
 
-/** By address. */
-const submissions = openAddressBuckets(2 / 5, 2)
+const submissionLimits = openAddressBuckets(2 / 5, 2)
 
 const list: ApiRoute = {
   method: 'GET',
@@ -27,14 +26,13 @@ const list: ApiRoute = {
   operation: {
     id: 'listRequestableSongs',
     tag: 'Requests',
-    summary: 'The songs that listeners may request; none where the station accepts no requests',
+    summary: 'The songs that listeners may request; empty if the station accepts no requests',
     query: songListParameters,
     answer: listSchema({ $ref: '#/components/schemas/RequestableSong' }),
     errors: [429]
   },
   async handle(request, services) {
     const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
-    const { BASE_URL: baseUrl } = services.config
     return listSongs(
       request,
       services,
@@ -46,7 +44,7 @@ const list: ApiRoute = {
       ({ id, song }) => ({
         request_id: String(id),
         request_url: `/api/station/${stationId}/request/${id}`,
-        song: renderSong(song, profile, 'rest', baseUrl)
+        song: renderSong(song, profile, 'rest', services.config.BASE_URL)
       })
     )
   }
@@ -60,29 +58,25 @@ const submit: ApiRoute = {
   operation: {
     id: 'requestSong',
     tag: 'Requests',
-    summary: 'Request a song; it is played after a while, at a time that suits the station',
+    summary: 'Request a song; the AutoDJ plays it after the request delay of the station',
     answer: { $ref: '#/components/schemas/ActionResult' },
     errors: [403, 409, 429]
   },
   async handle(request, services) {
     const { stationId } = await findVisibleStation(publicRequestOf(request), services)
-    const media = mediaNamed(request.params['media_id'] ?? '')
-    const wait = submissions.take(request.address)
+    const media = parseMediaId(request.params['media_id'] ?? '')
+    const wait = submissionLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
+    const address = ownerOf(request.address)
     await changeStation(services, stationId, change =>
-      submitRequest(change, {
-        media,
-        address: ownerOf(request.address),
-        atMs: engineTimeMs(),
-        chance: Math.random()
-      })
+      submitRequest(change, { media, address, atMs: engineTimeMs(), chance: Math.random() })
     )
     return actionResult('Your request has been submitted and will be played soon.')
   }
 }
 
-/** A song by its id or its unique id. Throws 404 for what can be neither. */
-function mediaNamed(text: string): NewRequest['media'] {
+/** Parses the id or unique id of a song. Throws 404 if the text is neither. */
+function parseMediaId(text: string): NewRequest['media'] {
   return /^[0-9a-f]{24}$/.test(text) ? { uniqueId: text } : { id: parseId(text) }
 }
 

@@ -1,0 +1,32 @@
+import { changeStation, type StationChange } from '../../playout/change-station.ts'
+import { type AuditEntry, recordAudit } from './audit.ts'
+import { actionResult, type ApiRequest, type ApiRoute, type Operation, stationOf } from './route.ts'
+
+interface PreparedAction {
+  readonly audit: AuditEntry
+  /** The message of the response. */
+  readonly message: string
+  readonly change: (change: StationChange) => Promise<unknown>
+}
+
+interface StationAction extends Omit<ApiRoute, 'operation' | 'handle'> {
+  readonly operation: Omit<Operation, 'answer'>
+  /** Reads the request before the transaction. May throw `ApiError`. */
+  readonly prepare: (request: ApiRequest) => PreparedAction
+}
+
+/** A route that changes its station and writes the audit entry in the same transaction. */
+export function stationAction({ operation, prepare, ...route }: StationAction): ApiRoute {
+  return {
+    ...route,
+    operation: { ...operation, answer: { $ref: '#/components/schemas/ActionResult' } },
+    async handle(request, services) {
+      const { audit, message, change } = prepare(request)
+      await changeStation(services, stationOf(request).id, async stationChange => {
+        await change(stationChange)
+        await recordAudit(stationChange.tx, request, audit)
+      })
+      return actionResult(message)
+    }
+  }
+}
