@@ -12,7 +12,7 @@ import { parseBody } from '../core/parse.ts'
 import { type ApiRoute, json } from '../core/route.ts'
 import { exactly, oneOf } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { ownMediaFolder, resolveMediaFolder } from '../library/media-folder.ts'
+import { defaultMediaFolder, resolveMediaFolder } from '../library/media-folder.ts'
 
 const fields = {
   username: text({ min: 1, max: 4_096, about: 'Who logs in.', example: 'morning-show' }),
@@ -129,7 +129,7 @@ async function homeOf({ stationId, locationId }: UserRow, services: ApiServices)
           select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
   if (locationId !== null && !record) return null
   if (record && record.adapter !== 'local') return locationUri(withoutSecrets(record))
-  const folder = record?.path ?? ownMediaFolder(stationId, config.DATA_DIR)
+  const folder = record?.path ?? defaultMediaFolder(stationId, config.DATA_DIR)
   const real = await withDeadline(lookMs, 'looking at a folder', () => resolveMediaFolder(folder, config))
   return real === null ? null : folder
 }

@@ -8,31 +8,28 @@ import { maySeeStation } from '../auth/access.ts'
 import type { ApiRequest, ApiRoute, Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const generic = readFileSync(programFile('assets/generic_song.jpg'))
+const genericCover = readFileSync(programFile('assets/generic_song.jpg'))
 
-const image = (contentType: string, maxAgeSeconds: number) => ({
+const imageHeaders = (contentType: string, maxAgeSeconds: number) => ({
   'Content-Type': contentType,
   'Cache-Control': `public, max-age=${maxAgeSeconds}`
 })
 
-/** What the documentation says of routes that answer a picture. */
-export const pictureAnswer = {
-  answer: { type: 'string', format: 'binary' },
-  contentTypes: imageTypes
-}
+/** The OpenAPI description of routes that return a picture. */
+export const pictureAnswer = { answer: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
 
-/** A picture, and whether its address names this very one: then it may be kept. */
 export interface Picture {
   readonly bytes: Uint8Array
   readonly contentType: string
+  /** The URL contains the version of this picture, so the response can be cached for a year. */
   readonly isVersioned: boolean
 }
 
 /**
- * Answers a picture of the station that the path names, or sends to the built-in one, which is never a 404:
- * where `find` gives none, and where the caller may not know of the station, whom `find` is not asked for.
+ * Responds with a picture of the station in the path. Redirects to the built-in picture, never 404, if `find`
+ * returns null or the caller has no access to the station; then `find` is not called.
  */
-export async function answerPicture(
+export async function sendPicture(
   { params, apiKey, address }: ApiRequest,
   { publicReads: sql, live, config, keys }: ApiServices,
   find: (sql: Sql, stationId: number) => Promise<Picture | null>
@@ -43,7 +40,7 @@ export async function answerPicture(
   const isVisible = station && maySeeStation(key, { id: station.stationId, isPublic })
   const found = isVisible ? await find(sql, station.stationId) : null
   if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
-  const headers = image(found.contentType, found.isVersioned ? 31_536_000 : 300)
+  const headers = imageHeaders(found.contentType, found.isVersioned ? 31_536_000 : 300)
   return {
     body: found.bytes,
     headers: isPublic ? headers : { ...headers, 'Cache-Control': 'private, no-store' }
@@ -57,16 +54,15 @@ const genericSong: ApiRoute = {
   operation: {
     id: 'getGenericArt',
     tag: 'Now playing',
-    summary: 'The picture of songs without a cover',
+    summary: 'The built-in picture for songs without a cover',
     ...pictureAnswer
   },
-  handle: () => ({ body: generic, headers: image('image/jpeg', 86_400) })
+  handle: () => ({ body: genericCover, headers: imageHeaders('image/jpeg', 86_400) })
 }
 
 /**
- * A song's cover: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, found under any spelling
- * of the version. What has no cover, or is not known (players ask for `-1`), shows the built-in image; never
- * a 404. So does a private station's to a caller without a key.
+ * The cover of a song: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. Any version is found.
+ * A song that is unknown (players request `-1`) or has no cover has the built-in picture.
  */
 const cover: ApiRoute = {
   method: 'GET',
@@ -75,12 +71,12 @@ const cover: ApiRoute = {
   operation: {
     id: 'getArt',
     tag: 'Now playing',
-    summary: "A song's cover",
-    redirectsTo: 'To the built-in picture, where there is no cover.',
+    summary: 'The cover of a song',
+    redirectsTo: 'To the built-in picture if there is no cover.',
     ...pictureAnswer
   },
   handle: (request, services) =>
-    answerPicture(request, services, async (sql, stationId) => {
+    sendPicture(request, services, async (sql, stationId) => {
       const art = request.params['art'] ?? ''
       const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
       if (uniqueId === undefined) return null

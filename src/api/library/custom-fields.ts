@@ -15,20 +15,20 @@ export const customFields = resource({
   paths: { list: '/api/admin/custom_fields', one: '/api/admin/custom_field/:id' },
   access: { read: 'view administration', write: 'administer custom fields' },
   fields: {
-    name: text({ min: 1, max: 255, isTrimmed: true, about: 'What operators read.', example: 'Mood' }),
+    name: text({ min: 1, max: 255, isTrimmed: true, about: 'Shown to operators.', example: 'Mood' }),
     short_name: text({
       max: 100,
       fallback: '',
       pattern: /^[A-Za-z0-9_.-]+$/,
-      says: 'may hold letters, digits and _ . - only.',
-      about: 'What programs call it, unique in any case; made from the name when empty.',
+      says: 'may contain only letters, digits, _, . and -.',
+      about: 'The name in the API, unique regardless of case; derived from name if empty.',
       example: 'mood'
     }),
     auto_assign: text({
       max: 100,
       fallback: '',
       isTrimmed: true,
-      about: 'The tag of audio files that an import takes the value from; empty: none.',
+      about: 'The tag of audio files from which imports read the value; empty: none.',
       example: 'mood'
     })
   },
@@ -42,15 +42,15 @@ export const customFields = resource({
 const rules: ResourceRules<typeof customFields.fields> = {
   async prepare({ tx, before, values }) {
     if (values.short_name !== '') return []
-    // Two that are made at once must not get one name.
+    // Fields created at the same time must not get the same name.
     await tx`select pg_advisory_xact_lock(hashtext('cuewire custom fields'))`
-    values.short_name = await freeName(tx, shortNameOf(values.name), before?.id ?? 0)
+    values.short_name = await findFreeName(tx, toShortName(values.name), before?.id ?? 0)
     return []
   }
 }
 
-/** Lower case, blanks to `_`, and of the rest only what a short name may hold. */
-function shortNameOf(name: string): string {
+/** Converts to lower case, replaces whitespace by `_` and removes characters not allowed in a short name. */
+function toShortName(name: string): string {
   const plain = name
     .toLowerCase()
     .replace(/\s+/g, '_')
@@ -59,8 +59,8 @@ function shortNameOf(name: string): string {
   return /^\d*$/.test(plain) ? `custom_field_${plain}` : plain
 }
 
-/** The name, or the first of `name_2`, `name_3`, ... that no other field has. */
-async function freeName(tx: Tx, name: string, ownId: number): Promise<string> {
+/** Returns the name, or the first of `name_2`, `name_3`, ... that no other field has. */
+async function findFreeName(tx: Tx, name: string, ownId: number): Promise<string> {
   const rows = await tx<{ name: string }[]>`
     select lower(short_name) as name from custom_fields where id <> ${ownId} and starts_with(lower(short_name), ${name})`
   const taken = new Set(rows.map(row => row.name))
@@ -72,82 +72,77 @@ async function freeName(tx: Tx, name: string, ownId: number): Promise<string> {
 
 export const customFieldRoutes = resourceRoutes(customFields, rules)
 
-/** Values of custom fields by short name; `""` where a field has none. */
+/** Values of custom fields by short name; `""` if a song has no value. */
 type CustomValues = Readonly<Record<string, string>>
 
-const most = 1_000
-const longest = 2_000
+const maxValues = 1_000
+const maxValueLength = 2_000
 
-/**
- * Any name is a key here: a record schema would pass over `constructor`, which a custom field may be called.
- */
-const accepted = v.pipe(
+/** Not a `v.record`, which ignores the key `constructor`; a custom field may have this name. */
+const input = v.pipe(
   v.unknown(),
   v.check(
     value => typeof value === 'object' && value !== null && !Array.isArray(value),
     problem('invalid_type', 'must be an object.')
   ),
   v.transform(value => Object.entries(Object(value))),
-  v.maxLength(most, problem('too_long', `must have at most ${most} members.`)),
+  v.maxLength(maxValues, problem('too_long', `must have at most ${maxValues} members.`)),
   v.rawTransform<[string, unknown][], CustomValues>(({ dataset, addIssue, NEVER }) => {
     const values = dataset.value.map(([name, value]): [string, string] => {
-      const says = problemOf(value)
-      if (says !== null) addIssue({ message: says, path: [pathItem(name, value)] })
+      const message = findProblem(value)
+      const path: v.ObjectPathItem = {
+        type: 'object',
+        origin: 'value',
+        input: {},
+        key: name.slice(0, 100),
+        value
+      }
+      if (message !== null) addIssue({ message, path: [path] })
       return [name, typeof value === 'string' ? value : '']
     })
     return dataset.issues ? NEVER : Object.fromEntries(values)
   })
 )
 
-const pathItem = (key: string, value: unknown): v.ObjectPathItem => ({
-  type: 'object',
-  origin: 'value',
-  input: {},
-  key: key.slice(0, 100),
-  value
-})
-
-function problemOf(value: unknown): string | null {
+function findProblem(value: unknown): string | null {
   if (value === null) return null
   if (typeof value !== 'string') return problem('invalid_type', 'must be text.')
-  if (value.length > longest) return problem('too_long', `must have at most ${longest} characters.`)
-  return /\0|\p{Surrogate}/u.test(value)
-    ? problem('invalid_format', 'holds characters that are not allowed.')
-    : null
+  if (value.length > maxValueLength)
+    return problem('too_long', `must have at most ${maxValueLength} characters.`)
+  if (/\0|\p{Surrogate}/u.test(value))
+    return problem('invalid_format', 'contains characters that are not allowed.')
+  return null
 }
 
-/** The field of a song for these values. */
-export const customValues = custom<CustomValues>(accepted, {
+export const customValues = custom<CustomValues>(input, {
   fallback: {},
-  schema: { type: 'object', additionalProperties: { type: 'string', maxLength: longest } },
-  about: 'Values of the custom fields by short name; what a body leaves out stays, "" and null clear.',
+  schema: { type: 'object', additionalProperties: { type: 'string', maxLength: maxValueLength } },
+  about: 'Values by short name. Absent values are kept; "" and null clear a value.',
   example: { mood: 'calm' }
 })
 
-/** A problem for each name that no custom field has. */
-export async function unknownFields(tx: Tx, values: CustomValues): Promise<FieldError[]> {
+/** Returns a problem for each name that no custom field has. */
+export async function findUnknownFields(tx: Tx, values: CustomValues): Promise<FieldError[]> {
   const names = Object.keys(values)
   if (names.length === 0) return []
   const rows = await tx<{ name: string }[]>`select short_name as name from custom_fields`
   const known = new Set(rows.map(({ name }) => name))
-  return names
-    .filter(name => !known.has(name))
-    .map(name => {
-      const field = `custom_fields.${name.slice(0, 100)}`
-      return { field, code: 'unknown_key', message: `${field} is no custom field.` }
-    })
+  return names.flatMap(name => {
+    if (known.has(name)) return []
+    const field = `custom_fields.${name.slice(0, 100)}`
+    return [{ field, code: 'unknown_key', message: `${field} is not a custom field.` }]
+  })
 }
 
-/** Writes the values of a song that are other ones than before. */
-export async function changeCustomValues(
+/** Writes the values of a song that changed. */
+export async function updateCustomValues(
   tx: Tx,
   mediaId: number,
   before: CustomValues,
   after: CustomValues
 ): Promise<void> {
-  const changed = Object.entries(after).filter(
-    ([name, value]) => value !== (Object.hasOwn(before, name) ? before[name] : '')
-  )
+  const stored = new Map(Object.entries(before))
+  const changed = Object.entries(after).filter(([name, value]) => value !== (stored.get(name) ?? ''))
   if (changed.length === 0) return
   const names = changed.map(([name]) => name)
   await tx`

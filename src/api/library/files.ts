@@ -13,25 +13,24 @@ import { libraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { longest, songId, songText, titleOf } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type ResourceRules, type StoredRecord, type Write } from '../core/resource.ts'
-import { changeCustomValues, customValues, unknownFields } from './custom-fields.ts'
-import { mediaFolderOf } from './media-folder.ts'
+import { resource, type ResourceRules, type Write } from '../core/resource.ts'
+import { customValues, findUnknownFields, updateCustomValues } from './custom-fields.ts'
+import { findMediaFolder } from './media-folder.ts'
 
-/** Made by the server: what a body says of it is ignored. */
-const made = (about: string) =>
-  custom(
-    v.pipe(
-      v.unknown(),
-      v.transform(() => '')
-    ),
-    { fallback: '', schema: { type: 'string', readOnly: true }, about }
+/** A stored field that the server computes; input is ignored. */
+const computed = (about: string) => {
+  const input = v.pipe(
+    v.unknown(),
+    v.transform(() => '')
   )
+  return custom(input, { fallback: '', schema: { type: 'string', readOnly: true }, about })
+}
 
 const path = v.pipe(
   v.string(problem('invalid_type', 'must be text.')),
   v.check(
     value => !/\0|\p{Surrogate}/u.test(value),
-    problem('invalid_format', 'holds characters that are not allowed.')
+    problem('invalid_format', 'contains characters that are not allowed.')
   ),
   v.check(value => value.trim() !== '', problem('blank', 'must not be empty.')),
   v.check(
@@ -40,58 +39,54 @@ const path = v.pipe(
   )
 )
 
-const wholeId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
-const most = 500
+const playlistId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
+const int64 = { type: 'integer', format: 'int64' }
+const optional = { fallback: '', isTrimmed: true }
 
-/** A song of a station's library, by what is known of it. */
+/** The songs of a station's library. */
 export const files = resource({
   name: 'StationFile',
   title: 'song of the library',
   tag: 'Files',
   table: 'media',
-  // Entries of lists that were fetched from elsewhere are no files.
+  // Entries of remote playlists are not files.
   only: 'remote_playlist_id is null',
   paths: { list: '/api/station/:station_id/files', one: '/api/station/:station_id/file/:id' },
   access: { read: 'view station management', write: 'manage station media' },
   fields: {
-    unique_id: made('Names the song in the address of its cover.'),
-    song_id: made('32 hexadecimal digits, the same for the same artist and title.'),
-    art: readOnly<string>({ schema: { type: 'string', format: 'uri' }, about: 'Its cover.' }),
+    unique_id: computed('Identifies the song in the URL of its cover.'),
+    song_id: computed('32 hexadecimal digits, derived from artist and title.'),
+    art: readOnly<string>({ schema: { type: 'string', format: 'uri' }, about: 'URL of the cover.' }),
     path: privateAddress(
       custom(path, {
         schema: { type: 'string', minLength: 1, maxLength: maxPathBytes },
-        about:
-          'An address, or a path below the media folder; unique in the station. No file needs to be there.',
+        about: 'A URL, or a path below the media folder; unique in the station. The file need not exist.',
         example: 'Kimiko Ishizaka/Aria.mp3'
       })
     ),
     title: text({
       max: longest.title,
-      fallback: '',
-      isTrimmed: true,
-      about: 'Made from the path where a new song has neither artist nor title.',
+      ...optional,
+      about: 'Derived from the path if a new song has neither artist nor title.',
       example: 'Aria'
     }),
-    artist: text({ max: longest.artist, fallback: '', isTrimmed: true, about: 'Who plays it.' }),
-    album: text({ max: longest.album, fallback: '', isTrimmed: true, about: 'Where it was published.' }),
-    genre: text({ max: longest.genre, fallback: '', isTrimmed: true, about: 'What kind of music it is.' }),
-    isrc: text({ max: longest.isrc, fallback: '', isTrimmed: true, about: 'The code of the recording.' }),
-    lyrics: text({ max: longest.lyrics, fallback: '', isLong: true, about: 'Its words.' }),
+    artist: text({ max: longest.artist, ...optional, about: 'The artist.' }),
+    album: text({ max: longest.album, ...optional, about: 'The album.' }),
+    genre: text({ max: longest.genre, ...optional, about: 'The genre.' }),
+    isrc: text({ max: longest.isrc, ...optional, about: 'The International Standard Recording Code.' }),
+    lyrics: text({ max: longest.lyrics, fallback: '', isLong: true, about: 'The lyrics.' }),
     text: readOnly<string>({ schema: { type: 'string' }, about: 'Artist and title.' }),
     length: {
-      ...integer({ min: 0, max: 2_147_483, fallback: 0, about: 'Seconds; 0: not known.', example: 300 }),
+      ...integer({ min: 0, max: 2_147_483, fallback: 0, about: 'Seconds; 0: unknown.', example: 300 }),
       isStored: false
     },
-    size: readOnly<number>({ schema: { type: 'integer', format: 'int64' }, about: 'Bytes of the file.' }),
-    mtime: readOnly<number>({
-      schema: { type: 'integer', format: 'int64' },
-      about: 'When the file was changed: Unix seconds.'
-    }),
+    size: readOnly<number>({ schema: int64, about: 'Size of the file in bytes.' }),
+    mtime: readOnly<number>({ schema: int64, about: 'Modification time of the file in Unix seconds.' }),
     playlists: {
-      ...listOf<number>(wholeId, {
-        max: most,
-        items: { type: 'integer', format: 'int64', minimum: 1 },
-        about: 'The ids of the playlists it is in; a list in a body replaces all.'
+      ...listOf<number>(playlistId, {
+        max: 500,
+        items: { ...int64, minimum: 1 },
+        about: 'The ids of its playlists; a list in a body replaces all.'
       }),
       isStored: false
     },
@@ -106,23 +101,16 @@ export const files = resource({
 
 type FileFields = typeof files.fields
 
-interface Unstored {
-  id: number
-  artId: string
-  length: number
-  size: number
-  mtime: number
-  playlists: number[]
-  customFields: Record<string, string>
-}
+/** The fields without a column, for a row that was deleted meanwhile. */
+const absent = { art: '', length: 0, size: 0, mtime: 0, playlists: [], custom_fields: {} }
 
 const rules: ResourceRules<FileFields> = {
   async prepare(write) {
     const { before, values } = write
     const problems = [
-      ...(await pathProblems(write)),
-      ...(await playlistProblems(write)),
-      ...(await unknownFields(write.tx, values.custom_fields))
+      ...(await checkPath(write)),
+      ...(await findUnknownPlaylists(write)),
+      ...(await findUnknownFields(write.tx, values.custom_fields))
     ]
     if (!before && values.title === '' && values.artist === '') values.title = titleOf(values.path)
     values.unique_id = before?.unique_id ?? randomBytes(12).toString('hex')
@@ -142,7 +130,7 @@ const rules: ResourceRules<FileFields> = {
       await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
         where id = ${id}`
     if (before && isResized) await resizeQueued(tx, station.id, id)
-    await changeCustomValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
+    await updateCustomValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
     if (before) await markMedia(change, id)
@@ -159,71 +147,51 @@ const rules: ResourceRules<FileFields> = {
   },
   async shown(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
-    const found = await sql<Unstored[]>`
-      select m.id, ${artId(sql)} as "artId", m.duration_ms / 1000 as length, m.size_bytes as size,
+    const found = await sql<({ id: number } & typeof absent)[]>`
+      select m.id, ${artId(sql)} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
         m.modified_ms / 1000 as mtime,
         coalesce((select jsonb_agg(distinct t.playlist_id order by t.playlist_id)
           from playlist_tracks t where t.media_id = m.id), '[]') as playlists,
         coalesce((select jsonb_object_agg(f.short_name, coalesce(x.value, ''))
           from custom_fields f left join media_custom_fields x on x.field_id = f.id and x.media_id = m.id), '{}')
-          as "customFields"
+          as custom_fields
       from media m where m.id = any(${ids}::bigint[])`
-    const byId = new Map(found.map(row => [row.id, row]))
-    return rows.map(row => {
-      const more = byId.get(row.id)
-      return {
-        art: artUrl(more?.artId ?? '', station?.shortName ?? '', services.config.BASE_URL),
-        text: songText(row.artist, row.title),
-        length: more?.length ?? 0,
-        size: more?.size ?? 0,
-        mtime: more?.mtime ?? 0,
-        playlists: more?.playlists ?? [],
-        custom_fields: more?.customFields ?? {}
-      }
+    const byId = new Map(found.map(({ id, ...computedFields }) => [id, computedFields]))
+    return rows.map(({ id, artist, title }) => {
+      const fields = byId.get(id) ?? absent
+      const art = artUrl(fields.art, station?.shortName ?? '', services.config.BASE_URL)
+      return { ...fields, art, text: songText(artist, title) }
     })
   }
 }
 
-/** A path that stays is as good as it was: an import takes names from the disk as they are. */
-async function pathProblems({
-  tx,
-  services,
-  station,
-  before,
-  values
-}: Write<FileFields>): Promise<FieldError[]> {
+/** Checks and normalizes a new path. An unchanged path is not checked: imports store file names as they are. */
+async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
+  const { tx, services, station, before, values } = write
   if (values.path === before?.path) return []
-  const result = libraryPath(
-    values.path,
-    station && (await mediaFolderOf(tx, station.id, services.config.DATA_DIR))
-  )
+  const folder = station && (await findMediaFolder(tx, station.id, services.config.DATA_DIR))
+  const result = libraryPath(values.path, folder)
   if ('problem' in result)
     return [{ field: 'path', code: 'invalid_format', message: `path ${result.problem}` }]
   values.path = result.path
   return []
 }
 
-async function playlistProblems({ tx, station, values }: Write<FileFields>): Promise<FieldError[]> {
+async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>): Promise<FieldError[]> {
   if (values.playlists.length === 0) return []
   const rows = await tx<{ id: number }[]>`
     select id from playlists where station_id = ${station?.id ?? null}
       and id = any(${values.playlists}::bigint[])`
   const known = new Set(rows.map(({ id }) => id))
   return values.playlists.flatMap((id, index) => {
+    if (known.has(id)) return []
     const field = `playlists.${index}`
-    return known.has(id)
-      ? []
-      : [{ field, code: 'not_found', message: `${field} is none of the station's playlists.` }]
+    return [{ field, code: 'not_found', message: `${field} is not a playlist of the station.` }]
   })
 }
 
-/** Puts a song into playlists and takes it out of others. Gives whether anything changed. */
-async function movePlaylists(
-  change: StationChange,
-  mediaId: number,
-  before: StoredRecord<FileFields>['playlists'],
-  after: StoredRecord<FileFields>['playlists']
-): Promise<boolean> {
+/** Moves a song from the playlists `before` to the playlists `after`. Returns whether they differ. */
+async function movePlaylists(change: StationChange, mediaId: number, before: number[], after: number[]) {
   const { tx } = change
   const left = before.filter(id => !after.includes(id))
   const joined = after.filter(id => !before.includes(id))
@@ -241,7 +209,7 @@ async function movePlaylists(
   return left.length + joined.length > 0
 }
 
-/** Deleting takes a right of its own. */
+/** Deletion requires a separate permission. */
 export const fileRoutes = resourceRoutes(files, rules).map(route =>
   route.method === 'DELETE' ? { ...route, access: 'delete station media' as const } : route
 )

@@ -12,10 +12,10 @@ import { listSchema } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import type { ApiRequest, ApiRoute, SentFile } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { mediaFolderOf, resolveMediaFolder } from './media-folder.ts'
+import { findMediaFolder, resolveMediaFolder } from './media-folder.ts'
 import { listSongs, songListParameters } from './song-list.ts'
 
-/** The condition that the media `m` may be heard on demand. */
+/** The condition that the media `m` are available on demand. */
 const isOnDemand = (sql: Sql, stationId: number): Fragment => sql`
   m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
     select from playlist_tracks t join playlists p on p.id = t.playlist_id
@@ -30,63 +30,58 @@ const list: ApiRoute = {
   operation: {
     id: 'listOnDemandSongs',
     tag: 'On demand',
-    summary: 'The songs that listeners may hear whenever they like',
+    summary: 'The songs that are available on demand',
     query: songListParameters,
     answer: listSchema({ $ref: '#/components/schemas/OnDemandSong' }),
     errors: [429]
   },
   async handle(request, services) {
     const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
-    const { BASE_URL: baseUrl } = services.config
     return listSongs(
       request,
       services,
       async () => {
-        const folders = await foldersOf(services, stationId)
+        const folder = await openMediaFolder(services, stationId)
         return {
-          name: `on demand ${stationId} ${folders?.real}`,
-          condition: sql => sql`${isOnDemand(sql, stationId)} and ${mayBeSent(sql, folders)}`
+          countKey: `on demand ${stationId} ${folder?.realPath}`,
+          condition: sql => sql`${isOnDemand(sql, stationId)} and ${isAllowedPath(sql, folder)}`
         }
       },
       ({ id, song }) => ({
         track_id: String(id),
-        media: renderSong(song, profile, 'rest', baseUrl),
+        media: renderSong(song, profile, 'rest', services.config.BASE_URL),
         download_url: `/api/station/${stationId}/ondemand/download/${id}`
       })
     )
   }
 }
 
-/** A folder may be on a mount that hangs. */
-const lookMs = 2_000
+/** The folder may be on a file system that hangs. */
+const folderTimeoutMs = 2_000
 
-/** A station's media folder, and what that is without links. */
-interface Folders {
-  readonly named: string
-  readonly real: string
+/** The media folder of a station, as configured and with links resolved. */
+interface MediaFolder {
+  readonly path: string
+  readonly realPath: string
 }
 
-/** Null where the media lie on no disk of ours, or a link leads out of the folders for storage. */
-async function foldersOf(
-  { publicReads: sql, config }: ApiServices,
-  stationId: number
-): Promise<Folders | null> {
-  const named = await sql.begin(tx => mediaFolderOf(tx, stationId, config.DATA_DIR))
-  if (named === null) return null
-  const real = await withDeadline(lookMs, 'looking at a folder', () => resolveMediaFolder(named, config))
-  return real === null ? null : { named, real }
+/** Returns null if the media are stored remotely or outside the folders allowed for storage. */
+async function openMediaFolder(services: ApiServices, stationId: number): Promise<MediaFolder | null> {
+  const { publicReads: sql, config } = services
+  const path = await sql.begin(tx => findMediaFolder(tx, stationId, config.DATA_DIR))
+  if (path === null) return null
+  const realPath = await withDeadline(folderTimeoutMs, 'resolving a media folder', () =>
+    resolveMediaFolder(path, config)
+  )
+  return realPath === null ? null : { path, realPath }
 }
 
-/**
- * The condition that the media `m` have an address or lie in the media folder. A link may still lead a file
- * out of it.
- */
-function mayBeSent(sql: Sql, folders: Folders | null): Fragment {
-  const hasAddress = sql`m.path ~* '^https?://'`
-  if (folders === null) return hasAddress
-  const [named, real] = [join(folders.named, '/'), join(folders.real, '/')]
-  return sql`(${hasAddress} or not starts_with(m.path, '/')
-    or starts_with(m.path, ${named}) or starts_with(m.path, ${real}))`
+/** The condition that the media `m` have a URL or a path in the media folder. The file may be a link out of it. */
+function isAllowedPath(sql: Sql, folder: MediaFolder | null): Fragment {
+  const hasUrl = sql`m.path ~* '^https?://'`
+  if (folder === null) return hasUrl
+  return sql`(${hasUrl} or not starts_with(m.path, '/') or starts_with(m.path, ${join(folder.path, '/')})
+    or starts_with(m.path, ${join(folder.realPath, '/')}))`
 }
 
 /** A file is open while it is sent. */
@@ -99,7 +94,7 @@ const openFiles = openFairSemaphore({
 })
 const retryAfterSeconds = 2
 
-const types: Readonly<Record<string, string>> = {
+const contentTypes: Readonly<Record<string, string>> = {
   '.mp3': 'audio/mpeg',
   '.flac': 'audio/flac',
   '.ogg': 'audio/ogg',
@@ -117,10 +112,10 @@ const download: ApiRoute = {
   operation: {
     id: 'downloadOnDemandSong',
     tag: 'On demand',
-    summary: 'A song that listeners may hear whenever they like: the file, or a redirect to its address',
+    summary: 'A song that is available on demand: the file, or a redirect to its URL',
     answer: { type: 'string', format: 'binary' },
     contentTypes: ['audio/mpeg'],
-    redirectsTo: 'The address of the song.'
+    redirectsTo: 'The URL of the song.'
   },
   async handle(request, services) {
     const { stationId } = await findVisibleStation(publicRequestOf(request), services)
@@ -130,54 +125,40 @@ const download: ApiRoute = {
       where ${isOnDemand(sql, stationId)} and m.id = ${parseId(request.params['media_id'])}`
     if (!media) throw new ApiError('not-found')
     if (/^https?:\/\//i.test(media.path)) return { status: 302, headers: { Location: media.path } }
-    await takePermit(request)
-    const { handle, size } = await openSong(services, stationId, media.path)
-    request.onSettled(() => void handle.close())
-    const type = types[extname(media.path).toLowerCase()] ?? 'application/octet-stream'
-    return {
-      file: { handle, size },
-      headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' }
-    }
+    await acquireFilePermit(request)
+    const file = await openSong(services, stationId, media.path)
+    request.onSettled(() => void file.handle.close())
+    const type = contentTypes[extname(media.path).toLowerCase()] ?? 'application/octet-stream'
+    return { file, headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' } }
   }
 }
 
-/**
- * Waits until a file may be open for the request, until its answer is settled. Throws 503 where there are too
- * many.
- */
-async function takePermit(request: ApiRequest): Promise<void> {
+/** Waits for a permit to open a file, held until the response is sent. Throws 503 if too many are waiting. */
+async function acquireFilePermit(request: ApiRequest): Promise<void> {
   const { permit, drop } = openFiles.acquire(ownerOf(request.address), 1_000)
   request.onSettled(drop)
   const granted = await permit
   if (typeof granted === 'string')
-    throw new Overloaded(retryAfterSeconds, 'Too many files are requested at once: try again later.')
+    throw new Overloaded(retryAfterSeconds, 'Too many concurrent downloads: try again later.')
   request.onSettled(() => {
     granted.done()
     granted.release()
   })
 }
 
-/** Throws 404 for a file that is not there or lies elsewhere. */
+/** Throws 404 if the file does not exist, cannot be opened or is outside the media folder. */
 async function openSong(services: ApiServices, stationId: number, path: string): Promise<SentFile> {
-  const folders = await foldersOf(services, stationId)
-  if (folders === null) throw new ApiError('not-found')
-  const handle = await openInside(resolve(folders.named, path), [folders.real]).catch(asNotFound)
+  const folder = await openMediaFolder(services, stationId)
+  if (folder === null) throw new ApiError('not-found')
+  const handle = await openInside(resolve(folder.path, path), [folder.realPath]).catch(throwNotFound)
   const { size } = await handle.stat()
   return { handle, size }
 }
 
-const missingCodes: ReadonlySet<unknown> = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'EACCES',
-  'ELOOP',
-  'ENAMETOOLONG',
-  'ENXIO'
-])
+const missingCodes: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']
 
-/** For listeners a file that must not or cannot be opened is not there. Other faults are the server's own. */
-function asNotFound(error: unknown): never {
-  const isMissing = error instanceof Error && 'code' in error && missingCodes.has(error.code)
+function throwNotFound(error: unknown): never {
+  const isMissing = error instanceof Error && 'code' in error && missingCodes.includes(error.code)
   if (isMissing || error instanceof OutsideRootsError || error instanceof NotRegularFileError)
     throw new ApiError('not-found')
   throw error

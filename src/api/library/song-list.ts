@@ -11,38 +11,38 @@ const sortKeys = ['artist', 'title', 'album', 'genre']
 
 export const songListParameters = listParameters(sortKeys)
 
-const pages = openAddressBuckets(10, 100)
-/** A page may search while one types, but nobody needs that or the whole list all the time. */
-const heavyReads = openAddressBuckets(1, 30)
+const lightLimits = openAddressBuckets(10, 100)
+/** Searches and whole lists; the burst allows a page to search while the user types. */
+const heavyLimits = openAddressBuckets(1, 30)
 
-/** Which songs: the media `m` that meet a condition. `name` is unique to it. */
-export interface SongChoice {
-  readonly name: string
+/** A condition on the media `m`. */
+interface SongFilter {
   readonly condition: (sql: Sql) => Fragment
+  /** Identifies the condition in the cache of counts. */
+  readonly countKey: string
 }
 
-export interface SongRow {
+interface SongRow {
   readonly id: number
   readonly song: Song
 }
 
 /**
- * A list of songs for listeners, searchable and paged. `choose` is called once the address may ask. Throws
- * 429 where one address asks too often.
+ * Responds with a searchable, paged list of songs for listeners. Throws 429 before calling `openFilter` if the
+ * address exceeds its limit.
  */
 export async function listSongs(
   request: ApiRequest,
   services: ApiServices,
-  choose: () => Promise<SongChoice>,
+  openFilter: () => Promise<SongFilter>,
   render: (row: SongRow) => object
 ): Promise<Reply> {
   const query = parseListQuery(request.query, sortKeys)
-  const wait = (isLight(query) ? pages : heavyReads).take(request.address)
+  const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
   if (wait > 0) throw new TooManyRequests(wait)
-  const { name, condition } = await choose()
+  const { condition, countKey } = await openFilter()
   const { reads: sql } = services
   const pattern = likePattern(query.search)
-  // What is in the artist or the title is in both together.
   const searched = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
   const found = sql`${condition(sql)} ${query.search === '' ? sql`` : searched}`
   const order =
@@ -53,7 +53,7 @@ export async function listSongs(
     select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
     matching: sql`select from media m where ${found}`,
     render: rows => rows.map(render),
-    ...(query.search === '' ? { countKey: name } : {})
+    ...(query.search === '' ? { countKey } : {})
   })
   const reply = listReply(list, query, request, services.config.BASE_URL)
   return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }

@@ -280,11 +280,7 @@ export const nowPlayingRoutes = [
   ),
   polling(
     '/api/nowplaying_static/:station_id.json',
-    {
-      id: 'getStaticNowPlaying',
-      summary: 'What a station plays, as it is pushed',
-      answer: nowPlayingEvent
-    },
+    { id: 'getStaticNowPlaying', summary: 'What a station plays, as it is pushed', answer: nowPlayingEvent },
     'event'
   ),
   reading(

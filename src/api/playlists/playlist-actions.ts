@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../../db/sql.ts'
-import { integer, problem } from '../../fields/field.ts'
+import { custom, integer, maxLength, problem } from '../../fields/field.ts'
+import { bodySchema, formOf } from '../../fields/form.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
@@ -10,117 +11,120 @@ import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { actionResult, type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
+import { refuseProblems } from '../core/resource-store.ts'
+import {
+  actionResult,
+  type ApiRequest,
+  type ApiRoute,
+  json,
+  type Operation,
+  type Reply,
+  stationOf
+} from '../core/route.ts'
+import { exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const done = { $ref: '#/components/schemas/ActionResult' }
-const tracksAtMost = 100_000
+const path = '/api/station/:station_id/playlist/:id'
+const maxTracks = 100_000
 
 interface Playlist {
   readonly id: number
   readonly isEnabled: boolean
-  readonly order: string
 }
 
-/** One change of a playlist with what follows from it: the queue is brought in line and shown. */
-async function change(
+/** Changes a playlist of the station and refills the queue. `change` returns the message of the response. */
+async function changePlaylist(
   request: ApiRequest,
   services: ApiServices,
-  fields: readonly string[],
-  write: (tx: Tx, playlist: Playlist) => Promise<string>
-) {
-  const station = stationOf(request)
+  field: string,
+  change: (tx: Tx, playlist: Playlist) => Promise<string>
+): Promise<Reply> {
+  const { id: stationId } = stationOf(request)
   const id = parseId(request.params['id'])
-  const message = await changeStation(services, station.id, async stationChange => {
+  const message = await changeStation(services, stationId, async stationChange => {
     const { tx } = stationChange
     const [playlist] = await tx<Playlist[]>`
-      select id, is_enabled as "isEnabled", "order" from playlists
-      where id = ${id} and station_id = ${station.id} for update`
+      select id, is_enabled as "isEnabled" from playlists
+      where id = ${id} and station_id = ${stationId} for update`
     if (!playlist) throw new ApiError('not-found')
-    const told = await write(tx, playlist)
+    const result = await change(tx, playlist)
     await refillQueue(stationChange)
-    await recordAudit(tx, request, { record: 'Playlist', id, fields: [...fields] })
-    return told
+    await recordAudit(tx, request, { record: 'Playlist', id, fields: [field] })
+    return result
   })
   return actionResult(message)
 }
 
-const toggle: ApiRoute = {
-  method: 'PUT',
-  path: '/api/station/:station_id/playlist/:id/toggle',
+const action = (
+  method: ApiRoute['method'],
+  name: string,
+  operation: Pick<Operation, 'id' | 'summary' | 'body'>,
+  handle: ApiRoute['handle']
+): ApiRoute => ({
+  method,
+  path: `${path}/${name}`,
   access: 'manage station media',
-  operation: {
-    id: 'togglePlaylist',
-    tag: 'Playlists',
-    summary: 'Enable a disabled playlist, disable an enabled one; the queue follows at once',
-    answer: done
-  },
-  handle: (request, services) =>
-    change(request, services, ['is_enabled'], async (tx, { id, isEnabled }) => {
+  operation: { tag: 'Playlists', answer: { $ref: '#/components/schemas/ActionResult' }, ...operation },
+  handle
+})
+
+const toggle = action(
+  'PUT',
+  'toggle',
+  { id: 'togglePlaylist', summary: 'Enable or disable a playlist; the queue is refilled' },
+  (request, services) =>
+    changePlaylist(request, services, 'is_enabled', async (tx, { id, isEnabled }) => {
       await tx`update playlists set is_enabled = ${!isEnabled} where id = ${id}`
       return isEnabled ? 'Playlist disabled.' : 'Playlist enabled.'
     })
-}
+)
 
-const reshuffle: ApiRoute = {
-  method: 'PUT',
-  path: '/api/station/:station_id/playlist/:id/reshuffle',
-  access: 'manage station media',
-  operation: {
+const reshuffle = action(
+  'PUT',
+  'reshuffle',
+  {
     id: 'reshufflePlaylist',
-    tag: 'Playlists',
-    summary: 'Begin a new run through all songs of a playlist, in another order if it is shuffled',
-    answer: done
+    summary: 'Start a new pass through the songs; a shuffled playlist is reshuffled'
   },
-  handle: (request, services) =>
-    change(request, services, ['tracks'], async (tx, { id }) => {
+  (request, services) =>
+    changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       await startNewPass(tx, stationOf(request).id, id)
       return 'Playlist reshuffled.'
     })
-}
+)
 
-const empty: ApiRoute = {
-  method: 'DELETE',
-  path: '/api/station/:station_id/playlist/:id/empty',
-  access: 'manage station media',
-  operation: {
-    id: 'emptyPlaylist',
-    tag: 'Playlists',
-    summary: 'Take all songs out of a playlist; they stay in the library',
-    answer: done
-  },
-  handle: (request, services) =>
-    change(request, services, ['tracks'], async (tx, { id }) => {
+const empty = action(
+  'DELETE',
+  'empty',
+  { id: 'emptyPlaylist', summary: 'Remove all songs from a playlist; they remain in the library' },
+  (request, services) =>
+    changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       await tx`
         delete from playlist_tracks t using media m
         where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null`
       return 'Playlist emptied.'
     })
-}
-
-const entry = {
-  type: 'object',
-  properties: {
-    media_id: { type: 'integer', format: 'int64' },
-    position: { type: 'integer' },
-    path: { type: 'string' },
-    artist: { type: 'string' },
-    title: { type: 'string' },
-    length: { type: 'integer', description: 'Seconds.' }
-  },
-  required: ['media_id', 'position', 'path', 'artist', 'title', 'length'],
-  additionalProperties: false
-}
+)
 
 const readOrder: ApiRoute = {
   method: 'GET',
-  path: '/api/station/:station_id/playlist/:id/order',
+  path: `${path}/order`,
   access: 'view station management',
   operation: {
     id: 'getPlaylistOrder',
     tag: 'Playlists',
-    summary: 'The songs of a playlist in their order',
-    answer: { type: 'array', items: entry }
+    summary: 'The songs of a playlist in order',
+    answer: {
+      type: 'array',
+      items: exactly({
+        media_id: { type: 'integer', format: 'int64' },
+        position: { type: 'integer' },
+        path: { type: 'string' },
+        artist: { type: 'string' },
+        title: { type: 'string' },
+        length: { type: 'integer', description: 'Seconds.' }
+      })
+    }
   },
   async handle(request, { reads: sql }) {
     const station = stationOf(request)
@@ -128,74 +132,65 @@ const readOrder: ApiRoute = {
     const [playlist] = await sql`select from playlists where id = ${id} and station_id = ${station.id}`
     if (!playlist) throw new ApiError('not-found')
     const songs = await sql<{ path: string }[]>`
-        select m.id as media_id, row_number() over (order by t.position, t.id)::integer as position, m.path, m.artist,
-          m.title, m.duration_ms / 1000 as length
-        from playlist_tracks t join media m on m.id = t.media_id
-        where t.playlist_id = ${id} and m.remote_playlist_id is null
-        order by t.position, t.id limit ${tracksAtMost}`
+      select m.id as media_id, row_number() over (order by t.position, t.id)::integer as position, m.path, m.artist,
+        m.title, m.duration_ms / 1000 as length
+      from playlist_tracks t join media m on m.id = t.media_id
+      where t.playlist_id = ${id} and m.remote_playlist_id is null
+      order by t.position, t.id limit ${maxTracks}`
     const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
     return json(isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) })))
   }
 }
 
-const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
-const order = v.pipe(
-  v.object(
+const mediaId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+const orderFields = {
+  order: custom(
+    v.pipe(
+      v.unknown(),
+      maxLength(maxTracks),
+      v.array(mediaId.input, problem('invalid_type', 'must be a list.')),
+      v.check(list => new Set(list).size === list.length, problem('duplicate', 'contains a song twice.'))
+    ),
     {
-      order: v.pipe(
-        v.unknown(),
-        v.check(Array.isArray, problem('invalid_type', 'must be a list.')),
-        v.check(
-          list => Array.isArray(list) && list.length <= tracksAtMost,
-          problem('too_long', `must have at most ${tracksAtMost} elements.`)
-        ),
-        v.array(id.input),
-        v.check(list => new Set(list).size === list.length, problem('duplicate', 'names a song twice.'))
-      )
-    },
-    problem('invalid_type', 'must be an object.')
+      schema: { type: 'array', items: mediaId.schema, maxItems: maxTracks },
+      about: 'The ids of songs. Songs that are not listed follow in their present order.',
+      example: [12, 7, 9]
+    }
   )
-)
+}
+const orderForm = formOf(orderFields)
 
-const writeOrder: ApiRoute = {
-  method: 'PUT',
-  path: '/api/station/:station_id/playlist/:id/order',
-  access: 'manage station media',
-  operation: {
+const writeOrder = action(
+  'PUT',
+  'order',
+  {
     id: 'reorderPlaylist',
-    tag: 'Playlists',
-    summary: 'Put the songs of a playlist in order; those that are not named follow behind, as they were',
-    body: {
-      type: 'object',
-      properties: { order: { type: 'array', items: id.schema, maxItems: tracksAtMost } },
-      required: ['order'],
-      examples: [{ order: [12, 7, 9] }]
-    },
-    answer: done
+    summary: 'Change the order of the songs of a playlist',
+    body: bodySchema(orderFields)
   },
-  handle(request, services) {
-    const { order: wanted } = parseBody(order, request.body)
-    return change(request, services, ['tracks'], async (tx, { id: playlistId }) => {
+  (request, services) => {
+    const { order } = parseBody(orderForm, request.body)
+    const positions = new Map(order.map((each, position) => [each, position]))
+    const positionOf = (track: { mediaId: number }) => positions.get(track.mediaId) ?? order.length
+    return changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       const tracks = await tx<{ id: number; mediaId: number }[]>`
-        select id, media_id as "mediaId" from playlist_tracks where playlist_id = ${playlistId} order by position, id`
-      const ids = new Set(tracks.map(({ mediaId }) => mediaId))
-      const [first, ...others] = wanted.flatMap((each, index) => {
-        const field = `order.${index}`
-        return ids.has(each)
-          ? []
-          : [{ field, code: 'not_found', message: `${field} is no song of the playlist.` }]
-      })
-      if (first) throw ApiError.ofFields([first, ...others])
-      const places = new Map(wanted.map((mediaId, place) => [mediaId, place]))
-      const placeOf = ({ mediaId }: { mediaId: number }) => places.get(mediaId) ?? wanted.length
-      const inOrder = tracks.toSorted((a, b) => placeOf(a) - placeOf(b)).map(each => each.id)
+        select id, media_id as "mediaId" from playlist_tracks where playlist_id = ${id} order by position, id`
+      const known = new Set(tracks.map(track => track.mediaId))
+      refuseProblems(
+        order.flatMap((each, index) => {
+          if (known.has(each)) return []
+          const field = `order.${index}`
+          return [{ field, code: 'not_found', message: `${field} is not a song of the playlist.` }]
+        })
+      )
+      const sortedIds = tracks.toSorted((a, b) => positionOf(a) - positionOf(b)).map(track => track.id)
       await tx`
         update playlist_tracks t set position = x.position
-        from unnest(${inOrder}::bigint[]) with ordinality as x (id, position)
+        from unnest(${sortedIds}::bigint[]) with ordinality as x (id, position)
         where x.id = t.id and t.position <> x.position`
       return 'Changes saved successfully.'
     })
   }
-}
+)
 
 export const playlistActionRoutes = [toggle, reshuffle, empty, readOrder, writeOrder]

@@ -1,35 +1,112 @@
+import * as v from 'valibot'
+
 import { appendTracks, lockImports, matchMedia, mediaIdsOf, upsertMedia } from '../../db/media-rows.ts'
-import type { Sql, Tx } from '../../db/sql.ts'
+import type { Tx } from '../../db/sql.ts'
+import { integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
 import { refillQueueLater } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { candidatesOf } from '../../songs/location.ts'
 import {
+  isCut,
   type ListedSong,
+  maxEntries,
   maxPlaylistBytes,
-  type PlaylistFormat,
+  parsePlaylist,
+  type PlaylistEntry,
   playlistTypes,
   renderPlaylist
 } from '../../songs/playlist-file.ts'
 import { remoteSong } from '../../songs/remote-list.ts'
-import type { ImportedSong } from '../../songs/song.ts'
+import { cleanLine, type ImportedSong, longest } from '../../songs/song.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { attachment } from '../core/csv.ts'
-import { parseId } from '../core/parse.ts'
+import { parseBody, parseId } from '../core/parse.ts'
 import { type ApiRoute, json, stationOf } from '../core/route.ts'
-import { mediaFolderOf } from '../library/media-folder.ts'
-import { parseWanted, type Wanted, wantedSchema } from './playlist-entries.ts'
+import { findMediaFolder } from '../library/media-folder.ts'
 
-/** What became of one entry: the id of the song in the playlist, null where there is none. */
-interface ImportResult {
-  readonly path: string
-  readonly match: number | null
+/** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
+type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }
+
+const maxPathLength = 4_096
+const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
+const path = v.pipe(
+  v.string(problem('invalid_type', 'must be text.')),
+  v.check(value => value.trim() !== '', problem('blank', 'must not be empty.')),
+  v.maxLength(maxPathLength, problem('too_long', `must have at most ${maxPathLength} characters.`))
+)
+const tag = v.nullish(v.string(problem('invalid_type', 'must be text.')), '')
+const seconds = v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(2_147_483)), 0)
+
+const importItem: v.GenericSchema<unknown, ImportItem> = v.union(
+  [
+    v.pipe(
+      v.number(),
+      v.safeInteger(problem('invalid_type', 'must be a whole number.')),
+      v.minValue(1, problem('out_of_range', 'must be at least 1.')),
+      v.transform(value => ({ id: value }))
+    ),
+    v.pipe(
+      path,
+      v.transform(value => toItem({ path: value, artist: '', title: '', length: 0 }))
+    ),
+    v.object({ id }),
+    v.pipe(v.object({ path, artist: tag, title: tag, length: seconds }), v.transform(toItem))
+  ],
+  problem('invalid_type', 'must be a path, an id, or an object with one of them.')
+)
+
+function toItem(given: { path: string; artist: string; title: string; length: number }): ImportItem {
+  const artist = cleanLine(given.artist, longest.artist)
+  const title = cleanLine(given.title, longest.title)
+  return { entry: { location: given.path, artist, title, durationMs: Math.round(given.length * 1000) } }
 }
 
-const insertAtOnce = 1_000
+const importItems = v.pipe(
+  v.unknown(),
+  maxLength(maxEntries),
+  v.array(importItem, problem('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
+)
 
-/** What programs call M3U and PLS files. */
+/** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the reason if it is invalid. */
+function parseImport(body: unknown): ImportItem[] {
+  if (typeof body !== 'string') return parseBody(importItems, body)
+  const file = parsePlaylist(Buffer.from(body))
+  const { entries, problems } = file
+  if (entries.length === 0 && problems[0] !== undefined)
+    refuse('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
+  if (isCut(file)) refuse('too_long', `The playlist has more than ${maxEntries} entries.`)
+  return entries.map(entry => ({ entry }))
+}
+
+function refuse(code: string, message: string): never {
+  throw ApiError.ofFields([{ field: '', code, message }])
+}
+
+const importSchema: JsonSchema = {
+  type: 'array',
+  maxItems: maxEntries,
+  items: {
+    oneOf: [
+      { type: 'string', minLength: 1, maxLength: maxPathLength, description: 'A path or URL.' },
+      { type: 'integer', format: 'int64', minimum: 1, description: 'The id of a song of the library.' },
+      {
+        type: 'object',
+        properties: {
+          id: { type: 'integer', format: 'int64', minimum: 1 },
+          path: { type: 'string', minLength: 1, maxLength: maxPathLength },
+          artist: { type: 'string' },
+          title: { type: 'string' },
+          length: { type: 'number', minimum: 0, description: 'Seconds.' }
+        }
+      }
+    ]
+  },
+  examples: [['ishizaka/aria.mp3', 12, { path: 'https://example.com/live.mp3', title: 'Live' }]]
+}
+
+/** Content types that programs send for M3U and PLS files. */
 const importTypes = [
   ...Object.values(playlistTypes),
   'audio/mpegurl',
@@ -47,82 +124,76 @@ const importList: ApiRoute = {
   operation: {
     id: 'importPlaylist',
     tag: 'Playlists',
-    summary:
-      'Append the songs that an M3U, M3U8, PLS or JSON list names; addresses are registered, not fetched',
-    body: wantedSchema,
+    summary: 'Append the songs of an M3U, M3U8, PLS or JSON list; URLs are added without being fetched',
+    body: importSchema,
     answer: { $ref: '#/components/schemas/PlaylistImport' }
   },
   async handle(request, services) {
     const station = stationOf(request)
     const playlistId = parseId(request.params['id'])
-    const wanted = parseWanted(request.body)
-    // Without the station's row, so that a long list does not hold the engine up.
+    const items = parseImport(request.body)
+    // The station is not locked, so that a long list does not delay playback.
     const results = await services.sql.begin(async tx => {
       await lockImports(tx, station.id)
       const [playlist] = await tx`
         select from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
       if (!playlist) throw new ApiError('not-found')
-      const matched = await match(tx, station.id, wanted, services.config.DATA_DIR)
-      const ids = new Set(matched.flatMap(({ match: id }) => (id === null ? [] : [id])))
-      await appendTracks(tx, playlistId, [...ids])
+      const matched = await matchOrAdd(tx, station.id, items, services.config.DATA_DIR)
+      await appendTracks(tx, playlistId, [...new Set(matched.flatMap(({ match }) => match ?? []))])
       await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
       return matched
     })
     await refillQueueLater(services, station.id)
-    const count = results.filter(({ match: id }) => id !== null).length
+    const count = results.filter(({ match }) => match !== null).length
     const message = `${count} of ${results.length} entries were matched to songs.`
     return json({ success: true, message, formatted_message: message, import_results: results })
   }
 }
 
-async function match(
-  tx: Tx,
-  stationId: number,
-  wanted: readonly Wanted[],
-  dataDir: string
-): Promise<ImportResult[]> {
-  const known = await pathsOf(
-    tx,
-    stationId,
-    wanted.flatMap(each => ('id' in each ? [each.id] : []))
-  )
-  const folder = await mediaFolderOf(tx, stationId, dataDir)
-  const listed = wanted.map(each => candidatesOf('entry' in each ? each.entry.location : '', folder))
-  const found = await matchMedia(tx, stationId, listed)
+/**
+ * Finds the song of each item, and adds a song for each new URL. `match` is the id of the song, null if there
+ * is none.
+ */
+async function matchOrAdd(tx: Tx, stationId: number, items: readonly ImportItem[], dataDir: string) {
+  const ids = items.flatMap(item => ('id' in item ? [item.id] : []))
+  const pathsById = await findPaths(tx, stationId, ids)
+  const folder = await findMediaFolder(tx, stationId, dataDir)
+  const candidates = items.map(item => candidatesOf('entry' in item ? item.entry.location : '', folder))
+  const found = await matchMedia(tx, stationId, candidates)
   const missing = new Map<string, ImportedSong>()
-  for (const [index, each] of wanted.entries()) {
-    const url = listed[index]?.url ?? null
-    if (!('entry' in each) || url === null || found[index] !== null || missing.has(url)) continue
-    missing.set(url, remoteSong({ ...each.entry, location: url }, undefined))
+  for (const [index, item] of items.entries()) {
+    const url = candidates[index]?.url ?? null
+    if (!('entry' in item) || url === null || found[index] !== null || missing.has(url)) continue
+    missing.set(url, remoteSong({ ...item.entry, location: url }, undefined))
   }
-  const made = await register(tx, stationId, [...missing.values()])
-  return wanted.map((each, index) => {
-    if ('id' in each)
-      return { path: known.get(each.id) ?? String(each.id), match: known.has(each.id) ? each.id : null }
-    const url = listed[index]?.url ?? ''
-    return { path: each.entry.location, match: found[index] ?? made.get(url) ?? null }
+  const added = await addSongs(tx, stationId, [...missing.values()])
+  return items.map((item, index) => {
+    if ('entry' in item) {
+      const match = found[index] ?? added.get(candidates[index]?.url ?? '') ?? null
+      return { path: item.entry.location, match }
+    }
+    const known = pathsById.get(item.id)
+    return { path: known ?? String(item.id), match: known === undefined ? null : item.id }
   })
 }
 
-async function pathsOf(tx: Tx, stationId: number, ids: readonly number[]): Promise<Map<number, string>> {
+async function findPaths(tx: Tx, stationId: number, ids: number[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const rows = await tx<{ id: number; path: string }[]>`
     select id, path from media
-    where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
-  return new Map(rows.map(({ id, path }) => [id, path]))
+    where station_id = ${stationId} and remote_playlist_id is null and id = any(${ids}::bigint[])`
+  return new Map(rows.map(row => [row.id, row.path]))
 }
 
-/** Makes songs of distinct addresses; gives their ids by address. */
-async function register(
-  tx: Tx,
-  stationId: number,
-  songs: readonly ImportedSong[]
-): Promise<Map<string, number>> {
-  for (let start = 0; start < songs.length; start += insertAtOnce)
-    await upsertMedia(tx, stationId, songs.slice(start, start + insertAtOnce))
-  const paths = songs.map(({ path }) => path)
-  const ids = await mediaIdsOf(tx, stationId, paths)
-  return new Map(paths.flatMap((path, index) => (ids[index] === undefined ? [] : [[path, ids[index]]])))
+const insertBatch = 1_000
+
+/** Inserts songs with distinct URLs. Returns their ids by URL. */
+async function addSongs(tx: Tx, stationId: number, songs: ImportedSong[]): Promise<Map<string, number>> {
+  for (let start = 0; start < songs.length; start += insertBatch)
+    await upsertMedia(tx, stationId, songs.slice(start, start + insertBatch))
+  const urls = songs.map(song => song.path)
+  const ids = await mediaIdsOf(tx, stationId, urls)
+  return new Map(urls.flatMap((url, index) => (ids[index] === undefined ? [] : [[url, ids[index]]])))
 }
 
 const exportList: ApiRoute = {
@@ -138,36 +209,25 @@ const exportList: ApiRoute = {
   },
   async handle(request, { reads: sql }) {
     const station = stationOf(request)
-    const format = formatOf(request.params['format'])
+    const { format } = request.params
     const playlistId = parseId(request.params['id'])
     const [playlist] = await sql<{ name: string }[]>`
       select name from playlists where id = ${playlistId} and station_id = ${station.id}`
-    if (!playlist) throw new ApiError('not-found')
-    const songs = await tracksOf(sql, playlistId)
+    if (!playlist || (format !== 'm3u' && format !== 'pls')) throw new ApiError('not-found')
+    const songs = await sql<ListedSong[]>`
+      select m.path, m.artist, m.title, m.duration_ms as "durationMs"
+      from playlist_tracks t join media m on m.id = t.media_id
+      where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
     const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
+    const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
     return {
-      body: renderPlaylist(
-        format,
-        isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
-      ),
+      body: renderPlaylist(format, shown),
       headers: {
         'Content-Type': playlistTypes[format],
         'Content-Disposition': attachment(`${playlist.name}.${format}`)
       }
     }
   }
-}
-
-function formatOf(text: string | undefined): PlaylistFormat {
-  if (text === 'm3u' || text === 'pls') return text
-  throw new ApiError('not-found')
-}
-
-function tracksOf(sql: Sql, playlistId: number): Promise<ListedSong[]> {
-  return sql<ListedSong[]>`
-    select m.path, m.artist, m.title, m.duration_ms as "durationMs"
-    from playlist_tracks t join media m on m.id = t.media_id
-    where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
 }
 
 export const playlistFileRoutes = [importList, exportList]

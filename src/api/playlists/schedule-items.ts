@@ -5,25 +5,25 @@ import type { Tx } from '../../db/sql.ts'
 import { flag, integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
 import { formOf } from '../../fields/form.ts'
 
+const upTo2359 = integer({ min: 0, max: 2359, about: 'HHMM' })
 const timeOfDay = {
-  ...integer({ min: 0, max: 2359, about: 'HHMM' }),
+  ...upTo2359,
   input: v.pipe(
-    integer({ min: 0, max: 2359, about: 'HHMM' }).input,
+    upTo2359.input,
     v.check(time => time % 100 < 60, problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).'))
   )
 }
 
-/** A day that exists in the calendar, or nothing. */
 const date = v.nullish(
   v.pipe(
     v.string(problem('invalid_type', 'must be text.')),
     v.trim(),
-    v.check(isDate, problem('invalid_format', 'must be a day of the calendar (YYYY-MM-DD).'))
+    v.check(isDate, problem('invalid_format', 'must be a date (YYYY-MM-DD).'))
   ),
   ''
 )
 
-/** Whether a text is a day of the calendar (`YYYY-MM-DD`), or empty. */
+/** Whether a text is empty or a valid date (`YYYY-MM-DD`). */
 export function isDate(text: string): boolean {
   if (text === '') return true
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
@@ -31,7 +31,9 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
 }
 
-/** A list of numbers, or a comma-separated text of them; 0 is Sunday as well. */
+const dayProblem = 'must be a day from 1 to 7.'
+
+/** A list of ISO days, or comma-separated text of them; 0 is stored as 7 (Sunday). */
 const days = v.nullish(
   v.pipe(
     v.unknown(),
@@ -43,10 +45,9 @@ const days = v.nullish(
       v.pipe(
         v.unknown(),
         v.transform(day => (typeof day === 'string' && /^\s*\d\s*$/.test(day) ? Number(day) : day)),
-        v.number(problem('invalid_type', 'must be a day from 1 to 7.')),
-        v.integer(problem('invalid_type', 'must be a day from 1 to 7.')),
-        v.minValue(0, problem('out_of_range', 'must be a day from 1 to 7.')),
-        v.maxValue(7, problem('out_of_range', 'must be a day from 1 to 7.')),
+        v.number(problem('invalid_type', dayProblem)),
+        v.integer(problem('invalid_type', dayProblem)),
+        v.check(day => day >= 0 && day <= 7, problem('out_of_range', dayProblem)),
         v.transform(day => day || 7)
       ),
       problem('invalid_type', 'must be a list of days.')
@@ -57,18 +58,13 @@ const days = v.nullish(
 )
 
 const item = formOf({
-  id: integer({
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    fallback: 0,
-    about: 'Kept when it is one of the record.'
-  }),
+  id: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about: 'id' }),
   start_time: timeOfDay,
   end_time: timeOfDay,
-  loop_once: flag({ fallback: false, about: 'Plays the list once and stops.' })
+  loop_once: flag({ fallback: false, about: 'Plays the list once.' })
 })
 
-/** An element of `schedule_items` in a body. Throws nothing; problems are issues. */
+/** An element of `schedule_items` in a body. */
 export const scheduleItem: v.GenericSchema<unknown, ScheduleItem> = v.pipe(
   v.intersect([
     item,
@@ -102,8 +98,8 @@ export const scheduleItemSchema: JsonSchema = {
   required: ['start_time', 'end_time']
 }
 
-/** Gives items that are new a new id; one that the record had keeps its own, once. */
-export async function withIds(
+/** Assigns ids to new items. An item keeps its id if the record has it already; a second one does not. */
+export async function assignItemIds(
   tx: Tx,
   items: readonly ScheduleItem[],
   known: readonly ScheduleItem[]

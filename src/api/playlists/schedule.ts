@@ -9,18 +9,10 @@ import { type ApiRoute, json } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
 const dayMs = 86_400_000
-const daysAtMost = 31
-const rowsAtMost = 500
+const maxDays = 31
+const maxRows = 500
 
-/** By address: what is on changes rarely. */
-const looks = openAddressBuckets(10, 100)
-
-interface ScheduledPlaylist {
-  readonly id: number
-  readonly name: string
-  readonly type: string
-  readonly items: ScheduleItem[]
-}
+const requestLimits = openAddressBuckets(10, 100)
 
 const list: ApiRoute = {
   method: 'GET',
@@ -30,21 +22,16 @@ const list: ApiRoute = {
   operation: {
     id: 'listSchedule',
     tag: 'Schedule',
-    summary: 'What is on when: the openings of scheduled playlists, those that are on now first',
+    summary: 'The periods in which scheduled playlists are active, those active now first',
     query: {
       days: {
         type: 'integer',
         minimum: 1,
-        maximum: daysAtMost,
-        description: 'How far to look; 7 unless told.'
+        maximum: maxDays,
+        description: 'Days to cover; the default is 7.'
       },
-      now: { type: 'integer', description: 'Unix seconds to begin at, instead of now.' },
-      rows: {
-        type: 'integer',
-        minimum: 1,
-        maximum: rowsAtMost,
-        description: 'How many at most; 100 unless told.'
-      }
+      now: { type: 'integer', description: 'Start of the range in Unix seconds; the default is now.' },
+      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'At most; the default is 100.' }
     },
     answer: { type: 'array', items: { $ref: '#/components/schemas/ScheduleEntry' } },
     errors: [429]
@@ -52,40 +39,37 @@ const list: ApiRoute = {
   async handle(request, services) {
     const { publicReads: sql } = services
     const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
-    const wait = looks.take(request.address)
+    const wait = requestLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)
-    const days = wholeNumber(request.query, 'days', { least: 1, most: daysAtMost, fallback: 7 })
-    const rows = wholeNumber(request.query, 'rows', { least: 1, most: rowsAtMost, fallback: 100 })
+    const days = wholeNumber(request.query, 'days', { least: 1, most: maxDays, fallback: 7 })
+    const rows = wholeNumber(request.query, 'rows', { least: 1, most: maxRows, fallback: 100 })
     const fromMs =
       1_000 * wholeNumber(request.query, 'now', { least: 0, most: 9_999_999_999, fallback: nowSeconds })
-    const playlists = await sql<ScheduledPlaylist[]>`
-      select id, name, type, schedule_items as items from playlists
+    const playlists = await sql<{ id: number; name: string; items: ScheduleItem[] }[]>`
+      select id, name, schedule_items as items from playlists
       where station_id = ${stationId} and is_enabled and type <> 'custom' and not is_jingle
         and jsonb_array_length(schedule_items) > 0
       order by id`
     const zone = openZone(profile.timezone)
     const entries = playlists
-      .flatMap(playlist =>
-        windowsBetween(zone, playlist.items, fromMs, fromMs + days * dayMs).map(window => ({
-          playlist,
-          window
-        }))
+      .flatMap(({ id, name, items }) =>
+        windowsBetween(zone, items, fromMs, fromMs + days * dayMs).map(window => ({ ...window, id, name }))
       )
-      .toSorted((a, b) => a.window.startMs - b.window.startMs || a.playlist.id - b.playlist.id)
+      .toSorted((a, b) => a.startMs - b.startMs || a.id - b.id)
       .slice(0, rows)
     return json(
-      entries.map(({ playlist, window }) => ({
-        id: window.item.id,
+      entries.map(({ item, name, startMs, endMs }) => ({
+        id: item.id,
         type: 'playlist',
-        name: playlist.name,
-        title: playlist.name,
-        description: `Playlist: ${playlist.name}`,
-        start_timestamp: Math.floor(window.startMs / 1_000),
-        start: localTime(zone, window.startMs),
-        end_timestamp: Math.floor(window.endMs / 1_000),
-        end: localTime(zone, window.endMs),
-        is_now: window.startMs <= fromMs && fromMs < window.endMs
+        name,
+        title: name,
+        description: `Playlist: ${name}`,
+        start_timestamp: Math.floor(startMs / 1_000),
+        start: localTime(zone, startMs),
+        end_timestamp: Math.floor(endMs / 1_000),
+        end: localTime(zone, endMs),
+        is_now: startMs <= fromMs && fromMs < endMs
       }))
     )
   }

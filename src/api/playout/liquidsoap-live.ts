@@ -7,10 +7,7 @@ import { loginStreamer } from '../streamers/streamer-login.ts'
 import { reportedTime, playoutRoutesOf } from './playout-caller.ts'
 
 const yesOrNo = { type: 'boolean' }
-const moment = {
-  user: 'Who.',
-  ago: 'Seconds since it happened; without it, it happened now.'
-}
+const moment = { user: 'Who.', ago: 'Seconds since it happened; without it, it happened now.' }
 
 const login = playoutRoutesOf({
   name: 'auth',

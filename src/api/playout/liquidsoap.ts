@@ -9,7 +9,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
-import { locateSong, mediaFolderOf } from '../library/media-folder.ts'
+import { locateSong, findMediaFolder } from '../library/media-folder.ts'
 import { idOf, reportedTime, playoutRoutesOf } from './playout-caller.ts'
 
 const text = { type: 'string' }
@@ -107,7 +107,7 @@ const file = playoutRoutesOf({
     const path = (body['uri'] ?? '').replace(/^media:/, '').slice(0, mostPath)
     const [media] = await sql`select from media where station_id = ${station.id} and path = ${path}`
     if (!media) throw new ApiError('not-found')
-    const folder = await sql.begin(tx => mediaFolderOf(tx, station.id, config.DATA_DIR))
+    const folder = await sql.begin(tx => findMediaFolder(tx, station.id, config.DATA_DIR))
     const uri = await withDeadline(lookMs, 'looking for a song', () => locateSong(path, folder, config))
     if (uri !== null) return json({ uri, isTemp: false })
     const message = folder === null ? 'The media of this station are not on this machine.' : undefined

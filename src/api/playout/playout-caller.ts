@@ -66,11 +66,7 @@ export function playoutRoutesOf({ name, summary, body, answer, errors, handle }:
       operation: { ...operation, id: `${id}ByGet`, query: properties },
       handle: async (request, services) =>
         handle(
-          {
-            station: stationOf(request),
-            body: parseBody(texts, Object.fromEntries(request.query)),
-            request
-          },
+          { station: stationOf(request), body: parseBody(texts, Object.fromEntries(request.query)), request },
           services
         )
     }

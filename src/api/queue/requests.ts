@@ -37,7 +37,7 @@ const list: ApiRoute = {
       request,
       services,
       async () => ({
-        name: `requestable ${stationId}`,
+        countKey: `requestable ${stationId}`,
         condition: sql => sql`${isRequestable(sql, stationId)}
           and exists (select from stations s where s.id = ${stationId} and ${acceptsRequests(sql)})`
       }),

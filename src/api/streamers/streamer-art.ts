@@ -7,7 +7,7 @@ import { type ImageType, imageType, imageTypes } from '../../songs/image-type.ts
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
-import { answerPicture, type Picture, pictureAnswer } from '../library/art.ts'
+import { sendPicture, type Picture, pictureAnswer } from '../library/art.ts'
 
 const maxBytes = 2 * 1024 * 1024
 const path = '/api/station/:station_id/streamer/:id/art'
@@ -64,7 +64,7 @@ const read: ApiRoute = {
     ...pictureAnswer
   },
   handle: (request, services) =>
-    answerPicture(request, services, async (sql, stationId) => {
+    sendPicture(request, services, async (sql, stationId) => {
       const { id = '', art = '' } = request.params
       const named = /^art(?:-(\w+))?$/.exec(art)
       if (!named || !/^[1-9]\d{0,14}$/.test(id)) return null

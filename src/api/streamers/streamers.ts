@@ -3,7 +3,7 @@ import { flag, listOf, secret, text } from '../../fields/field.ts'
 import { hashPassword } from '../../security/passwords.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceRules, resource } from '../core/resource.ts'
-import { scheduleItem, scheduleItemSchema, withIds } from '../playlists/schedule-items.ts'
+import { assignItemIds, scheduleItem, scheduleItemSchema } from '../playlists/schedule-items.ts'
 
 /** Who may go live on a station with a streaming program of their own. */
 export const streamers = resource({
@@ -57,7 +57,7 @@ export const streamers = resource({
 
 const rules: ResourceRules<typeof streamers.fields> = {
   async prepare({ tx, before, values }) {
-    values.schedule_items = await withIds(tx, values.schedule_items, before?.schedule_items ?? [])
+    values.schedule_items = await assignItemIds(tx, values.schedule_items, before?.schedule_items ?? [])
     return []
   },
   protect: password => hashPassword(password)

@@ -95,9 +95,7 @@ export const deliveryLogSchema = exactly({
   }
 })
 
-const filter = filtersOf({
-  status: choice(deliveryStates, { about: 'Only deliveries in this state.' })
-})
+const filter = filtersOf({ status: choice(deliveryStates, { about: 'Only deliveries in this state.' }) })
 
 const list: ApiRoute = {
   method: 'GET',
