@@ -10,7 +10,7 @@ import { heavyReadConnections, openHeavyReads } from './api/core/heavy-reads.ts'
 import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
 import { apiRoutes } from './api/routes.ts'
-import { openWebhookTestParts } from './api/webhooks/test.ts'
+import { openWebhookTests } from './api/webhooks/test.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
 import { openAddresses } from './http/client-address.ts'
@@ -110,7 +110,7 @@ await runService('server', async ({ config, log, opened }) => {
     waiters,
     keys,
     secrets,
-    webhookTests: openWebhookTestParts(config),
+    webhookTests: openWebhookTests(config),
     isDraining
   }
   serveHotGets(app, {

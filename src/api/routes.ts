@@ -49,12 +49,7 @@ import { streamerRoutes, streamers } from './streamers/streamers.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhooks/deliveries.ts'
 import { redeliveredSchema, webhookRedeliverRoutes } from './webhooks/redeliver.ts'
 import { webhookTestRoutes, webhookTestSchema } from './webhooks/test.ts'
-import {
-  rotatedSecretSchema,
-  webhookCloneRoutes,
-  webhookRotateSecretRoutes,
-  webhookToggleRoutes
-} from './webhooks/webhook-actions.ts'
+import { rotatedSecretSchema, webhookActionRoutes } from './webhooks/webhook-actions.ts'
 import { webhookRoutes, webhooks } from './webhooks/webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
@@ -89,12 +84,10 @@ const documented: readonly ApiRoute[] = [
   ...liquidsoapCommandRoutes,
   ...liquidsoapScriptRoutes,
   ...webhookRoutes,
-  ...webhookToggleRoutes,
+  ...webhookActionRoutes,
   ...webhookTestRoutes,
   ...webhookDeliveryRoutes,
   ...webhookRedeliverRoutes,
-  ...webhookRotateSecretRoutes,
-  ...webhookCloneRoutes,
   ...customFieldRoutes,
   ...storageLocationRoutes,
   ...stationRoutes,

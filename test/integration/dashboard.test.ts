@@ -296,7 +296,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await hook.locator('pre', { hasText: nasty }).first().waitFor()
     receiver.answer('welcome')
     await hook.getByRole('button', { name: 'Send a test' }).click()
-    await hook.getByText('The message has arrived.').waitFor()
+    await hook.getByText('The message was delivered.').waitFor()
     await program.ask('POST', `${path}/backend/skip`)
     await hook.getByRole('row', { name: /Delivered 200/ }).waitFor({ timeout: 20_000 })
     await hook.getByText('Working').waitFor()

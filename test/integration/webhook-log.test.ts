@@ -240,10 +240,10 @@ test('a disabled, draft or retired web hook cannot redeliver', async ({ sql, red
     expect([status, body.message]).toEqual([400, 'The web hook is disabled.'])
   await stage.ask('PUT', `webhook/${id}`, { is_enabled: true, config: [] })
   for (const { status, body } of await refusals())
-    expect([status, body.message]).toEqual([400, 'The web hook is a draft: it has no config yet.'])
+    expect([status, body.message]).toEqual([400, 'The web hook is a draft: its config is empty.'])
   await sql`update webhooks set type = 'twitter' where id = ${id}`
   for (const { status, body } of await refusals())
-    expect([status, body.message]).toEqual([400, 'The service of this web hook is gone.'])
+    expect([status, body.message]).toEqual([400, 'The service of this web hook no longer exists.'])
 })
 
 test('deliveries older than 30 days are removed with events and attempts, except pending ones', async ({

@@ -30,8 +30,8 @@ test('a test sends the current state, and returns what was sent and received', a
   })
   expect(body).toEqual({
     success: true,
-    message: 'The message has arrived.',
-    formatted_message: 'The message has arrived.',
+    message: 'The message was delivered.',
+    formatted_message: 'The message was delivered.',
     sent: [
       {
         method: 'POST',
@@ -151,7 +151,7 @@ test('a failure is named by a code: connection refused, forbidden address, nothi
     const answer = await stage.ask('PUT', `webhook/${id}/test`)
     expect([answer.status, answer.body.success, answer.body.received.error]).toEqual([200, false, error])
     expect(answer.body.sent).toHaveLength(sent)
-    expect(answer.body.message).toBe(`The message has not arrived: ${error}.`)
+    expect(answer.body.message).toBe(`The message was not delivered: ${error}.`)
   }
   // A name may resolve to another address than when it was saved.
   const { id } = await stage.make()
@@ -208,8 +208,8 @@ test('a draft and a retired hook cannot be tested', async ({ sql, redisUrl }) =>
     [draft, retired].map(async ({ id }) => stage.ask('PUT', `webhook/${id}/test`))
   )
   expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
-    [400, 'The web hook is a draft: it has no config yet.'],
-    [400, 'The service of this web hook is gone.']
+    [400, 'The web hook is a draft: its config is empty.'],
+    [400, 'The service of this web hook no longer exists.']
   ])
 })
 

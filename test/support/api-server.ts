@@ -8,7 +8,7 @@ import { openHeavyReads } from '../../src/api/core/heavy-reads.ts'
 import type { ApiServices } from '../../src/api/core/services.ts'
 import { openLongPolls, type LongPollsOptions } from '../../src/api/now-playing/long-polls.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
-import { openWebhookTestParts } from '../../src/api/webhooks/test.ts'
+import { openWebhookTests } from '../../src/api/webhooks/test.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { serveHotGets } from '../../src/http/hot-gets.ts'
@@ -58,7 +58,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     waiters,
     keys,
     secrets,
-    webhookTests: openWebhookTestParts(config),
+    webhookTests: openWebhookTests(config),
     isDraining
   }
   const app = App()

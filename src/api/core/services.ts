@@ -6,7 +6,7 @@ import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { LongPolls } from '../now-playing/long-polls.ts'
-import type { WebhookTestParts } from '../webhooks/test.ts'
+import type { WebhookTests } from '../webhooks/test.ts'
 import type { HeavyReads } from './heavy-reads.ts'
 
 /** Which document of a station: the two renderings, or one line of text. */
@@ -53,7 +53,7 @@ export interface ApiServices extends PlayoutServices {
   readonly waiters: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
-  readonly webhookTests: WebhookTestParts
+  readonly webhookTests: WebhookTests
   /** Whether this server was told to stop. */
   readonly isDraining: () => boolean
 }

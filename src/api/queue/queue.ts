@@ -12,13 +12,13 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
+import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { refuseProblems } from '../core/resource-store.ts'
 import { type ApiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { oneOf } from '../core/schemas.ts'
-import { stationAction } from '../core/station-action.ts'
 
 /** How long a row can be read after it was played. */
 const readableMs = 7 * 86_400_000

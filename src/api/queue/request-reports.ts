@@ -5,6 +5,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { maySeeAddresses } from '../auth/access.ts'
+import { stationAction } from '../core/actions.ts'
 import {
   likePattern,
   listParameters,
@@ -16,7 +17,6 @@ import {
 } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
 import { type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
-import { stationAction } from '../core/station-action.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 

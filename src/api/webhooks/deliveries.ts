@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { choice } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { type Trigger, triggers } from '../../station/triggers.ts'
+import { triggers } from '../../station/triggers.ts'
 import { redactedAddress } from '../../webhooks/redact.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
@@ -19,83 +19,59 @@ import { type ApiRequest, type ApiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { type HookRow, readHook } from './webhook-row.ts'
 
-/** What became of a delivery. */
-export const deliveryStates = [
-  'pending',
-  'delivered',
-  'failed',
-  'merged',
-  'superseded',
-  'expired',
-  'cancelled'
-] as const
+const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expired', 'cancelled'] as const
 
-const attemptsShown = 200
+const maxAttempts = 200
 
-interface Attempt {
-  readonly attempt: number
-  readonly attempted_at: number
-  readonly duration_ms: number
-  readonly status: number
-  readonly error: string
+/** A row of the log. The other columns are returned as they are read. */
+interface Attempted {
   readonly url: string
-  readonly response: string
-}
-
-interface Delivery extends Omit<Attempt, 'attempt'> {
-  readonly id: number
-  readonly message_id: string
-  readonly happened_at: number
-  readonly triggers: readonly Trigger[]
-  readonly state: (typeof deliveryStates)[number]
-  readonly attempts: number
-  readonly next_attempt: number
 }
 
 const whole = { type: 'integer', format: 'int64' }
-const words = { type: 'string' }
+const text = { type: 'string' }
 const attempt = {
-  attempted_at: { ...whole, description: 'Unix seconds of the attempt; 0: there was none.' },
+  attempted_at: { ...whole, description: 'Unix seconds of the attempt; 0: no attempt.' },
   duration_ms: whole,
-  status: { ...whole, description: 'The HTTP or SMTP status; 0: there was no answer.' },
+  status: { ...whole, description: 'The HTTP or SMTP status; 0: no response.' },
   error: {
-    ...words,
-    description: 'One word for why it has not arrived: timeout, dns, tls, refused, blocked, http, ...',
+    ...text,
+    description: 'Why it was not delivered: timeout, dns, tls, refused, blocked, http, ...',
     examples: ['timeout']
   },
-  url: { ...words, description: 'Where it went, without query and secrets.' },
-  response: { ...words, description: 'The beginning of the answer, without secrets.' }
+  url: { ...text, description: 'The URL without query and secrets.' },
+  response: { ...text, description: 'The start of the response, without secrets.' }
 }
 const delivery = {
   id: whole,
-  message_id: { ...words, description: 'The header webhook-id: the same however often it is sent.' },
-  happened_at: { ...whole, description: 'Unix seconds of what it tells of.' },
+  message_id: { ...text, description: 'The header webhook-id, the same for each attempt.' },
+  happened_at: { ...whole, description: 'Unix seconds of the event.' },
   triggers: { type: 'array', items: { type: 'string', enum: triggers } },
   state: {
-    ...words,
-    enum: deliveryStates,
+    ...text,
+    enum: states,
     description:
-      'merged: went out with a newer one (rate_limit); superseded: gave way to newer news; expired: was no news any more.'
+      'merged: sent with a newer one (rate_limit); superseded: replaced by a newer one; expired: no longer current.'
   },
-  attempts: { ...whole, description: 'How many there were, since it was sent again if it was.' },
+  attempts: { ...whole, description: 'Number of attempts since the last redelivery.' },
   ...attempt,
-  next_attempt: { ...whole, description: 'Unix seconds; 0: none.' }
+  next_attempt: { ...whole, description: 'Unix seconds; 0: no further attempt.' }
 }
 
-/** The schema of a delivery in a list: the last attempt is part of it. */
+/** A delivery in a list, with its last attempt. */
 export const deliverySchema = exactly(delivery)
 
-/** The schema of one delivery with all its attempts. */
+/** A delivery with all its attempts. */
 export const deliveryLogSchema = exactly({
   ...delivery,
   log: {
     type: 'array',
     items: exactly({ attempt: whole, ...attempt }),
-    description: `The last ${attemptsShown} attempts, oldest first.`
+    description: `The last ${maxAttempts} attempts, oldest first.`
   }
 })
 
-const filter = filtersOf({ status: choice(deliveryStates, { about: 'Only deliveries in this state.' }) })
+const filter = filtersOf({ status: choice(states, { about: 'Only deliveries in this state.' }) })
 
 const list: ApiRoute = {
   method: 'GET',
@@ -104,7 +80,7 @@ const list: ApiRoute = {
   operation: {
     id: 'listWebhookDeliveries',
     tag: 'Web hooks',
-    summary: 'What a web hook was told and how that went, newest first',
+    summary: 'The deliveries of a web hook and their results, newest first',
     query: { ...listParameters([]), ...filter.schemas },
     answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' })
   },
@@ -113,7 +89,7 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const { status } = filter.parse(request.query)
     const hook = await readHook(sql, request)
-    // Bounds and order of an index that begins with the hook: see "walks an index of all stations" in
+    // The bounds and order match an index that starts with the hook: see "walks an index of all stations" in
     // docs/gotchas.md.
     const [key, values] =
       status === undefined
@@ -125,11 +101,11 @@ const list: ApiRoute = {
     const deliveries = sql`
       select d.* from (${newest}) d
       ${query.search === '' ? sql`` : sql`where d.message_id ilike ${likePattern(query.search)}`}`
-    const rows = await readList<Delivery>(request, services, query, {
+    const rows = await readList<Attempted>(request, services, query, {
       select: deliveries,
       expand: page => withLastAttempts(sql, page),
       matching: deliveries,
-      render: some => some.map(row => shownAttempt(row, request, hook))
+      render: some => some.map(row => redactAttempt(row, request, hook))
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
@@ -142,36 +118,35 @@ const read: ApiRoute = {
   operation: {
     id: 'getWebhookDelivery',
     tag: 'Web hooks',
-    summary: 'Read what a web hook was told, with all attempts to tell it',
+    summary: 'Read a delivery of a web hook with all its attempts',
     answer: { $ref: '#/components/schemas/WebhookDeliveryLog' }
   },
   async handle(request, { reads: sql }) {
     const hook = await readHook(sql, request)
     const id = parseId(request.params['delivery_id'])
+    const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
     const [[found], log] = await Promise.all([
-      sql<
-        Delivery[]
-      >`${withLastAttempts(sql, sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`)}`,
-      sql<Attempt[]>`
+      sql<Attempted[]>`${withLastAttempts(sql, stored)}`,
+      sql<Attempted[]>`
         select attempt, started_at_ms / 1000 as attempted_at, duration_ms, status, error, url, response
-        from webhook_attempts where delivery_id = ${id} order by id desc limit ${attemptsShown}`
+        from webhook_attempts where delivery_id = ${id} order by id desc limit ${maxAttempts}`
     ])
     if (!found) throw new ApiError('not-found')
-    const attempts = log.map(each => shownAttempt(each, request, hook))
-    return json({ ...shownAttempt(found, request, hook), log: attempts.toReversed() })
+    const attempts = log.map(each => redactAttempt(each, request, hook))
+    return json({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
   }
 }
 
-/** An attempt as the caller may see it: the path of an address may hold a token. */
-function shownAttempt<A extends Pick<Attempt, 'url'>>(shown: A, { caller }: ApiRequest, hook: HookRow): A {
-  const isWhole = hookTypeOf(hook.type).urls.length === 0 || shown.url === '' || shown.url === 'mailto:'
-  const rights = caller?.key ?? null
-  if (isWhole || maySeeWholeAddresses(rights, 'manage station web hooks', caller?.station?.id ?? 0))
-    return shown
-  return { ...shown, url: redactedAddress(shown.url, false) }
+/** Redacts the URL for callers without access: its path may contain a token. */
+function redactAttempt(attempted: Attempted, { caller }: ApiRequest, hook: HookRow): Attempted {
+  const { url } = attempted
+  const isPublic = hookTypeOf(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
+  const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]
+  if (isPublic || maySeeWholeAddresses(key, 'manage station web hooks', stationId)) return attempted
+  return { ...attempted, url: redactedAddress(url, false) }
 }
 
-/** Deliveries with their last attempts, newest first, in the order of the interface's keys. */
+/** Deliveries with their last attempts, newest first, with columns in the order of the API fields. */
 function withLastAttempts(sql: Sql, deliveries: Fragment): Fragment {
   return sql`
     select d.id, d.message_id, d.happened_at_ms / 1000 as happened_at, d.triggers, d.state, d.attempts,

@@ -5,18 +5,18 @@ import { bodySchema, formOf } from '../../fields/form.ts'
 import { enqueueDeliveries } from '../../playout/change-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
-import { type HookRow, lockHook, refuseIdle } from './webhook-row.ts'
+import { type HookRow, lockHook, requireUsable } from './webhook-row.ts'
 
-const mostAtOnce = 1_000
+const maxDeliveries = 1_000
 /** The last second of the year 9999. */
 const lastSecond = 253_402_300_799
 
-/** What went out with another one has arrived or failed with it. */
-const sentAgain = ['delivered', 'failed', 'expired', 'superseded', 'cancelled']
+/** A `merged` delivery was sent as part of another one, so it is not sent again by itself. */
+const redeliverableStates = ['delivered', 'failed', 'expired', 'superseded', 'cancelled']
 
 const redeliver: ApiRoute = {
   method: 'POST',
@@ -25,19 +25,19 @@ const redeliver: ApiRoute = {
   operation: {
     id: 'redeliverWebhookDelivery',
     tag: 'Web hooks',
-    summary: 'Send again what a web hook was told, with the same id and in the state of then',
+    summary: 'Send a delivery again, with its id and content',
     answer: { $ref: '#/components/schemas/ActionResult' }
   },
   async handle(request, services) {
     const id = parseId(request.params['delivery_id'])
     const hook = await beginForStation(services.sql, stationOf(request).id, async tx => {
-      const locked = await lockListening(tx, request)
+      const locked = await lockEnabledHook(tx, request)
       const [found] = await tx<{ state: string }[]>`
         select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
       if (!found) throw new ApiError('not-found')
       if (found.state === 'pending')
         throw new ApiError('conflict', 'The delivery is pending and will be sent.')
-      await sendAgain(tx, [id], engineTimeMs())
+      await markPending(tx, [id])
       await recordAudit(tx, request, { record: 'WebhookDelivery', id })
       return locked
     })
@@ -50,24 +50,20 @@ const fields = {
   since: integer({
     min: 0,
     max: lastSecond,
-    about: 'Unix seconds: nothing that happened before.',
+    about: 'Unix seconds of the first event.',
     example: 1_783_468_800
   }),
   until: integer({
     min: 0,
     max: lastSecond,
     fallback: lastSecond,
-    about: 'Unix seconds: nothing that happened after; now, unless told.'
+    about: 'Unix seconds of the last event; the default is now.'
   })
 }
 const form = formOf(fields)
 
-/** The schema of what is answered to a range. */
-export const redeliveredSchema = exactly({
-  success: { type: 'boolean' },
-  message: { type: 'string' },
-  formatted_message: { type: 'string', description: 'HTML' },
-  redelivered: { type: 'integer', format: 'int64', description: 'How many messages are sent again.' }
+export const redeliveredSchema = actionSchema({
+  redelivered: { type: 'integer', format: 'int64', description: 'Number of messages sent again.' }
 })
 
 const redeliverRange: ApiRoute = {
@@ -77,7 +73,7 @@ const redeliverRange: ApiRoute = {
   operation: {
     id: 'redeliverWebhook',
     tag: 'Web hooks',
-    summary: `Send again what a web hook was told within a time, at most ${mostAtOnce} messages; those that went out with others are left out`,
+    summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
     body: bodySchema(fields),
     answer: { $ref: '#/components/schemas/Redelivered' }
   },
@@ -85,39 +81,41 @@ const redeliverRange: ApiRoute = {
     const { since, until } = parseBody(form, request.body)
     if (until < since) throw refusal('until', 'out_of_range', 'must not be before since.')
     const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
-      const locked = await lockListening(tx, request)
+      const locked = await lockEnabledHook(tx, request)
       const found = await tx<{ id: number }[]>`
         select id from webhook_deliveries
         where (webhook_id, happened_at_ms) >= (${locked.id}, ${since * 1000}::bigint)
           and (webhook_id, happened_at_ms) < (${locked.id}, ${(until + 1) * 1000}::bigint)
-          and state = any(${sentAgain}::text[])
-        order by webhook_id, happened_at_ms, id limit ${mostAtOnce + 1} for update`
-      if (found.length > mostAtOnce)
-        throw refusal('since', 'limit_reached', `spans more than ${mostAtOnce} deliveries.`)
-      const ids = found.map(({ id }) => id)
-      await sendAgain(tx, ids, engineTimeMs())
-      if (ids.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
-      return { hook: locked, count: ids.length }
+          and state = any(${redeliverableStates}::text[])
+        order by webhook_id, happened_at_ms, id limit ${maxDeliveries + 1} for update`
+      if (found.length > maxDeliveries)
+        throw refusal('since', 'limit_reached', `spans more than ${maxDeliveries} deliveries.`)
+      await markPending(
+        tx,
+        found.map(({ id }) => id)
+      )
+      if (found.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
+      return { hook: locked, count: found.length }
     })
     if (count > 0) await enqueueDeliveries(services, [hook.id])
     const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
-    return json({ success: true, message, formatted_message: message, redelivered: count })
+    return json({ ...actionFields(message), redelivered: count })
   }
 }
 
-/** The hook of the path, locked. Throws a 400 for one that is told of nothing. */
-async function lockListening(tx: Tx, request: ApiRequest): Promise<HookRow> {
+/** Locks the hook in the path. Throws 400 if it delivers no events. */
+async function lockEnabledHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
   const hook = await lockHook(tx, request)
-  refuseIdle(hook)
+  requireUsable(hook)
   if (!hook.isEnabled) throw new ApiError('invalid', 'The web hook is disabled.')
   return hook
 }
 
-async function sendAgain(tx: Tx, ids: readonly number[], nowMs: number): Promise<void> {
+async function markPending(tx: Tx, ids: number[]): Promise<void> {
   await tx`
     update webhook_deliveries
-    set state = 'pending', is_again = true, attempts = 0, next_attempt_ms = ${nowMs}, ended_at_ms = null
-    where id = any(${[...ids]}::bigint[])`
+    set state = 'pending', is_again = true, attempts = 0, next_attempt_ms = ${engineTimeMs()}, ended_at_ms = null
+    where id = any(${ids}::bigint[])`
 }
 
 function refusal(field: string, code: string, sentence: string): ApiError {

@@ -10,45 +10,46 @@ import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
 import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
-import type { HookRequest, Sending } from '../../webhooks/types/sending.ts'
+import type { HookRequest, Mail, Sending } from '../../webhooks/types/sending.ts'
+import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openTokenBuckets, type TokenBuckets } from '../core/token-buckets.ts'
-import { type HookRow, readHook, refuseIdle } from './webhook-row.ts'
+import { type HookRow, readHook, requireUsable } from './webhook-row.ts'
 
-/** A hook may take 30 seconds for a request, and may make several. */
-const testMs = 34_000
-const bodyShown = 20_480
+/** A hook may wait 30 seconds for a response, and may send several requests. */
+const testTimeoutMs = 34_000
+const maxBodyLength = 20_480
 
-const words = { type: 'string' }
+const text = { type: 'string' }
 const whole = { type: 'integer', format: 'int64' }
 
-/** The schema of what is answered. */
-export const webhookTestSchema = exactly({
-  success: { type: 'boolean', description: 'Whether it has arrived.' },
-  message: words,
-  formatted_message: { ...words, description: 'HTML' },
+export const webhookTestSchema = actionSchema({
+  success: { type: 'boolean', description: 'Whether the message was delivered.' },
   sent: {
     type: 'array',
     items: exactly({
-      method: { ...words, examples: ['POST'] },
-      url: { ...words, description: 'Without query and secrets.' },
+      method: { ...text, examples: ['POST'] },
+      url: { ...text, description: 'Without query and secrets.' },
       headers: {
         type: 'object',
-        additionalProperties: words,
-        description: 'By name in lower case; … stands for values that may be secret.'
+        additionalProperties: text,
+        description: 'By name in lower case; … replaces values that may be secret.'
       },
-      body: { ...words, description: `At most ${bodyShown} characters, without secrets.` }
+      body: { ...text, description: `At most ${maxBodyLength} characters, without secrets.` }
     }),
-    description: 'What was sent, in order; of a mail its subject and its text.'
+    description: 'The requests in order; for mail, the subject and the text.'
   },
   received: exactly({
-    status: { ...whole, description: 'The HTTP or SMTP status; 0: there was no answer.' },
-    error: { ...words, description: 'One word for why it has not arrived; empty: it has.' },
+    status: { ...whole, description: 'The HTTP or SMTP status; 0: no response.' },
+    error: {
+      ...text,
+      description: 'Why it was not delivered, as in the delivery log; empty: it was delivered.'
+    },
     duration_ms: whole,
-    response: { ...words, description: 'The beginning of the last answer, without secrets.' }
+    response: { ...text, description: 'The start of the last response, without secrets.' }
   })
 })
 
@@ -59,38 +60,37 @@ const test: ApiRoute = {
   operation: {
     id: 'testWebhook',
     tag: 'Web hooks',
-    summary:
-      'Send the state of the station as it is now, also with a disabled web hook; it is not in the log',
+    summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
     answer: { $ref: '#/components/schemas/WebhookTest' },
     errors: [503]
   },
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
-    refuseIdle(hook)
+    requireUsable(hook)
     const wait = services.webhookTests.tokens.take(String(request.caller?.key?.id))
     if (wait > 0) throw new TooManyRequests(wait)
-    const message = messageOf(services, request, hook)
+    const message = prepareMessage(services, request, hook)
     await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id })
-    const { parts, underWay } = services.webhookTests
+    const { parts, inFlight } = services.webhookTests
     return {
       later: answer => {
-        const ending = new AbortController()
-        const leave = () => ending.abort()
-        if (underWay.has(hook.id)) {
+        const canceled = new AbortController()
+        const cancel = () => canceled.abort()
+        if (inFlight.has(hook.id)) {
           answer(() => {
             throw new ApiError('conflict', 'This web hook is being tested: try again later.')
           })
-          return leave
+          return cancel
         }
-        underWay.add(hook.id)
-        const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(testMs)])
-        const tested = trySending(message, { ...parts, signal })
-        const tell = () => {
-          underWay.delete(hook.id)
-          if (!ending.signal.aborted) answer(async () => json(await tested))
+        inFlight.add(hook.id)
+        const signal = AbortSignal.any([canceled.signal, AbortSignal.timeout(testTimeoutMs)])
+        const result = sendTest(message, { ...parts, signal })
+        const finish = () => {
+          inFlight.delete(hook.id)
+          if (!canceled.signal.aborted) answer(async () => json(await result))
         }
-        void tested.then(tell, tell)
-        return leave
+        void result.then(finish, finish)
+        return cancel
       }
     }
   }
@@ -102,19 +102,15 @@ interface Message {
   readonly secrets: readonly string[]
 }
 
-/** What the hook would send now, on the first of its triggers for which there is something to send. */
-function messageOf({ live, secrets, config }: ApiServices, request: ApiRequest, hook: HookRow): Message {
-  const station = stationOf(request)
-  const state = live.get(String(station.id))
-  if (!state) throw new ApiError('unavailable', 'The state of the station is not known yet: try again later.')
+/** Prepares the current state for the first of the hook's triggers that has something to send. */
+function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequest, hook: HookRow): Message {
+  const { id: stationId } = stationOf(request)
+  const state = live.get(String(stationId))
+  if (!state)
+    throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
   const nowMs = engineTimeMs()
   const event = {
-    id: messageId({
-      stationId: station.id,
-      fact: `test:${randomUUID()}`,
-      happenedAtMs: nowMs,
-      webhookId: hook.id
-    }),
+    id: messageId({ stationId, fact: `test:${randomUUID()}`, happenedAtMs: nowMs, webhookId: hook.id }),
     happenedAt: Math.floor(nowMs / 1000),
     nowPlaying: nowPlayingAt(state, nowMs, config.BASE_URL)
   }
@@ -126,84 +122,62 @@ function messageOf({ live, secrets, config }: ApiServices, request: ApiRequest, 
   return { id: event.id, ...(prepared.find(({ sending }) => sending.kind !== 'nothing') ?? first) }
 }
 
-async function trySending({ id, sending, secrets }: Message, parts: SendDeps) {
+/** Sends the message. Returns the body of the response; failures are part of it. */
+async function sendTest({ id, sending, secrets }: Message, parts: SendDeps) {
+  const noResponse = { status: 0, durationMs: 0 }
   if (sending.kind === 'nothing')
-    return resultOf([], { ...unanswered, fault: 'nothing', response: sending.reason })
-  const made: HookRequest[] = []
+    return renderResult([], { ...noResponse, fault: 'nothing', response: sending.reason })
+  const requests: HookRequest[] = []
   const startedAt = performance.now()
-  const outcome = await sendRequest(sending, id, secrets, {
-    ...parts,
-    onRequest: request => made.push(request)
-  }).catch((error: unknown) => {
+  const onRequest = (request: HookRequest) => requests.push(request)
+  const result = await sendRequest(sending, id, secrets, { ...parts, onRequest }).catch((error: unknown) => {
     if (!parts.signal?.aborted) throw error
     const durationMs = Math.round(performance.now() - startedAt)
-    return { ...unanswered, durationMs, fault: 'timeout', response: 'The test took too long.' }
+    return { ...noResponse, durationMs, fault: 'timeout', response: 'The test timed out.' }
   })
-  const mails = sending.kind === 'mail' && parts.mailer !== null ? [shownMail(sending)] : []
-  return resultOf([...mails, ...made.map(each => shownRequest(each, secrets))], outcome)
+  const mails = sending.kind === 'mail' && parts.mailer !== null ? [renderMail(sending.mail)] : []
+  return renderResult([...mails, ...requests.map(each => renderRequest(each, secrets))], result)
 }
 
-const unanswered = { status: 0, durationMs: 0 }
-
-interface Shown {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+interface Result extends Pick<AttemptResult, 'status' | 'durationMs' | 'response'> {
+  readonly fault: string | null
 }
 
-function resultOf(
-  sent: readonly Shown[],
-  {
-    status,
-    fault,
-    durationMs,
-    response
-  }: Pick<AttemptResult, 'status' | 'durationMs' | 'response'> & { fault: string | null }
-) {
-  const message = fault === null ? 'The message has arrived.' : `The message has not arrived: ${fault}.`
+function renderResult(sent: readonly object[], { status, fault, durationMs, response }: Result) {
+  const message = fault === null ? 'The message was delivered.' : `The message was not delivered: ${fault}.`
   return {
+    ...actionFields(message),
     success: fault === null,
-    message,
-    formatted_message: message,
     sent,
     received: { status, error: fault ?? '', duration_ms: durationMs, response }
   }
 }
 
-function shownRequest(
-  { method, redactedUrl: url, headers, body = '' }: HookRequest,
-  secrets: readonly string[]
-): Shown {
-  return {
-    method,
-    url,
-    headers: redactHeaders(headers),
-    body: redactSecrets(body, secrets).slice(0, bodyShown)
-  }
+function renderRequest({ method, redactedUrl, headers, body = '' }: HookRequest, secrets: readonly string[]) {
+  const redactedBody = redactSecrets(body, secrets).slice(0, maxBodyLength)
+  return { method, url: redactedUrl, headers: redactHeaders(headers), body: redactedBody }
 }
 
-function shownMail({ mail }: Extract<Sending, { kind: 'mail' }>): Shown {
-  const { to, subject, text } = mail
+function renderMail({ to, subject, text: body }: Mail) {
   return {
     method: 'MAIL',
     url: `mailto:${to.join(',')}`,
     headers: { subject },
-    body: text.slice(0, bodyShown)
+    body: body.slice(0, maxBodyLength)
   }
 }
 
 export const webhookTestRoutes = [test]
 
-/** What web hooks are tried out with. */
-export interface WebhookTestParts {
+/** The limits and dependencies of tests. */
+export interface WebhookTests {
   readonly parts: Pick<SendDeps, 'allowed' | 'mailer'>
-  /** By key. */
+  /** By API key. */
   readonly tokens: TokenBuckets
-  /** The hooks that this process is trying out: each once at a time. */
-  readonly underWay: Set<number>
+  /** The hooks that this process is testing; a hook is tested once at a time. */
+  readonly inFlight: Set<number>
 }
 
-export function openWebhookTestParts(config: Config): WebhookTestParts {
-  return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), underWay: new Set() }
+export function openWebhookTests(config: Config): WebhookTests {
+  return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), inFlight: new Set() }
 }

@@ -5,11 +5,11 @@ import { incompleteConfig, keepFormerSecret } from '../../webhooks/config-change
 import { addGenerated, isSecret, redactedConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openStore, refuseProblems } from '../core/resource-store.ts'
 import { actionResult, type ApiRoute, json, stationOf } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
-import { forgetFailures, lockHook, readHook } from './webhook-row.ts'
+import { resetFailures, lockHook, readHook } from './webhook-row.ts'
 import { webhookRules, webhooks } from './webhooks.ts'
 
 const toggle: ApiRoute = {
@@ -19,8 +19,7 @@ const toggle: ApiRoute = {
   operation: {
     id: 'toggleWebhook',
     tag: 'Web hooks',
-    summary:
-      'Enable a disabled web hook, which forgets its failures; disable an enabled one, which ends what is pending',
+    summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
     answer: { $ref: '#/components/schemas/ActionResult' }
   },
   async handle(request, { sql }) {
@@ -29,7 +28,7 @@ const toggle: ApiRoute = {
       if (!isEnabled) refuseProblems(incompleteConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
-      else await forgetFailures(tx, id)
+      else await resetFailures(tx, id)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
       return isEnabled
     })
@@ -37,12 +36,10 @@ const toggle: ApiRoute = {
   }
 }
 
-export const webhookToggleRoutes = [toggle]
-
 const store = openStore(webhooks, webhookRules)
 
-const suffix = ' (Copy)'
-const longestName = 100
+const copySuffix = ' (Copy)'
+const maxNameLength = 100
 
 const clone: ApiRoute = {
   method: 'POST',
@@ -51,8 +48,7 @@ const clone: ApiRoute = {
   operation: {
     id: 'cloneWebhook',
     tag: 'Web hooks',
-    summary:
-      'Copy a web hook without its secrets; the copy is disabled, and cannot be enabled before it has those that its type requires',
+    summary: 'Copy a web hook without its secrets; the copy is disabled',
     answer: { $ref: '#/components/schemas/Webhook' },
     status: 201
   },
@@ -64,9 +60,10 @@ const clone: ApiRoute = {
       const type = hookTypeOf(hook.type)
       const kept = hook.config.filter(({ key }) => !isSecret(type, key))
       const { config, generated: made } = addGenerated(type, kept, secrets)
+      const name = Array.from(hook.name).slice(0, maxNameLength - copySuffix.length)
       const row = {
         station_id: station.id,
-        name: nameOfCopy(hook.name),
+        name: name.join('') + copySuffix,
         type: hook.type,
         is_enabled: false,
         triggers: tx.json([...hook.triggers]),
@@ -84,31 +81,16 @@ const clone: ApiRoute = {
   }
 }
 
-function nameOfCopy(name: string): string {
-  return Array.from(name)
-    .slice(0, longestName - suffix.length)
-    .join('')
-    .concat(suffix)
-}
-
-export const webhookCloneRoutes = [clone]
-
 const key = 'signing_secret'
 
-/** The schema of what is answered. */
-export const rotatedSecretSchema = exactly({
-  success: { type: 'boolean' },
-  message: { type: 'string' },
-  formatted_message: { type: 'string', description: 'HTML' },
-  signing_secret: { type: 'string', description: 'The new secret; it is shown here only.' },
+export const rotatedSecretSchema = actionSchema({
+  signing_secret: { type: 'string', description: 'The new secret. It is not shown again.' },
   former_until: {
     type: 'integer',
     format: 'int64',
-    description: 'Unix seconds until which the former secret signs too; 0: there was none.'
+    description: 'Unix seconds until which the former secret signs too; 0: no former secret.'
   }
 })
-
-const message = 'The signing secret was replaced.'
 
 const rotate: ApiRoute = {
   method: 'POST',
@@ -117,8 +99,7 @@ const rotate: ApiRoute = {
   operation: {
     id: 'rotateWebhookSecret',
     tag: 'Web hooks',
-    summary:
-      'Replace the signing secret of a generic web hook; the former one, but none before it, signs too for a day',
+    summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
     answer: { $ref: '#/components/schemas/RotatedSecret' }
   },
   async handle(request, { sql, secrets }) {
@@ -128,19 +109,14 @@ const rotate: ApiRoute = {
       const type = hookTypeOf(hook.type)
       if (!Object.hasOwn(type.made, key))
         throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
-      const { config, generated: made } = addGenerated(
-        type,
-        hook.config.filter(each => each.key !== key),
-        secrets
-      )
+      const otherSettings = hook.config.filter(each => each.key !== key)
+      const { config, generated: made } = addGenerated(type, otherSettings, secrets)
       await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
       const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
       const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
       return json({
-        success: true,
-        message,
-        formatted_message: message,
+        ...actionFields('The signing secret was replaced.'),
         signing_secret: made.find(each => each.key === key)?.value,
         former_until: Math.floor(untilMs / 1000)
       })
@@ -148,4 +124,4 @@ const rotate: ApiRoute = {
   }
 }
 
-export const webhookRotateSecretRoutes = [rotate]
+export const webhookActionRoutes = [toggle, clone, rotate]

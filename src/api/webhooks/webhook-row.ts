@@ -17,12 +17,12 @@ export interface HookRow extends PreparedHook {
   readonly triggers: readonly Trigger[]
 }
 
-/** The hook that a path names, of the station that it names. Throws 404. */
+/** Reads the hook in the path of a request. Throws 404 if it does not exist. */
 export function readHook(sql: Sql | Tx, request: ApiRequest): Promise<HookRow> {
   return findHook(sql, request, sql``)
 }
 
-/** The same, locked against other changes. */
+/** Reads and locks the hook in the path of a request. Throws 404 if it does not exist. */
 export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
   return findHook(tx, request, tx`for no key update`)
 }
@@ -36,15 +36,16 @@ async function findHook(sql: Sql | Tx, request: ApiRequest, lock: Fragment): Pro
   return hook
 }
 
-/** Throws a 400 for a hook that never sends anything. */
-export function refuseIdle({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
-  if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The service of this web hook is gone.')
+/** Throws 400 if a hook is retired or a draft, and so never sends anything. */
+export function requireUsable({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
+  if (hookTypeOf(type).isRetired)
+    throw new ApiError('invalid', 'The service of this web hook no longer exists.')
   if (isDraft(hookTypeOf(type), config))
-    throw new ApiError('invalid', 'The web hook is a draft: it has no config yet.')
+    throw new ApiError('invalid', 'The web hook is a draft: its config is empty.')
 }
 
-/** What follows when a hook is switched on: nothing that went wrong before counts any more. */
-export async function forgetFailures(tx: Tx, webhookId: number): Promise<void> {
+/** Clears the failures of a hook that is enabled again, and its alert. */
+export async function resetFailures(tx: Tx, webhookId: number): Promise<void> {
   await tx`
     update webhooks set is_auto_disabled = false, consecutive_failures = 0, failing_since_ms = null, pauses = 0,
       paused_until_ms = 0

@@ -20,10 +20,9 @@ import { maySeeWholeAddresses } from '../auth/access.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceRules, type StoredRecord } from '../core/resource.ts'
 import { targetProblems } from '../core/target-problems.ts'
-import { readMetadata } from './webhook-metadata.ts'
-import { forgetFailures } from './webhook-row.ts'
+import { resetFailures } from './webhook-row.ts'
 
-/** Whom to tell when something happens at a station. */
+/** The web hooks of a station, called on events. */
 export const webhooks = resource({
   name: 'Webhook',
   title: 'web hook',
@@ -32,9 +31,9 @@ export const webhooks = resource({
   paths: { list: '/api/station/:station_id/webhooks', one: '/api/station/:station_id/webhook/:id' },
   access: { read: 'manage station web hooks', write: 'manage station web hooks' },
   fields: {
-    name: text({ max: 100, fallback: '', isTrimmed: true, about: 'What operators read.', example: 'Chat' }),
-    type: fixed(choice(hookTypeNames, { about: 'Who is told; fixed once it is there.' })),
-    is_enabled: flag({ fallback: true, about: 'Whether it is used.' }),
+    name: text({ max: 100, fallback: '', isTrimmed: true, about: 'Shown to operators.', example: 'Chat' }),
+    type: fixed(choice(hookTypeNames, { about: 'The receiving service; fixed after creation.' })),
+    is_enabled: flag({ fallback: true, about: 'Whether events are delivered.' }),
     triggers: listOf<Trigger>(
       v.pipe(
         v.string(problem('invalid_type', 'must be text.')),
@@ -43,17 +42,17 @@ export const webhooks = resource({
       {
         max: 50,
         items: { type: 'string', enum: triggers },
-        about: 'What it is told of; empty: of everything its type allows.'
+        about: 'The events to deliver; empty: all events that its type allows.'
       }
     ),
     config: namedChanges({
       max: 50,
-      about: `Settings of its type; without any it is a draft. ${describeSettings()}`,
+      about: `Settings of its type; a web hook without settings is a draft. ${describeSettings()}`,
       example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
     }),
     metadata: readOnly<NamedValue[]>({
       schema: { type: 'array', items: namedValueSchema },
-      about: 'state (active, draft, retired or auto_disabled), and how its deliveries went.'
+      about: 'state (active, draft, retired or auto_disabled), and the results of deliveries.'
     })
   },
   search: ['name'],
@@ -63,12 +62,11 @@ export const webhooks = resource({
 
 type HookFields = typeof webhooks.fields
 
-/** What is special about web hooks. */
 export const webhookRules: ResourceRules<HookFields> = {
-  ahead: urlProblems,
+  ahead: checkUrls,
   prepare({ services, before, values, sent, reveal }) {
     const type = hookTypeOf(before?.type ?? values.type)
-    const problems = sent.has('triggers') ? triggerProblems(type, values.triggers) : []
+    const problems = sent.has('triggers') ? findUnsupportedTriggers(type, values.triggers) : []
     if (sent.has('triggers')) values.triggers = [...new Set(values.triggers)]
     const stored = before ? storedConfig(before) : []
     if (!sent.has('config')) {
@@ -92,7 +90,7 @@ export const webhookRules: ResourceRules<HookFields> = {
     const type = hookTypeOf(before.type)
     const nowMs = engineTimeMs()
     if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
-    if (!before.is_enabled && values.is_enabled) await forgetFailures(tx, id)
+    if (!before.is_enabled && values.is_enabled) await resetFailures(tx, id)
     const change = { before: storedConfig(before), after: storedConfig(values), nowMs }
     await keepFormerSecret(tx, services.secrets, { id, type }, change)
   },
@@ -101,39 +99,57 @@ export const webhookRules: ResourceRules<HookFields> = {
   },
   async shown(rows, { sql, caller, station }) {
     const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
-    const configs = rows.map(row => redactedConfig(hookTypeOf(row.type), storedConfig(row), showsPath))
-    const hooks = rows.map(row => ({
-      id: row.id,
-      isEnabled: row.is_enabled,
-      isDraft: isDraft(hookTypeOf(row.type), row.config),
-      isRetired: hookTypeOf(row.type).isRetired
-    }))
-    const metadata = await readMetadata(sql, hooks)
-    return hooks.map(({ id }, index) => ({ config: configs[index] ?? [], metadata: metadata.get(id) ?? [] }))
+    const ids = rows.map(({ id }) => id)
+    const found = await sql<({ id: number } & typeof noDeliveries)[]>`
+      select id, is_auto_disabled as "isAutoDisabled", last_message_sent, last_status, consecutive_failures,
+        (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending') as pending
+      from webhooks w where id = any(${ids}::bigint[])`
+    const deliveries = new Map(found.map(({ id, ...row }) => [id, row]))
+    return rows.map(row => {
+      const { isAutoDisabled, ...counts } = deliveries.get(row.id) ?? noDeliveries
+      const metadata = { state: hookState(row, isAutoDisabled), ...counts }
+      return {
+        config: redactedConfig(hookTypeOf(row.type), storedConfig(row), showsPath),
+        metadata: Object.entries(metadata).map(([key, value]) => ({ key, value }))
+      }
+    })
   }
 }
 
-/** What is stored holds no null: that only ever comes in. */
-function storedConfig({ config }: Pick<StoredRecord<HookFields>, 'config'>): HookConfig {
+type HookRecord = StoredRecord<HookFields>
+
+/** `last_message_sent` is in Unix seconds, `last_status` the HTTP status of the last attempt. */
+const noDeliveries = {
+  isAutoDisabled: false,
+  last_message_sent: 0,
+  last_status: 0,
+  consecutive_failures: 0,
+  pending: 0
+}
+
+/** An `active` hook is complete; whether it delivers depends on `is_enabled`. */
+function hookState({ type, config, is_enabled }: HookRecord, isAutoDisabled: boolean): string {
+  if (hookTypeOf(type).isRetired) return 'retired'
+  if (isAutoDisabled && !is_enabled) return 'auto_disabled'
+  return isDraft(hookTypeOf(type), config) ? 'draft' : 'active'
+}
+
+/** Null only occurs in requests, not in stored configs. */
+function storedConfig({ config }: Pick<HookRecord, 'config'>): HookConfig {
   return config.flatMap(({ key, value }) => (value === null ? [] : [{ key, value }]))
 }
 
-function triggerProblems(type: HookType, asked: readonly Trigger[]): FieldError[] {
-  return asked.flatMap((trigger, index) => {
+function findUnsupportedTriggers(type: HookType, requested: readonly Trigger[]): FieldError[] {
+  return requested.flatMap((trigger, index) => {
     if (type.triggers.includes(trigger)) return []
     const field = `triggers.${index}`
-    const message = `${field} is not allowed: the type ${type.name} knows ${type.triggers.join(', ')} only.`
+    const message = `${field} is not allowed: the type ${type.name} supports only ${type.triggers.join(', ')}.`
     return [{ field, code: 'not_allowed_for_type', message }]
   })
 }
 
-/** Judges where the URLs of a config lead, those that were there already left out. */
-async function urlProblems({
-  services,
-  station,
-  id,
-  values
-}: WriteRequest<HookFields>): Promise<FieldError[]> {
+/** Checks the targets of new or changed URLs of a config. */
+async function checkUrls({ services, station, id, values }: WriteRequest<HookFields>): Promise<FieldError[]> {
   if (!values.config?.length) return []
   const [stored] = await services.reads<{ type: string; config: HookConfig }[]>`
     select type, config from webhooks where id = ${id} and station_id = ${station?.id ?? null}`

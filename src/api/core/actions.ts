@@ -1,6 +1,8 @@
+import type { JsonSchema } from '../../fields/field.ts'
 import { changeStation, type StationChange } from '../../playout/change-station.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
 import { actionResult, type ApiRequest, type ApiRoute, type Operation, stationOf } from './route.ts'
+import { exactly } from './schemas.ts'
 
 interface PreparedAction {
   readonly audit: AuditEntry
@@ -29,4 +31,19 @@ export function stationAction({ operation, prepare, ...route }: StationAction): 
       return actionResult(message)
     }
   }
+}
+
+/** The schema of an action result with more fields. */
+export function actionSchema(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return exactly({
+    success: { type: 'boolean' },
+    message: { type: 'string' },
+    formatted_message: { type: 'string', description: 'HTML' },
+    ...fields
+  })
+}
+
+/** The values of `actionSchema` after a success. */
+export function actionFields(message: string) {
+  return { success: true, message, formatted_message: message }
 }
