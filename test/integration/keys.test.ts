@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
-import { playoutKeyHash } from '../../src/api/playout/playout-caller.ts'
+import { hashPlayoutKey } from '../../src/api/playout/playout-caller.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { TooManyRequests } from '../../src/runtime/errors.ts'
 import { test } from '../support/fixtures.ts'
@@ -468,7 +468,7 @@ test('a playout whose key was right is let through whatever others send from its
   sql
 }) => {
   const id = await seedStation(sql)
-  await sql`update stations set playout_key = ${playoutKeyHash('right')} where id = ${id}`
+  await sql`update stations set playout_key = ${hashPlayoutKey('right')} where id = ${id}`
   const ask = openGate(sql)
   const address = '192.0.2.77'
   const of = { access: 'playout key', station: String(id) } as const
@@ -476,7 +476,7 @@ test('a playout whose key was right is let through whatever others send from its
   for (let n = 0; n < 150; n++) await ask('wrong', address, of).catch(() => {})
   await expect(ask('wrong', address, of)).rejects.toBeInstanceOf(TooManyRequests)
   await ask('right', address, of)
-  await sql`update stations set playout_key = ${playoutKeyHash('other')} where id = ${id}`
+  await sql`update stations set playout_key = ${hashPlayoutKey('other')} where id = ${id}`
   await expect(ask('right', address, of)).rejects.toMatchObject({ status: 403 })
   await expect(ask('right', address, of)).rejects.toBeInstanceOf(TooManyRequests)
 })

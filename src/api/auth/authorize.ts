@@ -6,7 +6,7 @@ import { findStation } from '../core/parse.ts'
 import type { ApiRequest, Caller, Route, StationRow } from '../core/route.ts'
 import type { LiveView } from '../core/services.ts'
 import { openAddressBuckets, openTokenBuckets } from '../core/token-buckets.ts'
-import { playoutKeyHash } from '../playout/playout-caller.ts'
+import { hashPlayoutKey } from '../playout/playout-caller.ts'
 import { allows, maySeeStation } from './access.ts'
 import type { Key, Keys } from './keys.ts'
 
@@ -82,7 +82,7 @@ export function openAuthorizer({ keys, live, sql }: AuthoriserParts) {
    */
   async function playoutOf({ apiKey, params, address }: ApiRequest): Promise<Caller> {
     const name = params['station_id'] ?? ''
-    const hash = playoutKeyHash(apiKey)
+    const hash = hashPlayoutKey(apiKey)
     const wait = rightPlayoutKeys.get(name) === hash ? 0 : wrongPlayoutKeys.peek(address)
     if (wait > 0) throw new TooManyRequests(wait)
     const station = await findStation(sql, name)

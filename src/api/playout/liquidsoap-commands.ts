@@ -7,123 +7,112 @@ import { TooManyRequests } from '../../runtime/errors.ts'
 import { json, type Reply } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { isNewsTo } from '../now-playing/long-polls.ts'
-import { playoutRoutesOf } from './playout-caller.ts'
+import { isNewsTo, type LongPollRequest } from '../now-playing/long-polls.ts'
+import { definePlayoutRoutes } from './playout-caller.ts'
 
-const waitMs = 10_000
-
+const timeoutMs = 10_000
 const text = { type: 'string' }
 
-/**
- * What a playout is told, and how it shows that it is there: a connection that breaks says that it has gone.
- */
-export const liquidsoapCommandRoutes = playoutRoutesOf({
+/** A long poll for commands. A connection that closes early means that the playout stopped. */
+export const liquidsoapCommandRoutes = definePlayoutRoutes({
   name: 'commands',
-  summary: 'What a playout is to do, as soon as there is something; empty after ten seconds',
-  body: { seen: 'What the last answer said; empty after a start.' },
+  summary: 'Wait for commands to a playout; empty after ten seconds',
+  body: { seen: 'The value of seen in the last response; empty after a start.' },
   answer: exactly({
     seen: text,
     commands: {
       type: 'array',
       items: exactly({
         type: { type: 'string', enum: ['skip', 'interrupt', 'metadata'] },
-        uri: { type: 'string', description: 'What cuts in.' },
+        uri: { type: 'string', description: 'The song that interrupts.' },
         sq_id: text,
         artist: text,
         title: text,
-        delay: { type: 'string', description: 'Seconds to wait before.' }
+        delay: { type: 'string', description: 'Seconds to wait before the interrupt.' }
       })
     }
   }),
   errors: [429],
   async handle({ station, body, request }, services) {
     const state = services.live.get(String(station.id))
-    const mark = { since: state?.offset ?? 0, epoch: state?.epoch ?? '' }
+    const { epoch = '', offset: since = 0 } = state ?? {}
     await notePlayout(services.sql, station.id, engineTimeMs(), true)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
-    const first = await look(services.sql, station.id, seen)
-    if (seen === null || first.commands.length > 0 || !state) return json(first)
+    const found = await pollCommands(services.sql, station.id, seen)
+    if (seen === null || found.commands.length > 0 || !state) return json(found)
     if (!request.isOpen()) await notePlayoutLeft(services.sql, station.id, engineTimeMs())
-    return waitFor(services, { stationId: station.id, address: request.address, seen, ...mark })
+    return waitForCommands(services, seen, { stationId: station.id, address: request.address, since, epoch })
   }
 })
 
-interface Wait {
-  readonly stationId: number
-  readonly address: string
-  readonly seen: number
-  readonly since: number
-  readonly epoch: string
-}
-
-/** Looks again whenever the station changes, until there is something or time is up. */
-function waitFor(services: ApiServices, { seen, ...asked }: Wait): Reply {
-  const { live, waiters, sql } = services
-  const { stationId } = asked
-  const endsAtMs = performance.now() + waitMs
-  const nothing = () => json({ seen: String(seen), commands: [] })
+/** Polls again whenever the station changes, until there are commands or the timeout expires. */
+function waitForCommands(
+  { live, waiters, sql, log }: ApiServices,
+  seen: number,
+  poll: Omit<LongPollRequest, 'waitMs'>
+): Reply {
+  const { stationId } = poll
+  const endsAtMs = performance.now() + timeoutMs
+  const renderEmpty = () => json({ seen: String(seen), commands: [] })
   return {
     later: answer => {
       let forget: (() => void) | null = null
       let isOver = false
-      const end = (work: () => Reply | Promise<Reply>) => {
+      const finish = (work: () => Reply) => {
         isOver = true
         answer(work)
       }
-      const lookAgain = async () => {
-        const found = await look(sql, stationId, seen)
-        if (isOver) return
-        if (found.commands.length > 0) end(() => json(found))
-        else wait()
-      }
       const fail = (error: unknown) =>
-        end(() => {
+        finish(() => {
           throw error
         })
+      const pollAgain = async () => {
+        const found = await pollCommands(sql, stationId, seen)
+        if (isOver) return
+        if (found.commands.length > 0) finish(() => json(found))
+        else wait()
+      }
       const wait = () => {
         const state = live.get(String(stationId))
-        const remainingMs = endsAtMs - performance.now()
-        if (!state || remainingMs <= 0) return end(nothing)
-        const since = state.offset
-        const { epoch } = state
-        const waiting = waiters.wait({ ...asked, since, epoch, waitMs: remainingMs }, why => {
-          if (why === 'news') void lookAgain().catch(fail)
-          else end(nothing)
+        const waitMs = endsAtMs - performance.now()
+        if (!state || waitMs <= 0) return finish(renderEmpty)
+        const request = { ...poll, since: state.offset, epoch: state.epoch, waitMs }
+        const waiting = waiters.wait(request, reason => {
+          if (reason === 'news') void pollAgain().catch(fail)
+          else finish(renderEmpty)
         })
-        if (waiting === 'released') return end(nothing)
+        if (waiting === 'released') return finish(renderEmpty)
         if (waiting === 'full') return fail(new TooManyRequests(1))
         forget = waiting
       }
-      const now = live.get(String(stationId))
-      if (now && isNewsTo(asked, now)) void lookAgain().catch(fail)
+      const current = live.get(String(stationId))
+      if (current && isNewsTo(poll, current)) void pollAgain().catch(fail)
       else wait()
       return () => {
         isOver = true
         forget?.()
         void notePlayoutLeft(sql, stationId, engineTimeMs()).catch(error =>
-          services.log.warn({ err: error, station: stationId }, 'a playout has gone, which was not noted')
+          log.warn({ err: error, station: stationId }, 'disconnect of a playout not recorded')
         )
       }
     }
   }
 }
 
-async function look(sql: Sql, stationId: number, last: number | null) {
+async function pollCommands(sql: Sql, stationId: number, last: number | null) {
   const { seen, commands } = await readCommands(sql, stationId, last)
-  const rendered = await Promise.all(commands.map(async command => render(sql, command)))
+  const rendered = await Promise.all(commands.map(async command => renderCommand(sql, command)))
   return { seen: String(seen), commands: rendered.flatMap(command => command ?? []) }
 }
 
-const empty = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
+const noArguments = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
 
-async function render(sql: Sql, command: Command) {
-  if (command.type === 'skip') return { type: 'skip', ...empty }
-  if (command.type === 'metadata') {
-    const { artist, title } = command
-    return { type: 'metadata', ...empty, artist, title }
-  }
+/** Returns null if the song of an interrupt is no longer in the queue. */
+async function renderCommand(sql: Sql, command: Command) {
+  if (command.type === 'skip') return { ...noArguments, type: 'skip' }
+  if (command.type === 'metadata') return { ...noArguments, ...command }
   const song = await readSong(sql, command.queueId)
   if (!song) return null
   const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)
-  return { type: 'interrupt', ...empty, uri: renderAnnotatedUri(song), sq_id: String(song.queueId), delay }
+  return { ...noArguments, type: 'interrupt', uri: renderAnnotatedUri(song), sq_id: String(song.queueId), delay }
 }

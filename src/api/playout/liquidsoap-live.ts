@@ -4,18 +4,17 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { loginStreamer } from '../streamers/streamer-login.ts'
-import { reportedTime, playoutRoutesOf } from './playout-caller.ts'
+import { definePlayoutRoutes, parseReportedTime } from './playout-caller.ts'
 
-const yesOrNo = { type: 'boolean' }
-const moment = { user: 'Who.', ago: 'Seconds since it happened; without it, it happened now.' }
+const eventFields = { user: 'The user name.', ago: 'Seconds since the event; the default is 0.' }
 
-const login = playoutRoutesOf({
+const login = definePlayoutRoutes({
   name: 'auth',
-  summary: 'Whether somebody may go live',
+  summary: 'Check whether a streamer may go live',
   body: {
-    user: 'The user name; with `source` or none, the password may be `name,password`.',
+    user: 'The user name. If it is empty or `source`, the password may be `name,password`.',
     password: 'The password.',
-    address: 'Where the streamer comes from.'
+    address: 'The IP address of the streamer.'
   },
   answer: {
     oneOf: [
@@ -30,49 +29,39 @@ const login = playoutRoutesOf({
   errors: [429],
   async handle({ station, body }, { reads: sql, secrets }) {
     const { user = '', password = '', address = '' } = body
-    const allowed = await loginStreamer(
-      { sql, secrets },
-      station.id,
-      { user, password, address },
-      engineTimeMs()
-    )
+    const credentials = { user, password, address }
+    const allowed = await loginStreamer({ sql, secrets }, station.id, credentials, engineTimeMs())
     if (!allowed) return json({ allow: false })
     return json({ allow: true, username: allowed.username, display_name: allowed.displayName })
   }
 })
 
-const connected = playoutRoutesOf({
+const connected = definePlayoutRoutes({
   name: 'djon',
-  summary: 'A streamer has gone live; false for an unknown one, and where nobody may',
-  body: moment,
-  answer: yesOrNo,
+  summary: 'Report that a streamer went live; false if the streamer is unknown or not allowed',
+  body: eventFields,
+  answer: { type: 'boolean' },
   errors: [409],
   async handle({ station, body }, services) {
     const { user: username = '' } = body
     const streamer = await findStreamer(services.reads, station.id, username)
     if (!streamer?.mayBeLive) return json(false)
-    const { id: streamerId, displayName } = streamer
-    await connectStreamer(
-      services,
-      station.id,
-      { username, displayName, streamerId },
-      reportedTime(body['ago'], engineTimeMs())
-    )
+    const allowed = { username, displayName: streamer.displayName, streamerId: streamer.id }
+    const atMs = parseReportedTime(body['ago'], engineTimeMs())
+    await connectStreamer(services, station.id, allowed, atMs)
     return json(true)
   }
 })
 
-const disconnected = playoutRoutesOf({
+const disconnected = definePlayoutRoutes({
   name: 'djoff',
-  summary: 'A streamer is live no more',
-  body: moment,
+  summary: 'Report that a streamer disconnected',
+  body: eventFields,
   answer: { type: 'boolean', const: true },
   async handle({ station, body }, services) {
     const { user: username = '' } = body
-    await disconnectStreamer(services, station.id, {
-      username,
-      atMs: reportedTime(body['ago'], engineTimeMs())
-    })
+    const atMs = parseReportedTime(body['ago'], engineTimeMs())
+    await disconnectStreamer(services, station.id, { username, atMs })
     return json(true)
   }
 })

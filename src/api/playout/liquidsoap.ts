@@ -10,35 +10,33 @@ import { parseId } from '../core/parse.ts'
 import { type ApiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { locateSong, findMediaFolder } from '../library/media-folder.ts'
-import { idOf, reportedTime, playoutRoutesOf } from './playout-caller.ts'
+import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
 
 const text = { type: 'string' }
-const ago = 'Seconds since it happened; without it, it happened now.'
-const done = { type: 'boolean', const: true }
 
-const nextSong = playoutRoutesOf({
+const nextSong = definePlayoutRoutes({
   name: 'nextsong',
-  summary: 'The next song for a playout; asked again, the same one',
+  summary: 'The next song for a playout; a repeated request returns the same song',
   body: {
-    last: 'The sq_id of the last song it got; empty after a start. A playout that does not send it is guessed at.'
+    last: 'The sq_id of the last song received; empty after a start. If it is absent, the engine estimates it.'
   },
   answer: exactly({
-    uri: { type: 'string', description: 'Empty where the next thing is a stream.' },
+    uri: { type: 'string', description: 'Empty if the next song is a stream.' },
     sq_id: text,
     stream_url: text,
-    stream_seconds: { type: 'string', description: 'How long it is to be played.' },
-    stream_buffer: { type: 'string', description: 'Seconds to load ahead.' }
+    stream_seconds: { type: 'string', description: 'Seconds to play.' },
+    stream_buffer: { type: 'string', description: 'Seconds to buffer.' }
   }),
   errors: [409],
   async handle({ station, body }, services) {
     const { last } = body
-    const song = await sendNextSong(services, station.id, last === undefined ? null : (idOf(last) ?? 0))
+    const song = await sendNextSong(services, station.id, last === undefined ? null : (parseRowId(last) ?? 0))
     if (!song) throw new ApiError('not-found', 'The queue is empty.')
-    return json(sentSong(song))
+    return json(renderSong(song))
   }
 })
 
-function sentSong(song: SentSong) {
+function renderSong(song: SentSong) {
   const { queueId, path, durationMs, stream } = song
   return {
     uri: stream ? '' : renderAnnotatedUri(song),
@@ -49,68 +47,64 @@ function sentSong(song: SentSong) {
   }
 }
 
-const feedback = playoutRoutesOf({
+const feedback = definePlayoutRoutes({
   name: 'feedback',
-  summary: 'A track has begun',
+  summary: 'Report that a track started',
   body: {
-    sq_id: 'What nextsong said of it.',
-    media_id: 'The id of a media.',
-    playlist_id: 'The id of a playlist.',
-    song_id: 'Not read: it follows from artist and title.',
-    artist: 'Its artist.',
-    title: 'Its title; alone, `Artist - Title`.',
-    ago
+    sq_id: 'The sq_id from nextsong.',
+    media_id: 'The id of the song in the library.',
+    playlist_id: 'The id of the playlist.',
+    song_id: 'Ignored: derived from artist and title.',
+    artist: 'The artist.',
+    title: 'The title; without an artist, `Artist - Title`.',
+    ago: 'Seconds since the start; the default is 0.'
   },
-  answer: done,
+  answer: { type: 'boolean', const: true },
   errors: [409],
   async handle({ station, body }, services) {
     const nowMs = engineTimeMs()
-    const queueId = idOf(body['sq_id'])
-    const { artist, title } = parseStreamedTitle({
-      artist: body['artist'] ?? '',
-      title: body['title'] ?? ''
-    })
+    const queueId = parseRowId(body['sq_id'])
+    const { artist, title } = parseStreamedTitle({ artist: body['artist'] ?? '', title: body['title'] ?? '' })
     const mediaText = body['media_id'] ?? ''
-    const mediaId = idOf(mediaText)
+    const mediaId = parseRowId(mediaText)
     if (mediaText !== '' && mediaId === null && queueId === null)
-      throw problem('media_id', 'is no id of a media.')
+      throw fieldError('media_id', 'is not the id of a song.')
     if (queueId === null && mediaId === null && artist === '' && title === '')
-      throw problem('title', 'is required where no song is named otherwise.')
+      throw fieldError('title', 'is required if the song is not identified otherwise.')
     await notePlayout(services.sql, station.id, nowMs)
     await reportTrack(services, station.id, {
       queueId,
       mediaId,
-      playlistId: idOf(body['playlist_id']),
+      playlistId: parseRowId(body['playlist_id']),
       artist,
       title,
-      startedAtMs: reportedTime(body['ago'], nowMs),
+      startedAtMs: parseReportedTime(body['ago'], nowMs),
       isTimed: body['ago'] !== undefined
     })
     return json(true)
   }
 })
 
-function problem(field: string, sentence: string): ApiError {
+function fieldError(field: string, sentence: string): ApiError {
   return ApiError.ofFields([{ field, code: 'required', message: `${field} ${sentence}` }])
 }
 
-const mostPath = 4_096
 /** A network file system can hang. */
-const lookMs = 5_000
+const locateTimeoutMs = 5_000
 
-const file = playoutRoutesOf({
+const file = definePlayoutRoutes({
   name: 'cp',
-  summary: 'Where a media of the library lies on this machine',
-  body: { uri: 'Its path, as nextsong gave it.' },
+  summary: 'The path of a song of the library on this machine',
+  body: { uri: 'The path from nextsong.' },
   answer: exactly({ uri: text, isTemp: { type: 'boolean', const: false } }),
   async handle({ station, body }, { reads: sql, config }) {
-    const path = (body['uri'] ?? '').replace(/^media:/, '').slice(0, mostPath)
+    const path = (body['uri'] ?? '').replace(/^media:/, '')
     const [media] = await sql`select from media where station_id = ${station.id} and path = ${path}`
     if (!media) throw new ApiError('not-found')
     const folder = await sql.begin(tx => findMediaFolder(tx, station.id, config.DATA_DIR))
-    const uri = await withDeadline(lookMs, 'looking for a song', () => locateSong(path, folder, config))
+    const uri = await withDeadline(locateTimeoutMs, 'locating a song', () => locateSong(path, folder, config))
     if (uri !== null) return json({ uri, isTemp: false })
-    const message = folder === null ? 'The media of this station are not on this machine.' : undefined
+    const message = folder === null ? 'The media of this station are stored remotely.' : undefined
     throw new ApiError('not-found', message)
   }
 })
@@ -124,7 +118,7 @@ const script: ApiRoute = {
   operation: {
     id: 'getLiquidsoapScript',
     tag: 'Playout',
-    summary: 'The Liquidsoap script that plays the station; it holds no secret',
+    summary: 'The Liquidsoap script of the station, without secrets',
     answer: { type: 'string' },
     contentTypes: ['text/plain']
   },

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import {
@@ -16,23 +17,20 @@ import {
   stationOf,
   type StationRow
 } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
-/** What a playout sends: texts, whatever they look like. */
-export type PlayoutBody = Readonly<Record<string, string>>
-
-/** What is sent by a station's playout, which has proven that it is. */
-export interface PlayoutCall {
+/** An authenticated request of a station's playout. */
+interface PlayoutCall {
   readonly station: StationRow
-  readonly body: PlayoutBody
+  /** All values are text. */
+  readonly body: Readonly<Record<string, string>>
   readonly request: ApiRequest
 }
 
-export interface PlayoutAction {
+interface PlayoutAction {
   readonly name: string
   readonly summary: string
-  /** What the body may hold, all texts. */
+  /** Descriptions of the fields. */
   readonly body: Readonly<Record<string, string>>
   readonly answer: JsonSchema
   readonly errors?: readonly number[]
@@ -40,94 +38,74 @@ export interface PlayoutAction {
 }
 
 /**
- * The two routes of an action of the playout's API: POST with a JSON body, and GET with a query. They require
- * the key of the station's own playout in `X-Liquidsoap-Api-Key`; no operator's key is accepted.
+ * Defines the two routes of an action of the playout API: POST with a JSON body, and GET with a query. They
+ * require the station's playout key in `X-Liquidsoap-Api-Key`; API keys are not accepted.
  */
-export function playoutRoutesOf({ name, summary, body, answer, errors, handle }: PlayoutAction): ApiRoute[] {
+export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
+  const { name, summary, body, answer, errors = [], handle } = action
   const properties = Object.fromEntries(
     Object.entries(body).map(([field, description]) => [field, { type: 'string', description }])
   )
-  const operation = { tag: 'Playout', summary, answer, errors: errors ?? [] } satisfies Partial<Operation>
   const id = `playout${name[0]?.toUpperCase()}${name.slice(1)}`
-  const path = `/api/internal/:station_id/liquidsoap/${name}`
+  const route = (
+    method: 'GET' | 'POST',
+    operation: Pick<Operation, 'id' | 'body' | 'query'>,
+    input: (request: ApiRequest) => unknown
+  ): ApiRoute => ({
+    method,
+    path: `/api/internal/:station_id/liquidsoap/${name}`,
+    access: 'playout key',
+    operation: { tag: 'Playout', summary, answer, errors, ...operation },
+    handle: async (request, services) =>
+      handle({ station: stationOf(request), body: parseBody(texts, input(request)), request }, services)
+  })
   return [
-    {
-      method: 'POST',
-      path,
-      access: 'playout key',
-      operation: { ...operation, id, body: { type: 'object', properties } },
-      handle: async (request, services) =>
-        handle({ station: stationOf(request), body: parseBody(texts, request.body), request }, services)
-    },
-    {
-      method: 'GET',
-      path,
-      access: 'playout key',
-      operation: { ...operation, id: `${id}ByGet`, query: properties },
-      handle: async (request, services) =>
-        handle(
-          { station: stationOf(request), body: parseBody(texts, Object.fromEntries(request.query)), request },
-          services
-        )
-    }
+    route('POST', { id, body: { type: 'object', properties } }, request => request.body),
+    route('GET', { id: `${id}ByGet`, query: properties }, request => Object.fromEntries(request.query))
   ]
 }
 
-const longest = 4_096
+const maxTextLength = 4_096
 
-/**
- * Playouts send numbers as texts and texts that look like numbers; what is longer than any of them is cut.
- */
+/** Converts values to text, truncated to `maxTextLength`. Playouts send numbers as text and the reverse. */
 const texts = v.record(
   v.string(),
   v.pipe(
     v.unknown(),
-    v.transform(value =>
-      (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-        ? String(value)
-        : ''
-      )
-        .slice(0, longest)
-        .replace(/\0|\p{Surrogate}/gu, '')
-    )
+    v.transform(value => (['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '')),
+    v.transform(value => value.slice(0, maxTextLength).replace(/\0|\p{Surrogate}/gu, ''))
   ),
   'must be an object.'
 )
 
-/** A number out of a text: null for anything but one of a row or record. */
-export function idOf(text: string | undefined): number | null {
+/** Returns the id of a row in a text, or null if the text is not an id. */
+export function parseRowId(text: string | undefined): number | null {
   const id = /^[1-9]\d{0,18}$/.test(text ?? '') ? Number(text) : NaN
   return Number.isSafeInteger(id) ? id : null
 }
 
-const longestAgo = 86_400
+const maxAgoSeconds = 86_400
 
 /**
- * When something happened that was `ago` seconds ago: Unix milliseconds. A clock that was set may make it
- * less than 0. Throws a 400.
+ * Returns the time `ago` seconds before `nowMs`, in Unix milliseconds. A negative `ago`, sent after a clock was
+ * changed, counts as 0. Throws 400 if it is not a number, or too large.
  */
-export function reportedTime(ago: string | undefined, nowMs: number): number {
+export function parseReportedTime(ago: string | undefined, nowMs: number): number {
   const text = ago ?? '0'
   const seconds = /^-?\d{1,9}(\.\d{0,9})?$/.test(text) ? Number(text) : NaN
-  if (seconds <= longestAgo) return Math.round(nowMs - Math.max(0, seconds) * 1000)
-  const message = `ago must be a number of seconds up to ${longestAgo}.`
+  if (seconds <= maxAgoSeconds) return Math.round(nowMs - Math.max(0, seconds) * 1000)
+  const message = `ago must be a number of seconds up to ${maxAgoSeconds}.`
   throw ApiError.ofFields([{ field: 'ago', code: 'out_of_range', message }])
 }
 
-/** What is kept of a playout's key. */
-export function playoutKeyHash(key: string): string {
+/** Returns the stored hash of a playout key. */
+export function hashPlayoutKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-/** The schema of what is answered. */
-export const playoutKeySchema = exactly({
-  success: { type: 'boolean' },
-  message: { type: 'string' },
-  formatted_message: { type: 'string', description: 'HTML' },
-  playout_key: { type: 'string', description: 'The new key; it is shown here only.' }
+export const playoutKeySchema = actionSchema({
+  playout_key: { type: 'string', description: 'The new key. It is not shown again.' }
 })
-
-const message = 'The playout key was replaced.'
 
 const replace: ApiRoute = {
   method: 'POST',
@@ -136,17 +114,17 @@ const replace: ApiRoute = {
   operation: {
     id: 'replacePlayoutKey',
     tag: 'Playout',
-    summary: 'Make the key that the playout of a station calls with; the former one fits no longer',
+    summary: 'Replace the key of the playout of a station; the former key is rejected',
     answer: { $ref: '#/components/schemas/PlayoutKey' }
   },
   async handle(request, { sql }) {
     const { id } = stationOf(request)
     const key = randomBytes(24).toString('hex')
     await beginForStation(sql, id, async tx => {
-      await tx`update stations set playout_key = ${playoutKeyHash(key)} where id = ${id}`
+      await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
       await recordAudit(tx, request, { record: 'Station', id, fields: ['playout_key'] })
     })
-    return json({ success: true, message, formatted_message: message, playout_key: key })
+    return json({ ...actionFields('The playout key was replaced.'), playout_key: key })
   }
 }
 

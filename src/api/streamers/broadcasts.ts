@@ -10,29 +10,23 @@ import {
 import { type ApiRoute, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 
-interface Broadcast {
-  readonly id: number
-  readonly streamer: number | null
-  readonly username: string
-  readonly streamer_name: string
-  readonly timestamp_start: number
-  readonly timestamp_end: number | null
-}
+const integer = { type: 'integer', format: 'int64' }
+const nullableInteger = { type: ['integer', 'null'], format: 'int64' }
 
-const whole = { type: 'integer', format: 'int64' }
-const maybeWhole = { type: ['integer', 'null'], format: 'int64' }
-
-/** The schema of a broadcast. */
 export const broadcastSchema = exactly({
-  id: whole,
+  id: integer,
   streamer: {
-    ...maybeWhole,
-    description: 'The id of the streamer, who may be gone since; null: the user source.'
+    ...nullableInteger,
+    description: 'The id of the streamer, who may have been deleted; null: the user source.'
   },
   username: { type: 'string', examples: ['wren'] },
-  streamer_name: { type: 'string', description: 'As it was shown.', examples: ['DJ Wren'] },
-  timestamp_start: { ...whole, description: 'Unix seconds.' },
-  timestamp_end: { ...maybeWhole, description: 'Unix seconds; null: it goes on.' }
+  streamer_name: {
+    type: 'string',
+    description: 'The name shown during the broadcast.',
+    examples: ['DJ Wren']
+  },
+  timestamp_start: { ...integer, description: 'Unix seconds.' },
+  timestamp_end: { ...nullableInteger, description: 'Unix seconds; null: not ended.' }
 })
 
 const list: ApiRoute = {
@@ -42,7 +36,7 @@ const list: ApiRoute = {
   operation: {
     id: 'listBroadcasts',
     tag: 'Streamers',
-    summary: 'When somebody was live, newest first',
+    summary: 'The broadcasts of streamers, newest first',
     query: listParameters([]),
     answer: listSchema({ $ref: '#/components/schemas/Broadcast' })
   },
@@ -51,7 +45,7 @@ const list: ApiRoute = {
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const { id: stationId } = stationOf(request)
-    // In the order of an index that begins with the station: see "walks an index of all stations" in
+    // In the order of an index that starts with the station: see "walks an index of all stations" in
     // docs/gotchas.md.
     const newest = sql`
       select * from broadcasts where station_id between ${stationId} and ${stationId}
@@ -59,7 +53,7 @@ const list: ApiRoute = {
     const broadcasts = sql`
       select * from (${newest}) b
       ${query.search === '' ? sql`` : sql`where username ilike ${pattern} or streamer_name ilike ${pattern}`}`
-    const rows = await readList<Broadcast>(request, services, query, {
+    const rows = await readList(request, services, query, {
       select: broadcasts,
       expand: page => sql`
         select id, streamer_id as streamer, username, streamer_name, started_at_ms / 1000 as timestamp_start,

@@ -24,7 +24,7 @@ const upload: ApiRoute = {
   operation: {
     id: 'setStreamerArt',
     tag,
-    summary: 'Give a streamer a picture of at most 2 MiB; it shows from the next broadcast on',
+    summary: 'Set the picture of a streamer (at most 2 MiB), shown from the next broadcast',
     body: { type: 'string', format: 'binary' },
     answer
   },
@@ -32,10 +32,10 @@ const upload: ApiRoute = {
     const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array()
     const type = imageType(bytes)
     if (type === null) {
-      const message = 'The body is no picture: it must be a JPEG, PNG, WebP or GIF.'
+      const message = 'The body must be a JPEG, PNG, WebP or GIF picture.'
       throw ApiError.ofFields([{ field: '', code: 'invalid_format', message }])
     }
-    await keepPicture(sql, request, { bytes, type })
+    await storePicture(sql, request, { bytes, type })
     return actionResult('Record updated successfully.')
   }
 }
@@ -44,14 +44,14 @@ const remove: ApiRoute = {
   method: 'DELETE',
   path,
   access,
-  operation: { id: 'deleteStreamerArt', tag, summary: 'Take the picture of a streamer away', answer },
+  operation: { id: 'deleteStreamerArt', tag, summary: 'Delete the picture of a streamer', answer },
   async handle(request, { sql }) {
-    await keepPicture(sql, request, null)
+    await storePicture(sql, request, null)
     return actionResult('Record deleted successfully.')
   }
 }
 
-/** Found under any version; only the address with the one that the streamer has may be kept. */
+/** Any version is found; only the current one is cached for long. */
 const read: ApiRoute = {
   method: 'GET',
   path: '/api/station/:station_id/streamer/:id/:art.jpg',
@@ -60,35 +60,36 @@ const read: ApiRoute = {
     id: 'getStreamerArt',
     tag,
     summary: 'The picture of a streamer: art-<version>.jpg',
-    redirectsTo: 'To the built-in picture, where there is none.',
+    redirectsTo: 'To the built-in picture if there is none.',
     ...pictureAnswer
   },
   handle: (request, services) =>
     sendPicture(request, services, async (sql, stationId) => {
       const { id = '', art = '' } = request.params
-      const named = /^art(?:-(\w+))?$/.exec(art)
-      if (!named || !/^[1-9]\d{0,14}$/.test(id)) return null
+      const [match, version = ''] = /^art(?:-(\w+))?$/.exec(art) ?? []
+      if (match === undefined || !/^[1-9]\d{0,14}$/.test(id)) return null
       const [found] = await sql<Picture[]>`
         select artwork as bytes, artwork_type as "contentType",
-          left(artwork_hash, 8) = ${named[1] ?? ''} as "isVersioned"
+          left(artwork_hash, 8) = ${version} as "isVersioned"
         from streamers where id = ${Number(id)} and station_id = ${stationId} and artwork is not null`
       return found ?? null
     })
 }
 
-/** Replaces the picture of the streamer that the path names; null takes it away. Throws 404. */
-async function keepPicture(
+/** Replaces the picture of the streamer in the path; null deletes it. Throws 404. */
+async function storePicture(
   sql: Sql,
   request: ApiRequest,
   picture: { readonly bytes: Uint8Array; readonly type: ImageType } | null
 ): Promise<void> {
   const id = parseId(request.params['id'])
+  const { id: stationId } = stationOf(request)
   const hash = picture && createHash('sha256').update(picture.bytes).digest('hex')
-  await beginForStation(sql, stationOf(request).id, async tx => {
+  await beginForStation(sql, stationId, async tx => {
     const { count } = await tx`
       update streamers set artwork = ${picture?.bytes ?? null}, artwork_type = ${picture?.type ?? null},
         artwork_hash = ${hash}
-      where id = ${id} and station_id = ${stationOf(request).id}`
+      where id = ${id} and station_id = ${stationId}`
     if (count === 0) throw new ApiError('not-found')
     await recordAudit(tx, request, { record: 'Streamer', id, fields: ['artwork'] })
   })

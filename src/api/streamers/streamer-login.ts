@@ -11,31 +11,35 @@ import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
 
-/** What a streaming client sent, and the address it came from (empty: not known). */
-export interface StreamerLogin extends Claim {
+export interface Credentials {
+  readonly user: string
+  readonly password: string
+}
+
+/** The credentials that a streaming client sent, and its IP address (empty: unknown). */
+interface StreamerLogin extends Credentials {
   readonly address: string
 }
 
-/** Who may go live. `streamerId` null: the user `source`. */
-export interface AllowedStreamer {
+/** `streamerId` is null for the user `source`. */
+interface AllowedStreamer {
   readonly username: string
   readonly displayName: string
   readonly streamerId: number | null
 }
 
-/** Wrong passwords, by station and address: so many at once, and one more every six seconds. */
-const guesses = openTokenBuckets(1 / 6, 10)
-const addressAtMost = 64
+/** Wrong passwords by station and address: a burst of ten, then one every six seconds. */
+const failedLogins = openTokenBuckets(1 / 6, 10)
+const maxAddressLength = 64
 
 interface StationRow {
-  readonly isOpen: boolean
+  readonly enableStreamers: boolean
   readonly sourcePassword: string
   readonly liveText: string
   readonly timezone: string
 }
 
-/** An account, as far as it decides who goes live. */
-export interface StreamerRow {
+interface StreamerRow {
   readonly id: number
   readonly username: string
   readonly displayName: string
@@ -45,67 +49,64 @@ export interface StreamerRow {
   readonly scheduleItems: readonly ScheduleItem[]
 }
 
+interface LoginDeps {
+  readonly sql: Sql
+  readonly secrets: Secrets
+}
+
 /**
- * Whether somebody may go live on a station now; null: no. A user who is not known and one without a password
- * cost as much time as a wrong password. Who has guessed too often is not looked at for a while. Throws an
- * `ApiError`: 404 without the station, 400 where it lets nobody go live, 429 where too many passwords wait to
- * be checked.
+ * Returns the streamer if the login may go live on the station now, else null. An unknown user takes as long as
+ * a wrong password. After too many wrong passwords, logins fail for a while. Throws `ApiError`: 404 if the
+ * station does not exist, 400 if it does not accept streamers, 429 if too many passwords are being verified.
  */
 export async function loginStreamer(
-  { sql, secrets }: { readonly sql: Sql; readonly secrets: Secrets },
+  deps: LoginDeps,
   stationId: number,
   login: StreamerLogin,
   nowMs: number
 ): Promise<AllowedStreamer | null> {
-  const station = await findStation(sql, stationId)
+  const [station] = await deps.sql<StationRow[]>`
+    select enable_streamers as "enableStreamers", source_password as "sourcePassword", live_text as "liveText",
+      timezone
+    from stations where id = ${stationId}`
   if (!station) throw new ApiError('not-found')
-  if (!station.isOpen) throw new ApiError('invalid', 'This station does not accept streamers.')
-  const guesser = `${stationId} ${ownerOf(login.address).slice(0, addressAtMost)}`
-  if (guesses.peek(guesser) > 0) return null
-  const proven = await firstProven({ sql, secrets }, stationId, station, claimsOf(login))
-  if (proven === null) {
-    guesses.take(guesser)
+  if (!station.enableStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
+  const client = `${stationId} ${ownerOf(login.address).slice(0, maxAddressLength)}`
+  if (failedLogins.peek(client) > 0) return null
+  const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
+  if (streamer === null) {
+    failedLogins.take(client)
     return null
   }
-  // Of guesses that came together, all were let in before the first of them had failed.
-  if (guesses.peek(guesser) > 0) return null
-  if (proven === sourceUser) return { username: sourceUser, displayName: station.liveText, streamerId: null }
-  if (!mayGoLive(proven, station.timezone, nowMs)) return null
-  return { username: proven.username, displayName: proven.displayName, streamerId: proven.id }
+  // Checked again: concurrent guesses all passed the check above.
+  if (failedLogins.peek(client) > 0) return null
+  if (streamer === sourceUser)
+    return { username: sourceUser, displayName: station.liveText, streamerId: null }
+  if (!mayGoLive(streamer, station.timezone, nowMs)) return null
+  return { username: streamer.username, displayName: streamer.displayName, streamerId: streamer.id }
 }
 
-/** Whether an account is switched on, and now is a time of its schedule where that is enforced. */
+/** Whether an account is active and, if its schedule is enforced, scheduled now. */
 export function mayGoLive(
-  {
-    isActive,
-    enforceSchedule,
-    scheduleItems
-  }: Pick<StreamerRow, 'isActive' | 'enforceSchedule' | 'scheduleItems'>,
+  account: Pick<StreamerRow, 'isActive' | 'enforceSchedule' | 'scheduleItems'>,
   timezone: string,
   nowMs: number
 ): boolean {
-  if (!isActive) return false
-  return !enforceSchedule || windowAt(openZone(timezone), scheduleItems, nowMs) !== null
+  if (!account.isActive) return false
+  return !account.enforceSchedule || windowAt(openZone(timezone), account.scheduleItems, nowMs) !== null
 }
 
-async function findStation(sql: Sql, stationId: number): Promise<StationRow | undefined> {
-  const [station] = await sql<StationRow[]>`
-    select enable_streamers as "isOpen", source_password as "sourcePassword", live_text as "liveText", timezone
-    from stations where id = ${stationId}`
-  return station
-}
-
-/** The account of the first claim whose password is right, or the user `source`; null: none is. */
-async function firstProven(
-  { sql, secrets }: { readonly sql: Sql; readonly secrets: Secrets },
+/** Returns the account of the first credentials with the right password, or the user `source`, or null. */
+async function findByPassword(
+  { sql, secrets }: LoginDeps,
   stationId: number,
   { sourcePassword }: StationRow,
-  claims: readonly Claim[]
+  candidates: readonly Credentials[]
 ): Promise<StreamerRow | typeof sourceUser | null> {
-  for (const { user, password } of claims) {
+  for (const { user, password } of candidates) {
     if (user === sourceUser) {
       const purpose = sealingPurpose('stations', 'source_password')
-      if (sourcePassword !== '' && isSame(secrets.open(sourcePassword, purpose), password)) return sourceUser
+      if (sourcePassword !== '' && isEqual(secrets.open(sourcePassword, purpose), password)) return sourceUser
       continue
     }
     const streamer = await findAccount(sql, stationId, user)
@@ -119,7 +120,7 @@ async function firstProven(
 }
 
 async function findAccount(sql: Sql, stationId: number, username: string): Promise<StreamerRow | undefined> {
-  // Postgres refuses the character.
+  // Postgres rejects NUL.
   if (username.includes('\0')) return undefined
   const [streamer] = await sql<StreamerRow[]>`
     select u.id, u.streamer_username as username, ${shownName(sql)} as "displayName",
@@ -130,35 +131,28 @@ async function findAccount(sql: Sql, stationId: number, username: string): Promi
   return streamer
 }
 
-/** Compares without telling by the time how much is alike. */
-function isSame(text: string, other: string): boolean {
-  return timingSafeEqual(digestOf(text), digestOf(other))
+/** Compares in constant time. */
+function isEqual(text: string, other: string): boolean {
+  return timingSafeEqual(sha256(text), sha256(other))
 }
 
-const digestOf = (text: string) => createHash('sha256').update(text).digest()
-
-/** A user and the password that shall prove it. */
-export interface Claim {
-  readonly user: string
-  readonly password: string
-}
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * Whom a streaming client may mean, in the order in which it is to be believed. Programs that know no users
- * send none, or `source`, and leave one field for the password: it holds the station's, or `user,password` or
- * `user:password`. Never empty; at most one claim is of another user than `source`.
+ * Returns the possible meanings of credentials, in order of preference. Clients without a field for the user
+ * send none, or `source`; their password is the station's, or `user,password`, or `user:password`. Never empty;
+ * at most one result has a user other than `source`.
  */
-export function claimsOf({ user, password }: Claim): Claim[] {
-  const name = nameOf(user)
+export function parseCredentials({ user, password }: Credentials): Credentials[] {
+  const name = normalizeUser(user)
   if (name !== sourceUser) return [{ user: name, password }]
+  const source = { user: sourceUser, password }
   const [, named, rest] = /^([^,:]+)[,:]([^]*)$/.exec(password) ?? []
-  const whole = { user: sourceUser, password }
-  return named === undefined || rest === undefined
-    ? [whole]
-    : [whole, { user: nameOf(named), password: rest }]
+  if (named === undefined || rest === undefined) return [source]
+  return [source, { user: normalizeUser(named), password: rest }]
 }
 
-function nameOf(user: string): string {
+function normalizeUser(user: string): string {
   const name = user.trim()
   return name === '' || name.toLowerCase() === sourceUser ? sourceUser : name
 }

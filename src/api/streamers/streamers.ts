@@ -5,7 +5,7 @@ import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceRules, resource } from '../core/resource.ts'
 import { assignItemIds, scheduleItem, scheduleItemSchema } from '../playlists/schedule-items.ts'
 
-/** Who may go live on a station with a streaming program of their own. */
+/** Accounts of DJs who broadcast live with a streaming client. */
 export const streamers = resource({
   name: 'Streamer',
   title: 'streamer',
@@ -19,34 +19,31 @@ export const streamers = resource({
       max: 50,
       isTrimmed: true,
       pattern: /^(?![sS][oO][uU][rR][cC][eE]$)[^,:]+$/,
-      says: 'must not be "source", nor hold a comma or a colon.',
+      says: 'must not be "source" or contain a comma or colon.',
       about: 'Unique on the station.',
       example: 'wren'
     }),
     streamer_password: secret({
       max: 255,
-      // HTTP's Basic scheme could carry one, Liquidsoap's harbor takes it for the end of the name.
+      // Liquidsoap's harbor treats a colon as the end of the user name.
       pattern: /^[^:]*$/,
-      says: 'must not hold a colon, which streaming programs cannot send.',
-      about: 'Without one nobody gets in; null takes it away.'
+      says: 'must not contain a colon, which streaming clients cannot send.',
+      about: 'Without a password the streamer cannot connect; null deletes it.'
     }),
     display_name: text({
       max: 255,
       fallback: '',
       isTrimmed: true,
-      about: 'What listeners read while the streamer is live; the username where it is empty.',
+      about: 'The name shown while the streamer is live; the username if empty.',
       example: 'DJ Wren'
     }),
-    comments: text({ max: 2_000, fallback: '', isLong: true, about: 'Notes that listeners do not see.' }),
+    comments: text({ max: 2_000, fallback: '', isLong: true, about: 'Notes, not shown to listeners.' }),
     is_active: flag({ fallback: true, about: 'Whether the streamer may go live.' }),
-    enforce_schedule: flag({
-      fallback: false,
-      about: 'Whether that is so in the times of the schedule only.'
-    }),
+    enforce_schedule: flag({ fallback: false, about: 'Whether that is limited to scheduled times.' }),
     schedule_items: listOf<ScheduleItem>(scheduleItem, {
       max: 100,
       items: scheduleItemSchema,
-      about: 'When the streamer is expected; a list in a body replaces all items.'
+      about: 'Scheduled times; a list in a body replaces all items.'
     })
   },
   search: ['streamer_username', 'display_name'],

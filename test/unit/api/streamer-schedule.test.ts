@@ -36,11 +36,11 @@ const times: [what: string, items: ScheduleItem[], at: string, isAllowed: boolea
   ['when that time is over', [item(230, 245)], '2026-10-25T01:45:00Z', false]
 ]
 
-test.for(times)('a schedule is kept to %s', ([, items, at, isAllowed]) => {
+test.for(times)('an enforced schedule applies %s', ([, items, at, isAllowed]) => {
   expect(berlin(items, at)).toBe(isAllowed)
 })
 
-test('a schedule that is not enforced keeps nobody out, one who is not active stays out', () => {
+test('without an enforced schedule any active account may go live, and no inactive one', () => {
   const row = { isActive: true, enforceSchedule: false, scheduleItems: [] }
   expect(mayGoLive(row, 'UTC', 0)).toBe(true)
   expect(mayGoLive({ ...row, isActive: false }, 'UTC', 0)).toBe(false)
