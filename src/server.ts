@@ -87,7 +87,7 @@ await runService('server', async ({ config, log, opened }) => {
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const live = viewOf(feed)
-  const waiters = openLongPolls({
+  const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
     admit: admissionOf(admission)
@@ -107,7 +107,7 @@ await runService('server', async ({ config, log, opened }) => {
     publicReads,
     heavyReads,
     live,
-    waiters,
+    longPolls,
     keys,
     secrets,
     webhookTests: openWebhookTests(config),
@@ -134,7 +134,7 @@ await runService('server', async ({ config, log, opened }) => {
   opened.defer('http', () => app.close())
   opened.defer('answers', () => untilAnswered(underWay))
   opened.defer('late comers', () => wait(config.DRAIN_SECONDS === 0 ? 0 : lateMs))
-  opened.defer('clients', () => Promise.all([audience.drain(), waiters.release()]))
+  opened.defer('clients', () => Promise.all([audience.drain(), longPolls.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
   reportReady(log, { baseUrl: config.BASE_URL, port: listening.port })

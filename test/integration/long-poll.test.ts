@@ -39,8 +39,8 @@ async function timed(url: string, options: PlainOptions = {}) {
 }
 
 /** Waits until so many wait. */
-const waiting = (server: { waiters: { size: () => number } }, count: number) =>
-  waitFor(() => server.waiters.size() === count, { deadlineMs: 15_000, what: `${count} waiters` })
+const waiting = (server: { longPolls: { size: () => number } }, count: number) =>
+  waitFor(() => server.longPolls.size() === count, { deadlineMs: 15_000, what: `${count} long polls` })
 
 /** Starts many polls at once, and gives their answers. */
 const startMany = (count: number, url: string, options: PlainOptions = {}) =>
@@ -77,7 +77,7 @@ describe('a long poll', () => {
         'x-cuewire-epoch': 'e1',
         'cache-control': 'public, max-age=1'
       })
-      expect(server.waiters.size()).toBe(0)
+      expect(server.longPolls.size()).toBe(0)
       before = after
     }
     expect(Math.min(...tookMs)).toBeLessThan(promptMs)
@@ -248,7 +248,7 @@ describe('a long poll', () => {
     const count = sized({ quick: 300, deep: 1_200 })
     const answers = startMany(count, `${server.base}/api/nowplaying/1?wait=60&since=7`)
     await waiting(server, count)
-    await server.waiters.release()
+    await server.longPolls.release()
     for (const { status, headers } of await answers)
       expect([status, headers['x-cuewire-offset']]).toEqual([304, '7'])
     expect((await askPlainly(`${server.base}/api/nowplaying/1?wait=60&since=7`)).status).toBe(304)
@@ -327,7 +327,7 @@ describe('many long polls', () => {
     expect(all.every(({ status, headers }) => status === 200 && headers['x-cuewire-offset'] === '8')).toBe(
       true
     )
-    expect(server.waiters.size()).toBe(0)
+    expect(server.longPolls.size()).toBe(0)
   })
 
   test('are forgotten when their clients leave, and leave no memory behind', async ({ sql, redisUrl }) => {
@@ -348,7 +348,7 @@ describe('many long polls', () => {
     await comeAndGo()
     const before = heldBytes()
     for (let round = 0; round < 3; round++) await comeAndGo()
-    // Of 6,000 waiters, or 1,500: some hundred bytes of each would show.
+    // Of 6,000 long polls, or 1,500: some hundred bytes of each would show.
     expect(heldBytes() - before).toBeLessThan(sized({ quick: 1_000_000, deep: 1_500_000 }))
     await putState(server.redis, next)
     expect((await staying).status).toBe(200)

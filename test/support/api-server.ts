@@ -23,7 +23,7 @@ import { openPlayout } from './playout.ts'
 import { putState } from './put-state.ts'
 import { waitFor } from './wait.ts'
 
-export interface ApiServerOptions extends Pick<LongPollsOptions, 'admit'> {
+export interface ApiServerOptions extends Partial<Pick<LongPollsOptions, 'admit'>> {
   readonly corsOrigins?: readonly string[]
   readonly isDraining?: () => boolean
   /** Of the configuration, beside `BASE_URL`. */
@@ -35,15 +35,15 @@ export interface ApiServerOptions extends Pick<LongPollsOptions, 'admit'> {
  * are the states that are committed to Redis.
  */
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
-  const { corsOrigins = ['*'], isDraining = () => false, admit, variables } = options
+  const { corsOrigins = ['*'], isDraining = () => false, admit = () => () => {}, variables } = options
   const { redis, feed } = await followRedis(redisUrl)
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
   const live = viewOf(feed)
-  const waiters = openLongPolls({
+  const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
-    ...(admit ? { admit } : {})
+    admit
   })
   const log = pino({ level: 'silent' })
   const config = parseConfig({ BASE_URL: 'https://radio.example.com', ...variables })
@@ -55,7 +55,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     publicReads: sql,
     heavyReads: openHeavyReads({ visitors: sql, keys: sql }),
     live,
-    waiters,
+    longPolls,
     keys,
     secrets,
     webhookTests: openWebhookTests(config),
@@ -82,7 +82,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     port,
     redis,
     feed,
-    waiters,
+    longPolls,
     /** Commits states that were not there, and waits until the server shows them. */
     add: async (...states: readonly StationState[]) => {
       for (const state of states) await putState(redis, state)

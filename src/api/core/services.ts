@@ -50,7 +50,7 @@ export interface ApiServices extends PlayoutServices {
   readonly publicReads: Sql
   readonly heavyReads: HeavyReads
   readonly live: LiveView
-  readonly waiters: LongPolls
+  readonly longPolls: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
   readonly webhookTests: WebhookTests

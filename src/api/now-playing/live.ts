@@ -3,14 +3,14 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { ApiRoute, Operation } from '../core/route.ts'
 
 /*
- * The addresses of the live protocol, for what is not spoken there: the live protocol itself never comes here. They are
- * declared for preflights, for methods that are not allowed, and for the documentation.
+ * The paths of the live protocol. Requests that use the protocol are handled in `src/live/transports`; these routes
+ * serve CORS preflights, other methods, and the OpenAPI document.
  */
 
 const query: Record<string, JsonSchema> = {
   cf_connect: { type: 'string', description: 'the subscribe message' },
-  api_key: { type: 'string', description: 'a key for private stations' },
-  delay: { type: 'number', minimum: 0, maximum: 60, description: 'hold changes back for so many seconds' }
+  api_key: { type: 'string', description: 'an API key, for private stations' },
+  delay: { type: 'number', minimum: 0, maximum: 60, description: 'delay changes by this many seconds' }
 }
 
 const subscribe: JsonSchema = {
@@ -25,23 +25,18 @@ const live = (
   method: 'GET' | 'POST',
   path: string,
   operation: Omit<Operation, 'tag' | 'query'>,
-  error: () => ApiError
+  message = 'This path accepts only requests of the live protocol.'
 ): ApiRoute => ({
   method,
   path: `/api/live/nowplaying/${path}`,
   access: 'public',
   operation: { tag: 'Now playing', query, ...operation },
   handle: request => {
-    throw request.method === 'HEAD' ? new ApiError('method-not-allowed') : error()
+    throw request.method === 'HEAD' ? new ApiError('method-not-allowed') : new ApiError('invalid', message)
   }
 })
 
-const events = {
-  answer: { type: 'string' },
-  contentTypes: ['text/event-stream'],
-  errors: [400, 403]
-} as const
-const unopened = () => new ApiError('invalid', 'This address only streams.')
+const events = { answer: { type: 'string' }, contentTypes: ['text/event-stream'] }
 
 export const liveRoutes = [
   live(
@@ -49,40 +44,30 @@ export const liveRoutes = [
     'websocket',
     {
       id: 'connect',
-      summary: 'Every change as it happens, over WebSocket; a plain request is refused',
+      summary: 'Subscribe to changes by WebSocket; other requests are refused',
       answer: { type: 'object' },
       errors: [400, 403, 429, 503]
     },
-    () => new ApiError('invalid', 'This address accepts only WebSocket connections.')
+    'This path accepts only WebSocket connections.'
   ),
-  live(
-    'GET',
-    'sse',
-    { id: 'listenToEvents', summary: 'Every change as it happens, as server-sent events', ...events },
-    unopened
-  ),
-  live(
-    'POST',
-    'sse',
-    {
-      id: 'listenToEventsByPost',
-      summary: 'The same, with the subscribe message in the body',
-      body: subscribe,
-      ...events,
-      errors: [400, 403, 413]
-    },
-    unopened
-  ),
-  live(
-    'POST',
-    'http_stream',
-    {
-      id: 'listenToLines',
-      summary: 'Every change as it happens, one line of JSON each',
-      body: subscribe,
-      answer: { type: 'object' },
-      errors: [400, 403, 413, 429, 503]
-    },
-    unopened
-  )
+  live('GET', 'sse', {
+    id: 'listenToEvents',
+    summary: 'Subscribe to changes by server-sent events',
+    ...events,
+    errors: [400, 403]
+  }),
+  live('POST', 'sse', {
+    id: 'listenToEventsByPost',
+    summary: 'Subscribe to changes by server-sent events, with the subscribe message in the body',
+    body: subscribe,
+    ...events,
+    errors: [400, 403, 413]
+  }),
+  live('POST', 'http_stream', {
+    id: 'listenToLines',
+    summary: 'Subscribe to changes, each as a line of JSON',
+    body: subscribe,
+    answer: { type: 'object' },
+    errors: [400, 403, 413, 429, 503]
+  })
 ]

@@ -1,8 +1,7 @@
+import { openTimeSlices } from '../../runtime/time-slices.ts'
 import type { StationState } from '../../station/state.ts'
 
-/**
- * What a long poll waits for, `waitMs` at most: a higher offset than `since`, or another epoch than `epoch`.
- */
+/** Waits at most `waitMs` for an offset above `since`, or an epoch other than `epoch`. */
 export interface LongPollRequest {
   readonly stationId: number
   readonly since: number
@@ -11,159 +10,137 @@ export interface LongPollRequest {
   readonly address: string
 }
 
-/** Why a wait has ended: there is news, time is up, or the server can hold nobody any longer. */
-export type LongPollEnd = 'news' | 'timeout' | 'release'
+/** Why a long poll ended. `released`: the server is stopping. */
+export type LongPollEnd = 'changed' | 'timed-out' | 'released'
 
-/** The long polls that wait for a change. */
 export interface LongPolls {
   /**
-   * Calls `end` once, later: when a change brings what is awaited, or when `waitMs` have passed. The function
-   * it gives forgets the wait. `full`: there is no room; `released`: nobody waits any more.
+   * Calls `end` once, asynchronously, unless the returned function is called before. Returns `full` if `admit`
+   * refuses, `released` after `release`; then `end` is not called.
    */
   readonly wait: (
-    awaited: LongPollRequest,
-    end: (why: LongPollEnd) => void
+    request: LongPollRequest,
+    end: (reason: LongPollEnd) => void
   ) => (() => void) | 'full' | 'released'
   readonly size: () => number
-  /** Ends all waits, and takes no new ones. Resolves when everybody has been told. */
+  /** Ends all long polls and accepts no new ones. Resolves once `end` was called for each. */
   readonly release: () => Promise<void>
 }
 
 export interface LongPollsOptions {
   /** Calls `listener` after every change of a station. */
   readonly onChange: (listener: (state: StationState) => void) => void
-  /** Whether a station is there: nobody waits for one that is gone. */
-  readonly isKnown?: (stationId: number) => boolean
-  /** Room for one more connection that waits, to be given back by what it returns; null: there is none. */
-  readonly admit?: (address: string) => (() => void) | null
-  /** How exact time-outs are. */
-  readonly tickMs?: number
-  /** How long answers may keep the event loop at a time; at least one is given. */
+  /** Whether a station exists. Long polls for a deleted station time out at once. */
+  readonly isKnown: (stationId: number) => boolean
+  /** Admits one more connection; the returned function frees its place. Null: no place is free. */
+  readonly admit: (address: string) => (() => void) | null
+  /** The length of the time slices in which `end` is called. */
   readonly sliceMs?: number
 }
 
 interface Waiter {
-  readonly awaited: LongPollRequest
+  readonly request: LongPollRequest
   /** By `performance.now()`. */
   readonly deadlineMs: number
-  readonly end: (why: LongPollEnd) => void
-  readonly giveBack: () => void
-  stage: 'waiting' | 'ended' | 'gone'
+  readonly end: (reason: LongPollEnd) => void
+  readonly freePlace: () => void
+  /** Null while the long poll waits. */
+  reason: LongPollEnd | null
 }
 
-export function openLongPolls(options: LongPollsOptions): LongPolls {
-  const { onChange, isKnown = () => true, admit = admitUpTo(10_000), tickMs = 100, sliceMs = 2 } = options
+/** The accuracy of timeouts. */
+const tickMs = 100
+
+export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPollsOptions): LongPolls {
   const byStation = new Map<number, Set<Waiter>>()
-  /** Those whose wait is over and who have not been told; in the order they are told. */
-  const ended: { readonly waiter: Waiter; readonly why: LongPollEnd }[] = []
+  /** Waiters with a reason, in the order in which `end` is called; those of `batch` come first. */
+  let ended: Waiter[] = []
+  let batch: Waiter[] = []
+  let next = 0
   let size = 0
   let timer: NodeJS.Timeout | null = null
-  let isTelling = false
   let isReleased = false
 
-  function forget(waiter: Waiter): void {
-    if (waiter.stage === 'gone') return
-    waiter.stage = 'gone'
+  /** Returns whether the waiter was not removed before. */
+  function remove(waiter: Waiter): boolean {
+    const { stationId } = waiter.request
+    const waiters = byStation.get(stationId)
+    if (!waiters?.delete(waiter)) return false
+    if (waiters.size === 0) byStation.delete(stationId)
     size -= 1
-    waiter.giveBack()
-    const { stationId } = waiter.awaited
-    const others = byStation.get(stationId)
-    others?.delete(waiter)
-    if (others?.size === 0) byStation.delete(stationId)
-    if (size > 0 || timer === null) return
-    clearInterval(timer)
-    timer = null
-  }
-
-  function tellSoon(): void {
-    if (isTelling || ended.length === 0) return
-    isTelling = true
-    setImmediate(tell)
-  }
-
-  function tell(): void {
-    isTelling = false
-    const until = performance.now() + sliceMs
-    let told = 0
-    for (const { waiter, why } of ended) {
-      told++
-      if (waiter.stage === 'gone') continue
-      forget(waiter)
-      waiter.end(why)
-      if (performance.now() >= until) break
+    waiter.freePlace()
+    if (size === 0 && timer !== null) {
+      clearInterval(timer)
+      timer = null
     }
-    ended.splice(0, told)
-    tellSoon()
+    return true
   }
 
-  /** Ends the waits of these for which `why` gives a reason. */
-  function endThose(waiters: Iterable<Waiter>, why: (waiter: Waiter) => LongPollEnd | null): void {
+  const slices = openTimeSlices(sliceMs, () => {
+    if (next === batch.length) {
+      batch = ended
+      ended = []
+      next = 0
+    }
+    const waiter = batch[next++]
+    if (waiter?.reason && remove(waiter)) waiter.end(waiter.reason)
+    return next < batch.length || ended.length > 0
+  })
+
+  function endWhere(
+    waiters: Iterable<Waiter>,
+    reason: LongPollEnd,
+    isDue: (waiter: Waiter) => boolean
+  ): void {
     for (const waiter of waiters) {
-      const reason = waiter.stage === 'waiting' ? why(waiter) : null
-      if (reason === null) continue
-      waiter.stage = 'ended'
-      ended.push({ waiter, why: reason })
+      if (waiter.reason !== null || !isDue(waiter)) continue
+      waiter.reason = reason
+      ended.push(waiter)
     }
-    tellSoon()
+    if (ended.length > 0) slices.wake()
   }
 
-  function endLate(): void {
+  function checkTimeouts(): void {
     const nowMs = performance.now()
     for (const [stationId, waiters] of byStation) {
-      const isGone = !isKnown(stationId)
-      endThose(waiters, ({ deadlineMs }) => (isGone || deadlineMs <= nowMs ? 'timeout' : null))
+      const isDeleted = !isKnown(stationId)
+      endWhere(waiters, 'timed-out', ({ deadlineMs }) => isDeleted || deadlineMs <= nowMs)
     }
   }
 
   onChange(state => {
     const waiters = byStation.get(state.stationId)
-    if (waiters) endThose(waiters, ({ awaited }) => (isNewsTo(awaited, state) ? 'news' : null))
+    if (waiters) endWhere(waiters, 'changed', ({ request }) => isNewState(request, state))
   })
 
-  const isAnybodyThere = () => size > 0
+  const hasWaiters = () => size > 0
 
   return {
     size: () => size,
-    wait: (awaited, end) => {
+    wait: (request, end) => {
       if (isReleased) return 'released'
-      const giveBack = admit(awaited.address)
-      if (giveBack === null) return 'full'
-      const waiter: Waiter = {
-        awaited,
-        deadlineMs: performance.now() + awaited.waitMs,
-        end,
-        giveBack,
-        stage: 'waiting'
-      }
-      const others = byStation.get(awaited.stationId) ?? new Set()
-      byStation.set(awaited.stationId, others.add(waiter))
+      const freePlace = admit(request.address)
+      if (freePlace === null) return 'full'
+      const deadlineMs = performance.now() + request.waitMs
+      const waiter: Waiter = { request, deadlineMs, end, freePlace, reason: null }
+      const waiters = byStation.get(request.stationId) ?? new Set()
+      byStation.set(request.stationId, waiters.add(waiter))
       size += 1
-      timer ??= setInterval(endLate, tickMs)
-      return () => forget(waiter)
+      timer ??= setInterval(checkTimeouts, tickMs)
+      return () => void remove(waiter)
     },
     release: async () => {
       isReleased = true
-      for (const waiters of byStation.values()) endThose(waiters, () => 'release')
-      while (isAnybodyThere()) await new Promise(resolve => setImmediate(resolve))
+      for (const waiters of byStation.values()) endWhere(waiters, 'released', () => true)
+      while (hasWaiters()) await new Promise(resolve => setImmediate(resolve))
     }
   }
 }
 
-/** Whether a state is what a long poll waits for. */
-export function isNewsTo(
+/** Whether a state ends a long poll from this position. */
+export function isNewState(
   { since, epoch }: Pick<LongPollRequest, 'since' | 'epoch'>,
   state: StationState
 ): boolean {
   return state.offset > since || epoch !== state.epoch
-}
-
-/** Room for so many, whoever they are. */
-export function admitUpTo(limit: number): () => (() => void) | null {
-  let taken = 0
-  const giveBack = () => void (taken -= 1)
-  return () => {
-    if (taken >= limit) return null
-    taken += 1
-    return giveBack
-  }
 }

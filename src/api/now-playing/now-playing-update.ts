@@ -10,83 +10,73 @@ import { parseBody } from '../core/parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, type Reply, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const longest = 4_096
+const maxTextLength = 4_096
 const text = v.nullish(
   v.pipe(
     v.union([v.string(), v.number(), v.boolean()], 'must be text.'),
     v.transform(String),
-    v.maxLength(longest, `must have at most ${longest} characters.`),
-    v.check(value => !/\0|\p{Surrogate}/u.test(value), 'holds characters that are not allowed.')
+    v.maxLength(maxTextLength, `must have at most ${maxTextLength} characters.`),
+    v.check(value => !/\0|\p{Surrogate}/u.test(value), 'contains characters that are not allowed.')
   ),
   ''
 )
 const metadata = v.object({ title: text, artist: text, song: text }, 'must be an object.')
 
+const textSchema = { type: 'string', maxLength: maxTextLength }
 const schema = {
-  title: { type: 'string', maxLength: longest, description: 'The title; alone, `Artist - Title`.' },
-  artist: { type: 'string', maxLength: longest, description: 'The artist.' },
-  song: { type: 'string', maxLength: longest, description: 'Both in one: `Artist - Title`.' }
+  title: { ...textSchema, description: 'The title; without an artist, `Artist - Title`.' },
+  artist: { ...textSchema, description: 'The artist.' },
+  song: { ...textSchema, description: 'Artist and title: `Artist - Title`.' }
 }
 
-const path = '/api/station/:station_id/nowplaying/update'
-const access = 'manage station broadcasting'
-const about = {
-  tag: 'Playout',
-  summary: 'What a broadcaster plays now',
-  answer: { $ref: '#/components/schemas/ActionResult' },
-  errors: [409]
-}
-
-/** Query, form or JSON; a body comes before the query. */
-function sentMetadata({ query, body }: ApiRequest) {
+/** Reads the body, or the query if there is no body. */
+function parseMetadata({ query, body }: ApiRequest) {
   const sent: unknown = typeof body === 'object' && body !== null ? body : Object.fromEntries(query)
   const { title, artist, song } = parseBody(metadata, sent)
   return parseStreamedTitle({ title, artist, text: song })
 }
 
 /**
- * With Liquidsoap it is put into the stream, and comes back as its report; without a playout, and while a
- * streamer is live, it is what plays.
+ * With a Liquidsoap playout the metadata is inserted into the stream, and the playout reports it. Without a
+ * playout, or while a streamer is live, it is the current song.
  */
 async function update(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const { id: stationId } = stationOf(request)
-  const told = sentMetadata(request)
-  if (told.artist === '' && told.title === '')
+  const song = parseMetadata(request)
+  if (song.artist === '' && song.title === '')
     throw ApiError.ofFields([{ field: 'title', code: 'required', message: 'title is required.' }])
-  const isPutIntoStream = await changeStation(services, stationId, async change => {
+  const isSentToPlayout = await changeStation(services, stationId, async change => {
     const { station } = change
     if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
-    await addCommand(change, { type: 'metadata', ...told })
+    await addCommand(change, { type: 'metadata', ...song })
     return true
   })
-  if (!isPutIntoStream) {
-    const known = { queueId: null, mediaId: null, playlistId: null, isTimed: false }
-    await reportTrack(services, stationId, { ...told, ...known, startedAtMs: engineTimeMs() })
+  if (!isSentToPlayout) {
+    const unknown = { queueId: null, mediaId: null, playlistId: null, isTimed: false }
+    await reportTrack(services, stationId, { ...song, ...unknown, startedAtMs: engineTimeMs() })
   }
   return actionResult('Metadata updated.')
 }
 
-const byPost: ApiRoute = {
-  method: 'POST',
-  path,
-  access,
-  takesForm: true,
-  operation: {
-    ...about,
-    id: 'updateNowPlaying',
-    query: schema,
-    body: { type: 'object', properties: schema }
+const route = {
+  path: '/api/station/:station_id/nowplaying/update',
+  access: 'manage station broadcasting',
+  handle: update
+} as const
+const operation = {
+  tag: 'Playout',
+  summary: 'Set the song that a broadcaster is playing',
+  query: schema,
+  answer: { $ref: '#/components/schemas/ActionResult' },
+  errors: [409]
+}
+
+export const nowPlayingUpdateRoutes: ApiRoute[] = [
+  {
+    method: 'POST',
+    ...route,
+    takesForm: true,
+    operation: { ...operation, id: 'updateNowPlaying', body: { type: 'object', properties: schema } }
   },
-  handle: update
-}
-
-const byGet: ApiRoute = {
-  method: 'GET',
-  path,
-  access,
-  changes: true,
-  operation: { ...about, id: 'updateNowPlayingByGet', query: schema },
-  handle: update
-}
-
-export const nowPlayingUpdateRoutes = [byPost, byGet]
+  { method: 'GET', ...route, changes: true, operation: { ...operation, id: 'updateNowPlayingByGet' } }
+]

@@ -7,7 +7,7 @@ import { TooManyRequests } from '../../runtime/errors.ts'
 import { json, type Reply } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { isNewsTo, type LongPollRequest } from '../now-playing/long-polls.ts'
+import { isNewState, type LongPollRequest } from '../now-playing/long-polls.ts'
 import { definePlayoutRoutes } from './playout-caller.ts'
 
 const timeoutMs = 10_000
@@ -47,7 +47,7 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
 
 /** Polls again whenever the station changes, until there are commands or the timeout expires. */
 function waitForCommands(
-  { live, waiters, sql, log }: ApiServices,
+  { live, longPolls, sql, log }: ApiServices,
   seen: number,
   poll: Omit<LongPollRequest, 'waitMs'>
 ): Reply {
@@ -77,8 +77,8 @@ function waitForCommands(
         const waitMs = endsAtMs - performance.now()
         if (!state || waitMs <= 0) return finish(renderEmpty)
         const request = { ...poll, since: state.offset, epoch: state.epoch, waitMs }
-        const waiting = waiters.wait(request, reason => {
-          if (reason === 'news') void pollAgain().catch(fail)
+        const waiting = longPolls.wait(request, reason => {
+          if (reason === 'changed') void pollAgain().catch(fail)
           else finish(renderEmpty)
         })
         if (waiting === 'released') return finish(renderEmpty)
@@ -86,7 +86,7 @@ function waitForCommands(
         forget = waiting
       }
       const current = live.get(String(stationId))
-      if (current && isNewsTo(poll, current)) void pollAgain().catch(fail)
+      if (current && isNewState(poll, current)) void pollAgain().catch(fail)
       else wait()
       return () => {
         isOver = true
