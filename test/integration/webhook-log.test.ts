@@ -243,7 +243,7 @@ test('a disabled, draft or retired web hook cannot redeliver', async ({ sql, red
     expect([status, body.message]).toEqual([400, 'The web hook is a draft: its config is empty.'])
   await sql`update webhooks set type = 'twitter' where id = ${id}`
   for (const { status, body } of await refusals())
-    expect([status, body.message]).toEqual([400, 'The service of this web hook no longer exists.'])
+    expect([status, body.message]).toEqual([400, 'The receiving service was shut down.'])
 })
 
 test('deliveries older than 30 days are removed with events and attempts, except pending ones', async ({

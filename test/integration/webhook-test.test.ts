@@ -209,7 +209,7 @@ test('a draft and a retired hook cannot be tested', async ({ sql, redisUrl }) =>
   )
   expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
     [400, 'The web hook is a draft: its config is empty.'],
-    [400, 'The service of this web hook no longer exists.']
+    [400, 'The receiving service was shut down.']
   ])
 })
 

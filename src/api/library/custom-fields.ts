@@ -90,13 +90,8 @@ const input = v.pipe(
   v.rawTransform<[string, unknown][], CustomValues>(({ dataset, addIssue, NEVER }) => {
     const values = dataset.value.map(([name, value]): [string, string] => {
       const message = findProblem(value)
-      const path: v.ObjectPathItem = {
-        type: 'object',
-        origin: 'value',
-        input: {},
-        key: name.slice(0, 100),
-        value
-      }
+      const key = name.slice(0, 100)
+      const path: v.ObjectPathItem = { type: 'object', origin: 'value', input: {}, key, value }
       if (message !== null) addIssue({ message, path: [path] })
       return [name, typeof value === 'string' ? value : '']
     })

@@ -6,14 +6,12 @@ import { NotRegularFileError, openInside, OutsideRootsError } from '../../runtim
 import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
-import { renderSong } from '../../station/now-playing.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
-import { listSchema } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import type { ApiRequest, ApiRoute, SentFile } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findMediaFolder, resolveMediaFolder } from './media-folder.ts'
-import { listSongs, songListParameters } from './song-list.ts'
+import { songListRoute } from './song-list.ts'
 
 /** The condition that the media `m` are available on demand. */
 const isOnDemand = (sql: Sql, stationId: number): Fragment => sql`
@@ -22,39 +20,23 @@ const isOnDemand = (sql: Sql, stationId: number): Fragment => sql`
     where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
       and p.include_in_on_demand)`
 
-const list: ApiRoute = {
-  method: 'GET',
+const list = songListRoute({
   path: '/api/station/:station_id/ondemand',
-  access: 'public',
-  needsAddress: true,
-  operation: {
-    id: 'listOnDemandSongs',
-    tag: 'On demand',
-    summary: 'The songs that are available on demand',
-    query: songListParameters,
-    answer: listSchema({ $ref: '#/components/schemas/OnDemandSong' }),
-    errors: [429]
+  operation: { id: 'listOnDemandSongs', tag: 'On demand', summary: 'The songs that are available on demand' },
+  element: 'OnDemandSong',
+  async openFilter(services, stationId) {
+    const folder = await openMediaFolder(services, stationId)
+    return {
+      countKey: `on demand ${stationId} ${folder?.realPath}`,
+      condition: sql => sql`${isOnDemand(sql, stationId)} and ${isAllowedPath(sql, folder)}`
+    }
   },
-  async handle(request, services) {
-    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
-    return listSongs(
-      request,
-      services,
-      async () => {
-        const folder = await openMediaFolder(services, stationId)
-        return {
-          countKey: `on demand ${stationId} ${folder?.realPath}`,
-          condition: sql => sql`${isOnDemand(sql, stationId)} and ${isAllowedPath(sql, folder)}`
-        }
-      },
-      ({ id, song }) => ({
-        track_id: String(id),
-        media: renderSong(song, profile, 'rest', services.config.BASE_URL),
-        download_url: `/api/station/${stationId}/ondemand/download/${id}`
-      })
-    )
-  }
-}
+  render: (id, media, stationId) => ({
+    track_id: String(id),
+    media,
+    download_url: `/api/station/${stationId}/ondemand/download/${id}`
+  })
+})
 
 /** The folder may be on a file system that hangs. */
 const folderTimeoutMs = 2_000

@@ -1,60 +1,77 @@
 import { songOf } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
+import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
-import { isLight, likePattern, listParameters, listReply, parseListQuery, readList } from '../core/list.ts'
-import type { ApiRequest, Reply } from '../core/route.ts'
+import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
+import {
+  isLight,
+  likePattern,
+  listParameters,
+  listReply,
+  listSchema,
+  parseListQuery,
+  readList
+} from '../core/list.ts'
+import type { ApiRoute, Operation } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
 const sortKeys = ['artist', 'title', 'album', 'genre']
 
-export const songListParameters = listParameters(sortKeys)
-
 const lightLimits = openAddressBuckets(10, 100)
 /** Searches and whole lists; the burst allows a page to search while the user types. */
 const heavyLimits = openAddressBuckets(1, 30)
 
-/** A condition on the media `m`. */
+interface SongList {
+  readonly path: string
+  readonly operation: Omit<Operation, 'query' | 'answer'>
+  /** The name of the schema of an element. */
+  readonly element: string
+  /** Returns a condition on the media `m`, and a key that identifies it in the cache of counts. */
+  readonly openFilter: (services: ApiServices, stationId: number) => Promise<SongFilter> | SongFilter
+  readonly render: (id: number, song: unknown, stationId: number) => object
+}
+
 interface SongFilter {
   readonly condition: (sql: Sql) => Fragment
-  /** Identifies the condition in the cache of counts. */
   readonly countKey: string
 }
 
-interface SongRow {
-  readonly id: number
-  readonly song: Song
-}
-
-/**
- * Responds with a searchable, paged list of songs for listeners. Throws 429 before calling `openFilter` if the
- * address exceeds its limit.
- */
-export async function listSongs(
-  request: ApiRequest,
-  services: ApiServices,
-  openFilter: () => Promise<SongFilter>,
-  render: (row: SongRow) => object
-): Promise<Reply> {
-  const query = parseListQuery(request.query, sortKeys)
-  const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
-  if (wait > 0) throw new TooManyRequests(wait)
-  const { condition, countKey } = await openFilter()
-  const { reads: sql } = services
-  const pattern = likePattern(query.search)
-  const searched = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
-  const found = sql`${condition(sql)} ${query.search === '' ? sql`` : searched}`
-  const order =
-    query.sort === null
-      ? sql`m.artist, m.title`
-      : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
-  const list = await readList<SongRow>(request, services, query, {
-    select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
-    matching: sql`select from media m where ${found}`,
-    render: rows => rows.map(render),
-    ...(query.search === '' ? { countKey } : {})
-  })
-  const reply = listReply(list, query, request, services.config.BASE_URL)
-  return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
-}
+/** A searchable, paged list of songs for listeners, with a rate limit by address. */
+export const songListRoute = ({ path, operation, element, openFilter, render }: SongList): ApiRoute => ({
+  method: 'GET',
+  path,
+  access: 'public',
+  needsAddress: true,
+  operation: {
+    ...operation,
+    query: listParameters(sortKeys),
+    answer: listSchema({ $ref: `#/components/schemas/${element}` }),
+    errors: [429]
+  },
+  async handle(request, services) {
+    const { reads: sql, config } = services
+    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
+    const query = parseListQuery(request.query, sortKeys)
+    const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
+    if (wait > 0) throw new TooManyRequests(wait)
+    const { condition, countKey } = await openFilter(services, stationId)
+    const pattern = likePattern(query.search)
+    const matches = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
+    const found = sql`${condition(sql)} ${query.search === '' ? sql`` : matches}`
+    const order =
+      query.sort === null
+        ? sql`m.artist, m.title`
+        : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
+    const list = await readList<{ id: number; song: Song }>(request, services, query, {
+      select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
+      matching: sql`select from media m where ${found}`,
+      render: rows =>
+        rows.map(({ id, song }) => render(id, renderSong(song, profile, 'rest', config.BASE_URL), stationId)),
+      ...(query.search === '' ? { countKey } : {})
+    })
+    const reply = listReply(list, query, request, config.BASE_URL)
+    return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
+  }
+})

@@ -87,11 +87,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
     return next < batch.length || ended.length > 0
   })
 
-  function endWhere(
-    waiters: Iterable<Waiter>,
-    reason: LongPollEnd,
-    isDue: (waiter: Waiter) => boolean
-  ): void {
+  function endWhere(waiters: Iterable<Waiter>, reason: LongPollEnd, isDue: (waiter: Waiter) => boolean) {
     for (const waiter of waiters) {
       if (waiter.reason !== null || !isDue(waiter)) continue
       waiter.reason = reason

@@ -111,11 +111,7 @@ interface Poll {
 }
 
 const filters = filtersOf({
-  wait: integer({
-    min: 0,
-    max: 60,
-    about: 'Seconds to wait for an offset above `since`, which is required.'
-  }),
+  wait: integer({ min: 0, max: 60, about: 'Seconds to wait for an offset above `since`.' }),
   since: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, about: 'The last `X-Cuewire-Offset` received.' }),
   epoch: text({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })
 })
@@ -203,10 +199,7 @@ const stations: ApiRoute = {
   }
 }
 
-const sendPublicList = ({ live }: ApiServices): Reply => ({
-  headers: publicHeaders.list,
-  document: live.publicList
-})
+const sendPublicList = ({ live }: ApiServices) => ({ headers: publicHeaders.list, document: live.publicList })
 
 async function sendVisibleList(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const states = await findVisible(request, services)
@@ -248,7 +241,7 @@ export const nowPlayingRoutes = [
     '/api/nowplaying_static/:station_id.json',
     {
       id: 'getStaticNowPlaying',
-      summary: 'Now playing on a station, in the format of the live protocol',
+      summary: 'Now playing on a station, as in the live protocol',
       answer: nowPlayingEvent
     },
     'event'

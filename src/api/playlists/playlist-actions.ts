@@ -82,10 +82,7 @@ const toggle = action(
 const reshuffle = action(
   'PUT',
   'reshuffle',
-  {
-    id: 'reshufflePlaylist',
-    summary: 'Start a new pass through the songs; a shuffled playlist is reshuffled'
-  },
+  { id: 'reshufflePlaylist', summary: 'Start a new pass through the songs, in a new order if shuffled' },
   (request, services) =>
     changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       await startNewPass(tx, stationOf(request).id, id)
@@ -163,11 +160,7 @@ const orderForm = formOf(orderFields)
 const writeOrder = action(
   'PUT',
   'order',
-  {
-    id: 'reorderPlaylist',
-    summary: 'Change the order of the songs of a playlist',
-    body: bodySchema(orderFields)
-  },
+  { id: 'reorderPlaylist', summary: 'Reorder the songs of a playlist', body: bodySchema(orderFields) },
   (request, services) => {
     const { order } = parseBody(orderForm, request.body)
     const positions = new Map(order.map((each, position) => [each, position]))

@@ -24,7 +24,7 @@ import { targetProblems } from '../core/target-problems.ts'
 import { assignItemIds, scheduleItem, scheduleItemSchema } from './schedule-items.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
-const maxInterval = 32_767
+const interval = { min: 0, max: 32_767, fallback: 0 }
 
 /** Option names, stored as comma-separated text; a list is accepted too. */
 const backendOptions = v.pipe(
@@ -71,18 +71,8 @@ export const playlists = resource({
     remote_buffer: integer({ min: 0, max: 120, fallback: 0, about: 'Buffer in seconds; 0 means 20.' }),
     is_enabled: flag({ fallback: true, about: 'Whether the AutoDJ uses it.' }),
     is_jingle: flag({ fallback: false, about: 'Whether its songs are hidden from listeners.' }),
-    play_per_songs: integer({
-      min: 0,
-      max: maxInterval,
-      fallback: 0,
-      about: 'For once_per_x_songs; 0: never.'
-    }),
-    play_per_minutes: integer({
-      min: 0,
-      max: maxInterval,
-      fallback: 0,
-      about: 'For once_per_x_minutes; 0: never.'
-    }),
+    play_per_songs: integer({ ...interval, about: 'For once_per_x_songs; 0: never.' }),
+    play_per_minutes: integer({ ...interval, about: 'For once_per_x_minutes; 0: never.' }),
     play_per_hour_minute: integer({ min: 0, max: 59, fallback: 0, about: 'Minute, for once_per_hour.' }),
     weight: integer({ min: 0, max: 100, fallback: 3, about: 'Relative frequency; 0 means 3.' }),
     include_in_requests: flag({ fallback: true, about: 'Whether listeners may request its songs.' }),

@@ -2,26 +2,18 @@ import * as v from 'valibot'
 
 import type { ScheduleItem } from '../../autodj/schedule.ts'
 import type { Tx } from '../../db/sql.ts'
-import { flag, integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
-import { formOf } from '../../fields/form.ts'
+import { custom, type Field, flag, integer, maxLength, problem } from '../../fields/field.ts'
+import { bodySchema, formOf } from '../../fields/form.ts'
 
-const upTo2359 = integer({ min: 0, max: 2359, about: 'HHMM' })
-const timeOfDay = {
-  ...upTo2359,
-  input: v.pipe(
-    upTo2359.input,
-    v.check(time => time % 100 < 60, problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).'))
+/** A time of day as HHMM. */
+function timeOfDay(example: number): Field<number> {
+  const field = integer({ min: 0, max: 2359, about: 'HHMM', example })
+  const hasMinutes = v.check<number, string>(
+    time => time % 100 < 60,
+    problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).')
   )
+  return { ...field, input: v.pipe(field.input, hasMinutes) }
 }
-
-const date = v.nullish(
-  v.pipe(
-    v.string(problem('invalid_type', 'must be text.')),
-    v.trim(),
-    v.check(isDate, problem('invalid_format', 'must be a date (YYYY-MM-DD).'))
-  ),
-  ''
-)
 
 /** Whether a text is empty or a valid date (`YYYY-MM-DD`). */
 export function isDate(text: string): boolean {
@@ -31,45 +23,55 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
 }
 
+function date(example: string): Field<string> {
+  const input = v.pipe(
+    v.string(problem('invalid_type', 'must be text.')),
+    v.trim(),
+    v.check(isDate, problem('invalid_format', 'must be a date (YYYY-MM-DD).'))
+  )
+  return custom(input, { fallback: '', schema: { type: 'string' }, about: 'YYYY-MM-DD, or empty.', example })
+}
+
 const dayProblem = 'must be a day from 1 to 7.'
 
-/** A list of ISO days, or comma-separated text of them; 0 is stored as 7 (Sunday). */
-const days = v.nullish(
-  v.pipe(
-    v.unknown(),
-    v.transform(value =>
-      typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
-    ),
-    maxLength(50),
-    v.array(
-      v.pipe(
-        v.unknown(),
-        v.transform(day => (typeof day === 'string' && /^\s*\d\s*$/.test(day) ? Number(day) : day)),
-        v.number(problem('invalid_type', dayProblem)),
-        v.integer(problem('invalid_type', dayProblem)),
-        v.check(day => day >= 0 && day <= 7, problem('out_of_range', dayProblem)),
-        v.transform(day => day || 7)
-      ),
-      problem('invalid_type', 'must be a list of days.')
-    ),
-    v.transform(list => [...new Set(list)].toSorted((a, b) => a - b))
+/** A list of days, or comma-separated text of them; 0 is stored as 7 (Sunday). */
+const days = v.pipe(
+  v.unknown(),
+  v.transform(value =>
+    typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
   ),
-  () => []
+  maxLength(50),
+  v.array(
+    v.pipe(
+      v.unknown(),
+      v.transform(day => (typeof day === 'string' && /^\s*\d\s*$/.test(day) ? Number(day) : day)),
+      v.number(problem('invalid_type', dayProblem)),
+      v.integer(problem('invalid_type', dayProblem)),
+      v.check(day => day >= 0 && day <= 7, problem('out_of_range', dayProblem)),
+      v.transform(day => day || 7)
+    ),
+    problem('invalid_type', 'must be a list of days.')
+  ),
+  v.transform(list => [...new Set(list)].toSorted((a, b) => a - b))
 )
 
-const item = formOf({
-  id: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about: 'id' }),
-  start_time: timeOfDay,
-  end_time: timeOfDay,
+const itemFields = {
+  id: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0, about: 'Kept if the record has it.' }),
+  start_time: timeOfDay(900),
+  end_time: timeOfDay(1730),
+  start_date: date('2026-12-24'),
+  end_date: date('2026-12-26'),
+  days: custom<number[]>(days, {
+    fallback: [],
+    schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 7 } },
+    about: 'ISO days; empty: all.'
+  }),
   loop_once: flag({ fallback: false, about: 'Plays the list once.' })
-})
+}
 
 /** An element of `schedule_items` in a body. */
 export const scheduleItem: v.GenericSchema<unknown, ScheduleItem> = v.pipe(
-  v.intersect([
-    item,
-    v.object({ start_date: date, end_date: date, days }, problem('invalid_type', 'must be an object.'))
-  ]),
+  formOf(itemFields),
   v.forward(
     v.partialCheck(
       [['start_date'], ['end_date']],
@@ -80,23 +82,7 @@ export const scheduleItem: v.GenericSchema<unknown, ScheduleItem> = v.pipe(
   )
 )
 
-export const scheduleItemSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer', format: 'int64' },
-    start_time: { type: 'integer', minimum: 0, maximum: 2359, description: 'HHMM', examples: [900] },
-    end_time: { type: 'integer', minimum: 0, maximum: 2359, description: 'HHMM', examples: [1730] },
-    start_date: { type: 'string', description: 'YYYY-MM-DD, or empty.', examples: ['2026-12-24'] },
-    end_date: { type: 'string', description: 'YYYY-MM-DD, or empty.', examples: ['2026-12-26'] },
-    days: {
-      type: 'array',
-      items: { type: 'integer', minimum: 1, maximum: 7 },
-      description: 'ISO days; empty: all.'
-    },
-    loop_once: { type: 'boolean' }
-  },
-  required: ['start_time', 'end_time']
-}
+export const scheduleItemSchema = bodySchema(itemFields)
 
 /** Assigns ids to new items. An item keeps its id if the record has it already; a second one does not. */
 export async function assignItemIds(

@@ -24,14 +24,9 @@ const list: ApiRoute = {
     tag: 'Schedule',
     summary: 'The periods in which scheduled playlists are active, those active now first',
     query: {
-      days: {
-        type: 'integer',
-        minimum: 1,
-        maximum: maxDays,
-        description: 'Days to cover; the default is 7.'
-      },
+      days: { type: 'integer', minimum: 1, maximum: maxDays, description: 'Days to cover; default 7.' },
       now: { type: 'integer', description: 'Start of the range in Unix seconds; the default is now.' },
-      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'At most; the default is 100.' }
+      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number; default 100.' }
     },
     answer: { type: 'array', items: { $ref: '#/components/schemas/ScheduleEntry' } },
     errors: [429]

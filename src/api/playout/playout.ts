@@ -91,17 +91,13 @@ function toSourceCount({ id, path, total, unique = total }: v.InferOutput<typeof
   return id === undefined ? { path: path ?? '', total, unique } : { id, total, unique }
 }
 
-const countSchema = { total: listenerCount.schema, unique: listenerCount.schema }
+const counts = { total: listenerCount.schema, unique: listenerCount.schema }
 const sourcesSchema = {
   type: 'array',
   maxItems: maxSources,
   items: {
     type: 'object',
-    properties: {
-      id: { type: 'integer' },
-      path: { type: 'string', maxLength: maxPathLength },
-      ...countSchema
-    },
+    properties: { id: { type: 'integer' }, path: { type: 'string', maxLength: maxPathLength }, ...counts },
     required: ['total']
   }
 }
@@ -117,8 +113,8 @@ const listeners: ApiRoute = {
     body: {
       type: 'object',
       properties: {
-        ...countSchema,
-        total: { ...countSchema.total, description: 'The default is the sum of all sources.' },
+        ...counts,
+        total: { ...counts.total, description: 'The default is the sum of all sources.' },
         mounts: sourcesSchema,
         remotes: sourcesSchema,
         hls: sourcesSchema

@@ -54,11 +54,8 @@ const preview: ApiRoute = {
   }
 }
 
-async function render(
-  { reads: sql, config }: ApiServices,
-  station: StationRow,
-  plays: readonly SimulatedPlay[]
-) {
+async function render(services: ApiServices, station: StationRow, plays: readonly SimulatedPlay[]) {
+  const { reads: sql, config } = services
   const mediaIds = [...new Set(plays.flatMap(({ play }) => play?.mediaId ?? []))]
   const [media, playlists, customFields] = await Promise.all([
     sql<{ id: number; song: Song }[]>`

@@ -9,7 +9,7 @@ import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue, moveInQueue } from '../../playout/queue/manual-queue.ts'
 import { clearQueue, removeFromQueue } from '../../playout/queue/queue.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { stationAction } from '../core/actions.ts'
@@ -159,12 +159,7 @@ const add: ApiRoute = {
   }
 }
 
-async function findUnknownSongs(
-  tx: Tx,
-  stationId: number,
-  ids: readonly number[],
-  prefix: string | null
-): Promise<FieldError[]> {
+async function findUnknownSongs(tx: Tx, stationId: number, ids: readonly number[], prefix: string | null) {
   const rows = await tx<{ id: number }[]>`
     select id from media
     where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
@@ -220,11 +215,7 @@ const clear = stationAction({
   method: 'POST',
   path: `${path}/clear`,
   access: 'manage station broadcasting',
-  operation: {
-    id: 'clearQueue',
-    tag: 'Queue',
-    summary: 'Remove all songs from the queue; the AutoDJ refills it'
-  },
+  operation: { id: 'clearQueue', tag: 'Queue', summary: 'Remove all songs; the AutoDJ refills the queue' },
   prepare: request => ({
     audit: { record: 'Queue', id: stationOf(request).id },
     message: 'Queue cleared.',
@@ -234,41 +225,33 @@ const clear = stationAction({
 
 export const queueRoutes = [list, read, remove, add, clear, move]
 
+/** The columns are named as in the API; those that are not declared here are rendered as they are read. */
 interface QueueRow {
-  id: number
-  cuedAt: number
-  playedAt: number
-  duration: number
-  playlist: string
-  isRequest: boolean
-  isSent: boolean
-  isPlayed: boolean
-  customUri: string
-  log: LogEntry[]
-  song: Song
-  customFields: { id: number; shortName: string }[]
+  readonly id: number
+  readonly song: Song
+  readonly customFields: { id: number; shortName: string }[]
+  readonly sent_to_autodj: boolean
+  readonly is_played: boolean
+  readonly autodj_custom_uri: string
+  readonly log: LogEntry[]
 }
 
 /** The start of a statement that reads rows: `q` is the queue, `m` the media. */
 const selectRows = (sql: Sql) => sql`
-  select q.id, q.cued_at_ms / 1000 as "cuedAt", q.plays_at_ms / 1000 as "playedAt", q.duration_ms / 1000 as duration,
-    coalesce(p.name, '') as playlist, q.is_request as "isRequest", q.is_sent as "isSent",
-    q.played_at_ms is not null as "isPlayed", q.autodj_custom_uri as "customUri", q.log,
-    ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
+  select q.id, q.cued_at_ms / 1000 as cued_at, q.plays_at_ms / 1000 as played_at, q.duration_ms / 1000 as duration,
+    coalesce(p.name, '') as playlist, q.is_request, ${songOf(sql)} as song, ${definedFields(sql)} as "customFields",
+    q.is_sent as sent_to_autodj, q.played_at_ms is not null as is_played, q.autodj_custom_uri, q.log
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`
 
 function renderRow(row: QueueRow, station: StationRow, baseUrl: string) {
+  const { id, song, customFields, sent_to_autodj, is_played, autodj_custom_uri, log, ...play } = row
   return {
-    cued_at: row.cuedAt,
-    played_at: row.playedAt,
-    duration: row.duration,
-    playlist: row.playlist,
-    is_request: row.isRequest,
-    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl),
-    links: { self: `${baseUrl}/api/station/${station.id}/queue/${row.id}` },
-    sent_to_autodj: row.isSent,
-    is_played: row.isPlayed,
-    autodj_custom_uri: row.customUri,
-    log: row.log
+    ...play,
+    song: renderSong(song, { ...station, customFields }, 'rest', baseUrl),
+    links: { self: `${baseUrl}/api/station/${station.id}/queue/${id}` },
+    sent_to_autodj,
+    is_played,
+    autodj_custom_uri,
+    log
   }
 }

@@ -16,7 +16,7 @@ import {
   readList
 } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
-import { type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { type ApiRoute, stationOf } from '../core/route.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 
@@ -27,16 +27,9 @@ const filter = filtersOf({
 })
 
 interface RequestRow {
-  id: number
-  timestamp: number
-  dueAt: number
-  skipDelay: boolean
-  state: string
-  playedAt: number
-  address: string
-  mediaId: number
-  song: Song
-  customFields: { id: number; shortName: string }[]
+  readonly song: Song
+  readonly ip: string
+  readonly customFields: { id: number; shortName: string }[]
 }
 
 const list: ApiRoute = {
@@ -75,29 +68,19 @@ const list: ApiRoute = {
     const rows = await readList<RequestRow>(request, services, query, {
       select: found,
       expand: page => sql`
-        select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as "dueAt",
-          r.skip_delay as "skipDelay", r.state, r.address, r.media_id as "mediaId",
-          case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as "playedAt",
-          ${songOf(sql)} as song, ${definedFields(sql)} as "customFields"
+        select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as due_at, r.skip_delay, r.state,
+          case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as played_at, r.media_id,
+          ${songOf(sql)} as song, r.address as ip, ${definedFields(sql)} as "customFields"
         from (${page}) r join media m on m.id = r.media_id order by r.id desc`,
       matching: found,
-      render: requests => requests.map(row => renderRequest(row, station, config.BASE_URL, showsAddresses))
+      render: requests =>
+        requests.map(({ customFields, ...row }) => ({
+          ...row,
+          song: renderSong(row.song, { ...station, customFields }, 'rest', config.BASE_URL),
+          ip: showsAddresses ? row.ip : ''
+        }))
     })
     return listReply(rows, query, request, config.BASE_URL)
-  }
-}
-
-function renderRequest(row: RequestRow, station: StationRow, baseUrl: string, showsAddress: boolean) {
-  return {
-    id: row.id,
-    timestamp: row.timestamp,
-    due_at: row.dueAt,
-    skip_delay: row.skipDelay,
-    state: row.state,
-    played_at: row.playedAt,
-    media_id: row.mediaId,
-    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl),
-    ip: showsAddress ? row.address : ''
   }
 }
 

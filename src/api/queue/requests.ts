@@ -8,47 +8,33 @@ import {
 } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
-import { renderSong } from '../../station/now-playing.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
-import { listSchema } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { actionResult, type ApiRoute } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
-import { listSongs, songListParameters } from '../library/song-list.ts'
+import { songListRoute } from '../library/song-list.ts'
 
 const submissionLimits = openAddressBuckets(2 / 5, 2)
 
-const list: ApiRoute = {
-  method: 'GET',
+const list = songListRoute({
   path: '/api/station/:station_id/requests',
-  access: 'public',
-  needsAddress: true,
   operation: {
     id: 'listRequestableSongs',
     tag: 'Requests',
-    summary: 'The songs that listeners may request; empty if the station accepts no requests',
-    query: songListParameters,
-    answer: listSchema({ $ref: '#/components/schemas/RequestableSong' }),
-    errors: [429]
+    summary: 'The songs that listeners may request; empty if the station accepts no requests'
   },
-  async handle(request, services) {
-    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
-    return listSongs(
-      request,
-      services,
-      async () => ({
-        countKey: `requestable ${stationId}`,
-        condition: sql => sql`${isRequestable(sql, stationId)}
-          and exists (select from stations s where s.id = ${stationId} and ${acceptsRequests(sql)})`
-      }),
-      ({ id, song }) => ({
-        request_id: String(id),
-        request_url: `/api/station/${stationId}/request/${id}`,
-        song: renderSong(song, profile, 'rest', services.config.BASE_URL)
-      })
-    )
-  }
-}
+  element: 'RequestableSong',
+  openFilter: (_, stationId) => ({
+    countKey: `requestable ${stationId}`,
+    condition: sql => sql`${isRequestable(sql, stationId)}
+      and exists (select from stations s where s.id = ${stationId} and ${acceptsRequests(sql)})`
+  }),
+  render: (id, song, stationId) => ({
+    request_id: String(id),
+    request_url: `/api/station/${stationId}/request/${id}`,
+    song
+  })
+})
 
 const submit: ApiRoute = {
   method: 'POST',

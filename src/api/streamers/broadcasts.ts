@@ -17,14 +17,10 @@ export const broadcastSchema = exactly({
   id: integer,
   streamer: {
     ...nullableInteger,
-    description: 'The id of the streamer, who may have been deleted; null: the user source.'
+    description: 'The id of the streamer (may be deleted); null: the user source.'
   },
   username: { type: 'string', examples: ['wren'] },
-  streamer_name: {
-    type: 'string',
-    description: 'The name shown during the broadcast.',
-    examples: ['DJ Wren']
-  },
+  streamer_name: { type: 'string', description: 'The name that was shown.', examples: ['DJ Wren'] },
   timestamp_start: { ...integer, description: 'Unix seconds.' },
   timestamp_end: { ...nullableInteger, description: 'Unix seconds; null: not ended.' }
 })

@@ -33,7 +33,7 @@ const failedLogins = openTokenBuckets(1 / 6, 10)
 const maxAddressLength = 64
 
 interface StationRow {
-  readonly enableStreamers: boolean
+  readonly acceptsStreamers: boolean
   readonly sourcePassword: string
   readonly liveText: string
   readonly timezone: string
@@ -66,11 +66,10 @@ export async function loginStreamer(
   nowMs: number
 ): Promise<AllowedStreamer | null> {
   const [station] = await deps.sql<StationRow[]>`
-    select enable_streamers as "enableStreamers", source_password as "sourcePassword", live_text as "liveText",
-      timezone
-    from stations where id = ${stationId}`
+    select enable_streamers as "acceptsStreamers", source_password as "sourcePassword", live_text as "liveText",
+      timezone from stations where id = ${stationId}`
   if (!station) throw new ApiError('not-found')
-  if (!station.enableStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
+  if (!station.acceptsStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
   const client = `${stationId} ${ownerOf(login.address).slice(0, maxAddressLength)}`
   if (failedLogins.peek(client) > 0) return null
   const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))

@@ -47,17 +47,12 @@ const redeliver: ApiRoute = {
 }
 
 const fields = {
-  since: integer({
-    min: 0,
-    max: lastSecond,
-    about: 'Unix seconds of the first event.',
-    example: 1_783_468_800
-  }),
+  since: integer({ min: 0, max: lastSecond, about: 'First event, in Unix seconds.', example: 1_783_468_800 }),
   until: integer({
     min: 0,
     max: lastSecond,
     fallback: lastSecond,
-    about: 'Unix seconds of the last event; the default is now.'
+    about: 'Last event, in Unix seconds; default now.'
   })
 }
 const form = formOf(fields)

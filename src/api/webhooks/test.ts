@@ -44,10 +44,7 @@ export const webhookTestSchema = actionSchema({
   },
   received: exactly({
     status: { ...whole, description: 'The HTTP or SMTP status; 0: no response.' },
-    error: {
-      ...text,
-      description: 'Why it was not delivered, as in the delivery log; empty: it was delivered.'
-    },
+    error: { ...text, description: 'Why it was not delivered, as in the delivery log; else empty.' },
     duration_ms: whole,
     response: { ...text, description: 'The start of the last response, without secrets.' }
   })

@@ -17,17 +17,8 @@ export interface HookRow extends PreparedHook {
   readonly triggers: readonly Trigger[]
 }
 
-/** Reads the hook in the path of a request. Throws 404 if it does not exist. */
-export function readHook(sql: Sql | Tx, request: ApiRequest): Promise<HookRow> {
-  return findHook(sql, request, sql``)
-}
-
-/** Reads and locks the hook in the path of a request. Throws 404 if it does not exist. */
-export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
-  return findHook(tx, request, tx`for no key update`)
-}
-
-async function findHook(sql: Sql | Tx, request: ApiRequest, lock: Fragment): Promise<HookRow> {
+/** Reads the hook in the path of a request, and locks it if `lock` is a locking clause. Throws 404. */
+export async function readHook(sql: Sql | Tx, request: ApiRequest, lock: Fragment = sql``): Promise<HookRow> {
   const [hook] = await sql<HookRow[]>`
     select id, name, type, is_enabled as "isEnabled", triggers, config, former_secret as "formerSecret",
       former_secret_until_ms as "formerSecretUntilMs"
@@ -36,10 +27,13 @@ async function findHook(sql: Sql | Tx, request: ApiRequest, lock: Fragment): Pro
   return hook
 }
 
+export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
+  return readHook(tx, request, tx`for no key update`)
+}
+
 /** Throws 400 if a hook is retired or a draft, and so never sends anything. */
 export function requireUsable({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
-  if (hookTypeOf(type).isRetired)
-    throw new ApiError('invalid', 'The service of this web hook no longer exists.')
+  if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The receiving service was shut down.')
   if (isDraft(hookTypeOf(type), config))
     throw new ApiError('invalid', 'The web hook is a draft: its config is empty.')
 }
