@@ -40,7 +40,7 @@ async function fileOf(program: Program, stationId: number, title: string) {
 }
 
 describe('a song of the library', () => {
-  test('is registered by its metadata, read, changed and deleted', async ({ program }) => {
+  test('is created with metadata, read, changed and deleted', async ({ program }) => {
     const [station] = await seedStations(program.sql, { tracks: 0 })
     const { id = 0, playlistId = 0 } = station ?? {}
     const { status, body, path } = await register(program, id, { playlists: [playlistId] })
@@ -78,7 +78,7 @@ describe('a song of the library', () => {
     expect(await program.sql`select from playlist_tracks where playlist_id = ${playlistId}`).toHaveLength(0)
   })
 
-  test('that is sent back as it was read stays as it is, however odd its file is', async ({ program }) => {
+  test('that is sent back as it was read does not change, even with an unusual path', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const [row] = await program.sql<{ id: number }[]>`
       insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, size_bytes, modified_ms)
@@ -94,7 +94,7 @@ describe('a song of the library', () => {
     expect(before[0]).toMatchObject({ duration_ms: 215_999, path: '/srv/music/\tbell\u0007 50%\n.mp3' })
   })
 
-  test('gets a title from its path where it has neither title nor artist', async ({ program }) => {
+  test('gets a title from its path if it has neither title nor artist', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const body = { path: 'https://example.com/music/D%C3%A9j%C3%A0%20Vu.mp3?x=1' }
     const { body: made } = await program.ask('POST', `/api/station/${id}/files`, { body })
@@ -105,7 +105,7 @@ describe('a song of the library', () => {
     expect(other).toMatchObject({ title: 'My song', path: 'a/b/My song.flac' })
   })
 
-  test('has a path of its own', async ({ program }) => {
+  test('has a unique path', async ({ program }) => {
     const [one = 0, other = 0] = (await seedStations(program.sql, { tracks: 0, stations: 2 })).map(s => s.id)
     const first = await register(program, one)
     const again = await register(program, one, { path: './ishizaka//aria.mp3' })
@@ -180,16 +180,14 @@ describe('a song of the library', () => {
       ['custom_fields.a: invalid_type', 'custom_fields.b: invalid_format', 'custom_fields.c: too_long']
     ]
   ]
-  test.for(bad)('with wrong values is refused whole: %s', async ([, body, problems], { program }) => {
+  test.for(bad)('with invalid values is refused as a whole: %s', async ([, body, problems], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const answer = await program.ask('POST', `/api/station/${id}/files`, { body })
     expect([answer.status, fieldsOf(answer)]).toEqual([400, problems])
     expect(await program.sql`select from media where station_id = ${id}`).toHaveLength(0)
   })
 
-  test('may have an absolute path where the station has a media folder, below it only', async ({
-    program
-  }) => {
+  test('may have an absolute path only below the media folder of the station', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     await program.sql`
       with place as (
@@ -202,7 +200,7 @@ describe('a song of the library', () => {
       expect((await register(program, id, { path })).status).toBe(400)
   })
 
-  test('is deleted with a right of its own', async ({ program }) => {
+  test('requires a separate permission for deletion', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const { path } = await register(program, id)
     const key = 'f11e5ed170f11e5e:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd'
@@ -214,7 +212,7 @@ describe('a song of the library', () => {
     await program.sql`update api_keys set revoked_at = now() where identifier = 'f11e5ed170f11e5e'`
   })
 
-  test('leaves in the audit log who changed which field', async ({ program }) => {
+  test('writes who changed which field to the audit log', async ({ program }) => {
     const [station] = await seedStations(program.sql, { tracks: 0 })
     const { id = 0, playlistId = 0 } = station ?? {}
     const { path, body } = await register(program, id)
@@ -231,7 +229,7 @@ describe('a song of the library', () => {
 })
 
 describe('custom fields of a song', () => {
-  test('are set by short name, kept where they are left out, and cleared by nothing', async ({ program }) => {
+  test('are set by short name, kept if absent, and cleared by empty values', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const names = ['mood', '__proto__', 'constructor']
     // Other tests have fields of their own.
@@ -259,8 +257,8 @@ describe('custom fields of a song', () => {
   })
 })
 
-describe('a change of a song shows at once', () => {
-  test('while it is on air: over HTTP and on the socket, in its open play only, and it is no new song', async ({
+describe('a change of a song is published at once', () => {
+  test('while it plays: over HTTP and WebSocket, only for the current play, and not as a new song', async ({
     program
   }) => {
     const { id, document } = await startPlaying(program)
@@ -283,7 +281,7 @@ describe('a change of a song shows at once', () => {
     expect(ended.np.song_history[0].song).toMatchObject({ artist: 'Corrected', title: 'Title <1>' })
   })
 
-  test('while it is the next one, its length included', async ({ program }) => {
+  test('while it is next, including its length', async ({ program }) => {
     const { id, document } = await startPlaying(program)
     const { path } = await fileOf(program, id, document.playing_next.song.title)
     const widget = await followStation(program, id)
@@ -294,7 +292,7 @@ describe('a change of a song shows at once', () => {
     expect(queue[1].played_at - queue[0].played_at).toBe(77)
   })
 
-  test('and of a song that nobody is shown, nothing is published', async ({ program }) => {
+  test('unless the song is not shown', async ({ program }) => {
     const { id } = await startPlaying(program)
     const { path } = await register(program, id)
     const revision = async () => {
@@ -308,7 +306,7 @@ describe('a change of a song shows at once', () => {
 })
 
 describe('the playlists of a song', () => {
-  test('are replaced: it enters some at their end and leaves others, out of the queue too', async ({
+  test('are replaced: it is appended to new ones and removed from others and the queue', async ({
     program
   }) => {
     const { id, playlistId, document } = await startPlaying(program)
@@ -331,7 +329,7 @@ describe('the playlists of a song', () => {
     expect(last).toEqual({ media_id: file.id })
   })
 
-  test('wake a silent station', async ({ program }) => {
+  test('start a silent station', async ({ program }) => {
     const [station] = await seedStations(program.sql, { tracks: 0 })
     const { id = 0, playlistId = 0 } = station ?? {}
     await register(program, id, { playlists: [playlistId] })
@@ -341,7 +339,7 @@ describe('the playlists of a song', () => {
 })
 
 describe('deleting a song', () => {
-  test('takes it out of the queue at once; on air it stays, and history keeps its text', async ({
+  test('removes it from the queue at once; the current play continues, and history keeps its text', async ({
     program
   }) => {
     const { id, document } = await startPlaying(program)
@@ -361,7 +359,7 @@ describe('deleting a song', () => {
     expect(after.np.song_history[0].song.title).toBe(onAir.file.title)
   })
 
-  test('that is already on its way to the air is refused', async ({ program }) => {
+  test('that was sent to the playout is refused', async ({ program }) => {
     const { id, document } = await startPlaying(program)
     const { path } = await fileOf(program, id, document.playing_next.song.title)
     await program.sql`update queue set is_sent = true where station_id = ${id} and played_at_ms is null
@@ -371,7 +369,7 @@ describe('deleting a song', () => {
     expect((await program.ask('GET', path)).status).toBe(200)
   })
 
-  test('the last one of a station leaves an empty queue, shown at once', async ({ program }) => {
+  test('that is the last of a station empties the queue, published at once', async ({ program }) => {
     const { id, document } = await startPlaying(program, { tracks: 1 })
     const { path } = await fileOf(program, id, document.now_playing.song.title)
     const widget = await followStation(program, id)
@@ -381,7 +379,7 @@ describe('deleting a song', () => {
   })
 })
 
-test('writes of many clients at once all arrive, and the queue stays whole', async ({ program }) => {
+test('concurrent writes all succeed, and the queue stays consistent', async ({ program }) => {
   const { id, playlistId } = await startPlaying(program)
   const made = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>

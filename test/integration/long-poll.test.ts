@@ -25,28 +25,28 @@ const polled = [
   '/api/nowplaying_static/harbour_fm.json'
 ]
 
-/** How soon a change is answered, and how late a timer may be: the quick tier runs beside other work. */
+/** Tolerance for changes and timers: the quick tier runs beside other work. */
 const promptMs = sized({ quick: 1_000, deep: 100 })
 const lateMs = sized({ quick: 5_000, deep: 800 })
 
 const titleOf = ({ body }: PlainAnswer) => JSON.parse(body.toString()).now_playing.song.title
 
-/** Asks, and says how long it took. */
+/** Sends a request and measures its time. */
 async function timed(url: string, options: PlainOptions = {}) {
   const startedAtMs = Date.now()
   const answer = await askPlainly(url, options)
   return { answer, tookMs: Date.now() - startedAtMs }
 }
 
-/** Waits until so many wait. */
+/** Waits until there are this many long polls. */
 const waiting = (server: { longPolls: { size: () => number } }, count: number) =>
   waitFor(() => server.longPolls.size() === count, { deadlineMs: 15_000, what: `${count} long polls` })
 
-/** Starts many polls at once, and gives their answers. */
+/** Starts many polls at once. Returns their responses. */
 const startMany = (count: number, url: string, options: PlainOptions = {}) =>
   Promise.all(Array.from({ length: count }, () => askPlainly(url, options)))
 
-/** What the heap holds when everything that can go has gone. */
+/** The size of the heap after garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
@@ -62,7 +62,7 @@ describe('a long poll', () => {
     server.feed.onChange(() => void (heardAtMs = performance.now()))
     const tookMs: number[] = []
     let before = harbour
-    // On a busy machine any one of them may be late, but not each.
+    // On a busy machine one response may be late, but not all.
     for (const title of ['Night Ferry', 'Slow Tide', 'Fog Horn']) {
       const answered = askPlainly(`${server.base}${path}?wait=30&since=${before.offset}`)
       await waiting(server, 1)
@@ -83,7 +83,7 @@ describe('a long poll', () => {
     expect(Math.min(...tookMs)).toBeLessThan(promptMs)
   })
 
-  test('is answered at once where there is news already', async ({ sql, redisUrl }) => {
+  test('is answered at once if the state is newer', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour)
     for (const query of [
@@ -98,7 +98,7 @@ describe('a long poll', () => {
     }
   })
 
-  test('without a change ends with 304, which says where the state stands and has no tag', async ({
+  test('without a change ends with 304, with the position of the state and no entity tag', async ({
     sql,
     redisUrl
   }) => {
@@ -123,7 +123,7 @@ describe('a long poll', () => {
     }
   })
 
-  test('is woken by another epoch, however low its offset', async ({ sql, redisUrl }) => {
+  test('is ended by another epoch, whatever its offset', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     const answers = Promise.all(
@@ -158,7 +158,7 @@ describe('a long poll', () => {
     expect((await farAhead).headers['x-cuewire-offset']).toBe('100')
   })
 
-  test('with an offset that nobody can have sent is told the state at once', async ({ sql, redisUrl }) => {
+  test('with an offset that was never sent is answered at once', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     const { status, headers } = await askPlainly(
@@ -205,7 +205,7 @@ describe('a long poll', () => {
     await server.add(harbour)
     const codings: unknown[] = []
     let before = harbour
-    // What takes over the end of a second to compress goes out as it is.
+    // A response is sent uncompressed if its compression takes past the end of a second.
     for (const title of ['Night Ferry', 'Slow Tide', 'Fog Horn', 'Low Water']) {
       const url = `${server.base}/api/nowplaying/1?wait=30&since=${before.offset}`
       const answer = askPlainly(url, { headers: { 'Accept-Encoding': 'br' } })
@@ -219,7 +219,7 @@ describe('a long poll', () => {
     expect(codings).toContain('br')
   })
 
-  test('that finds no room is told to come later, and room comes back', async ({ sql, redisUrl }) => {
+  test('beyond the limit is refused with Retry-After, and places are freed', async ({ sql, redisUrl }) => {
     let room = 1
     const asked: string[] = []
     const admit = (address: string) => {
@@ -256,7 +256,7 @@ describe('a long poll', () => {
 })
 
 describe('long polls of a private station', () => {
-  test('need a key, and are woken like others', async ({ sql, redisUrl }) => {
+  test('require a key, and end on changes like others', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(secret)
     const headers = { 'X-API-Key': await server.makeKey() }
@@ -312,11 +312,11 @@ test('a long poll for a station that is deleted ends in 404 at once', async ({ s
   expect(Date.now() - sinceMs).toBeLessThan(15_000)
 })
 
-/** How many wait at once. */
+/** Number of concurrent long polls. */
 const crowd = sized({ quick: 500, deep: 2_000 })
 
 describe('many long polls', () => {
-  test('are all woken by one change', async ({ sql, redisUrl }) => {
+  test('all end on one change', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     const answers = startMany(crowd, `${server.base}/api/nowplaying/1?wait=60&since=7`)
@@ -330,7 +330,7 @@ describe('many long polls', () => {
     expect(server.longPolls.size()).toBe(0)
   })
 
-  test('are forgotten when their clients leave, and leave no memory behind', async ({ sql, redisUrl }) => {
+  test('are removed when their clients disconnect, without leaking memory', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     const url = `${server.base}/api/nowplaying/1?wait=60&since=7`
@@ -354,7 +354,7 @@ describe('many long polls', () => {
     expect((await staying).status).toBe(200)
   })
 
-  test('outlive the time-out of connections that do nothing', async ({ sql, redisUrl }) => {
+  test('outlast the timeout of idle connections', async ({ sql, redisUrl }) => {
     const server = await serveApi(sql, redisUrl)
     await server.add(harbour)
     const { answer, tookMs } = await timed(`${server.base}/api/nowplaying/1?wait=16&since=7`)

@@ -27,7 +27,7 @@ async function addSong(program: Program, bytes: Uint8Array): Promise<string> {
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-test('a song is sent whole, however large it is', async ({ program }) => {
+test('a song of any size is sent completely', async ({ program }) => {
   for (const size of [0, 1, 16 * 1024, 16 * 1024 + 1, 9 * 2 ** 20 + 7]) {
     const song = randomBytes(size)
     const url = program.baseUrl + (await addSong(program, song))
@@ -41,7 +41,7 @@ test('a song is sent whole, however large it is', async ({ program }) => {
   }
 })
 
-test('songs outside of the media folder are not listed, since nobody could have them', async ({
+test('songs outside the media folder are not listed, since they cannot be downloaded', async ({
   program
 }) => {
   const download = await addSong(program, randomBytes(10))
@@ -59,7 +59,7 @@ test('songs outside of the media folder are not listed, since nobody could have 
   expect(await list('/music/song.mp3')).toEqual([])
 })
 
-test.runIf(canMeasure)('clients that do not read their song cost no memory', async ({ program }) => {
+test.runIf(canMeasure)('clients that do not read their download use no memory', async ({ program }) => {
   const path = await addSong(program, randomBytes(64 * 2 ** 20))
   const { hostname, port } = new URL(program.baseUrl)
   const pid = program.server.pid ?? 0

@@ -10,7 +10,7 @@ import { seedStations } from '../support/stations.ts'
 import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** A station that is switched off, with an empty playlist. */
+/** A disabled station with an empty playlist. */
 async function quiet(program: Program) {
   const [station] = await seedStations(program.sql, { tracks: 0 })
   const { id = 0, playlistId = 0 } = station ?? {}
@@ -59,9 +59,7 @@ const tracksOf = async (program: Program, playlistId: number) => {
 }
 
 describe('importing a list', () => {
-  test('matches paths, file names that only one song has, and ids; registers addresses; reports the rest', async ({
-    program
-  }) => {
+  test('matches paths, unique file names and ids; adds URLs; reports the rest', async ({ program }) => {
     const { id, playlistId, path } = await quiet(program)
     const [one, two] = await addSongs(program, id, [
       { path: 'one.mp3' },
@@ -115,7 +113,7 @@ describe('importing a list', () => {
     expect(audit).toEqual({ record: 'Playlist', record_id: String(playlistId), fields: ['tracks'] })
   })
 
-  test('of JSON takes paths, ids and objects, and appends behind what is there', async ({ program }) => {
+  test('of JSON accepts paths, ids and objects, and appends to the playlist', async ({ program }) => {
     const { id, playlistId, path } = await quiet(program)
     const [one, two, three] = await addSongs(program, id, [{ path: '1' }, { path: '2' }, { path: '3' }])
     await program.ask('POST', `${path}/import`, { body: [three] })
@@ -142,7 +140,7 @@ describe('importing a list', () => {
     expect(remote).toEqual({ artist: 'X', title: 'Y', duration_ms: 90_500 })
   })
 
-  test('finds nothing of another station and no playlist of one', async ({ program }) => {
+  test('finds no songs and no playlists of other stations', async ({ program }) => {
     const [mine, other] = [await quiet(program), await quiet(program)]
     const [foreign] = await addSongs(program, other.id, [{ path: 'x.mp3' }])
     const { body } = await program.ask('POST', `${mine.path}/import`, { body: [foreign, 'x.mp3'] })
@@ -157,7 +155,7 @@ describe('importing a list', () => {
     }
   })
 
-  test('into the playlist of a station that is short of songs shows at once', async ({ program }) => {
+  test('into the playlist of a station that lacks songs is published at once', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program, { tracks: 1 })
     await program.sql`update queue set skipped_at_ms = 1 where station_id = ${id} and played_at_ms is null`
     await changeUnpublished(
@@ -204,7 +202,7 @@ describe('importing a list', () => {
     ]
   ]
   test.for(refused)(
-    'that cannot be used is refused whole: %s',
+    'that is invalid is refused as a whole: %s',
     async ([, body, type, status, problems], { program }) => {
       const { playlistId, path } = await quiet(program)
       const answer = await send(program, `${path}/import`, body, type)
@@ -216,7 +214,7 @@ describe('importing a list', () => {
     }
   )
 
-  test('may have 10 MiB and no byte more', async ({ program }) => {
+  test('accepts up to 10 MiB', async ({ program }) => {
     const { path } = await quiet(program)
     const line = `#${'x'.repeat(1_022)}\n`
     const body = `#EXTM3U\nhttps://example.com/y\n${line.repeat(10_239)}`
@@ -226,7 +224,7 @@ describe('importing a list', () => {
 })
 
 describe('exporting a list', () => {
-  test('gives a file with the type of its format', async ({ program }) => {
+  test('returns a file with the content type of its format', async ({ program }) => {
     const { id, playlistId, path } = await quiet(program)
     await program.sql`update playlists set name = ${'Früh "A"\r\nX-Evil: 1'} where id = ${playlistId}`
     await addSongs(program, id, [{ path: 'b.mp3', title: 'B\r\nhttps://evil.example/' }, { path: 'a.mp3' }])
@@ -245,7 +243,7 @@ describe('exporting a list', () => {
     expect((await program.ask('GET', `${path}/export/m3u`, { key: '' })).status).toBe(403)
   })
 
-  test('and importing it again gives the same songs in the same order', async ({ program }) => {
+  test('and importing it again results in the same songs in the same order', async ({ program }) => {
     const odd = anyText({ minLength: 1, maxLength: 40 }).map(
       text => text.replace(/\0|\p{Surrogate}/gu, '') || 'x'
     )
@@ -284,7 +282,7 @@ describe('exporting a list', () => {
   }, 60_000)
 })
 
-test('two imports at once into one playlist add each song once', async ({ program }) => {
+test('concurrent imports into one playlist add each song once', async ({ program }) => {
   const { id, playlistId, path } = await quiet(program)
   const list = Array.from({ length: 300 }, (_, n) => `https://example.com/${n}`)
   const answers = await Promise.all(
@@ -295,7 +293,7 @@ test('two imports at once into one playlist add each song once', async ({ progra
   expect(await program.sql`select from media where station_id = ${id}`).toHaveLength(300)
 })
 
-test('a list that waits for its turn does not hold up the play of its station', async ({ program }) => {
+test('an import that waits for another does not delay playback', async ({ program }) => {
   const { id, playlistId, document } = await startPlaying(program)
   const pending = await program.sql.begin(async tx => {
     await lockImports(tx, id)

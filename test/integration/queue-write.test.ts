@@ -21,7 +21,7 @@ const titles = (items: Answer[]) => items.map(({ song }) => song.title)
 const skip = (program: Program, stationId: number) =>
   program.ask('POST', `/api/station/${stationId}/backend/skip`)
 
-/** Every row begins where the one before it ends, and no slot is there twice. */
+/** Every row begins where the previous one ends, and positions are distinct. */
 async function expectWhole(program: Program, stationId: number) {
   const rows = await program.sql<{ seq: number; plays: number; cued: number; duration: number }[]>`
     select seq, plays_at_ms as plays, cued_at_ms as cued, duration_ms as duration from queue
@@ -43,8 +43,8 @@ async function expectWhole(program: Program, stationId: number) {
   expect(slots).toEqual({ areDistinct: true, areTaken: true })
 }
 
-describe('a song queued by hand', () => {
-  test('comes before what the AutoDJ chose and is answered with its row', async ({ program }) => {
+describe('a song queued manually', () => {
+  test('comes before the songs of the AutoDJ; the response is its row', async ({ program }) => {
     const { id } = await startPlaying(program)
     const { at } = await mediaOf(program, id)
     const before = await queueOf(program, id)
@@ -65,7 +65,7 @@ describe('a song queued by hand', () => {
     const second = await program.ask('POST', `/api/station/${id}/queue`, { body: { media_id: at(6).id } })
     const queue = await queueOf(program, id)
     expect(queue.slice(0, 2)).toEqual(withoutCustomFields([body, second.body]))
-    // What was queued by hand is not heard again behind it.
+    // Songs queued manually do not repeat after their rows.
     const others = titles(before).filter(title => title !== at(5).title && title !== at(6).title)
     expect(titles(queue.slice(2))).toEqual(others)
     const read = await program.ask('GET', new URL(body.links.self).pathname)
@@ -80,7 +80,7 @@ describe('a song queued by hand', () => {
     })
   })
 
-  test('keeps the order given among several, also twice the same, and each plays when its time comes', async ({
+  test('keeps its position among several, even twice the same, and plays at its time', async ({
     program
   }) => {
     const { id, document } = await startPlaying(program)
@@ -102,7 +102,7 @@ describe('a song queued by hand', () => {
     expect((await queueOf(program, id)).length).toBe(3)
   })
 
-  test('shows at once where nothing was next, and starts a station that was silent', async ({ program }) => {
+  test('is published at once if nothing was next, and starts a silent station', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program)
     const { at } = await mediaOf(program, id)
     const widget = await followStation(program, id)
@@ -121,7 +121,7 @@ describe('a song queued by hand', () => {
     expect(again.np.now_playing.song.title).toBe(at(4).title)
   })
 
-  test('of many clients at once takes one slot each', async ({ program }) => {
+  test('takes one position each when many clients add songs concurrently', async ({ program }) => {
     const { id } = await startPlaying(program)
     const { rows } = await mediaOf(program, id)
     await Promise.all([
@@ -138,10 +138,10 @@ describe('a song queued by hand', () => {
     await expectWhole(program, id)
   })
 
-  test('makes no queue longer than 500', async ({ program }) => {
+  test('cannot make the queue longer than 500', async ({ program }) => {
     const { id } = await startPlaying(program)
     const { rows } = await mediaOf(program, id)
-    // A song that waits already would give way to its like before it.
+    // A queued song would be replaced by the same song before it.
     const waiting = titles(await queueOf(program, id))
     const fresh = rows.find(({ title }) => !waiting.includes(title))
     const body = { media_ids: Array(100).fill(fresh?.id) }
@@ -172,7 +172,7 @@ describe('a song queued by hand', () => {
     ['a huge list', { media_ids: Array(200_000).fill('x') }, ['media_ids: too_long']],
     ['an unknown song', { media_id: 999_999_999 }, ['media_id: not_found']]
   ]
-  test.for(refused)('that cannot be is refused: %s', async ([, body, problems], { program }) => {
+  test.for(refused)('is refused if invalid: %s', async ([, body, problems], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const answer = await program.ask('POST', `/api/station/${id}/queue`, { body })
     expect(answer.status).toBe(400)
@@ -195,7 +195,7 @@ describe('a song queued by hand', () => {
 })
 
 describe('clearing the queue', () => {
-  test('takes all songs out, those queued by hand too, fills it with others and shows it at once', async ({
+  test('removes all songs, also manual ones, refills the queue and publishes it at once', async ({
     program
   }) => {
     const { id } = await startPlaying(program, { tracks: 20 })
@@ -222,7 +222,7 @@ describe('clearing the queue', () => {
     expect(audit).toEqual({ method: 'POST', record: 'Queue', path: `/api/station/${id}/queue/clear` })
   })
 
-  test('leaves what is on its way to the air', async ({ program }) => {
+  test('keeps songs already sent to the playout', async ({ program }) => {
     const { id } = await startPlaying(program)
     const [first] = await queueOf(program, id)
     const rowId = Number(first.links.self.split('/').at(-1))
@@ -233,13 +233,13 @@ describe('clearing the queue', () => {
     expect(after).toHaveLength(3)
   })
 
-  test('of a station without songs is no fault', async ({ program }) => {
+  test('succeeds for a station without songs', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     expect((await program.ask('POST', `/api/station/${id}/queue/clear`)).status).toBe(200)
   })
 })
 
-test('writing to the queue takes the right to broadcast', async ({ program }) => {
+test('writing to the queue requires the broadcasting permission', async ({ program }) => {
   const { id } = await startPlaying(program)
   const { at } = await mediaOf(program, id)
   const key = 'acacacacacacacac:dcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdc'

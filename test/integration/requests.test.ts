@@ -135,8 +135,8 @@ async function keyOf(program: Program, stationId: number, permissions: string[])
   return body.key
 }
 
-describe('what may be requested', () => {
-  test('is listed by artist and title, as it is shown elsewhere', async ({ program }) => {
+describe('the list of requestable songs', () => {
+  test('is sorted by artist and title, and renders songs as elsewhere', async ({ program }) => {
     const station = await openStation(program, {}, { tracks: 12 })
     const { status, body, headers } = await listOf(program, station)
     expect(status).toBe(200)
@@ -161,7 +161,7 @@ describe('what may be requested', () => {
     expect(posted.message).toBe(accepted)
   })
 
-  test('is searched, sorted and paged', async ({ program }) => {
+  test('supports search, sort and pages', async ({ program }) => {
     const station = await openStation(program, {}, { tracks: 5 })
     await program.sql`update media set album = 'Half 100%' where id = ${song(station, 2).id}`
     const found = async (query: string) => titles((await listOf(program, station, query)).body)
@@ -176,7 +176,7 @@ describe('what may be requested', () => {
     expect([refused.status, refused.body.extra_data.errors[0].field]).toEqual([400, 'sort'])
   })
 
-  test('is in an enabled playlist of songs that takes part, and there once', async ({ program }) => {
+  test('contains each song of enabled playlists with requests once', async ({ program }) => {
     const station = await openStation(program, {}, { tracks: 2 })
     const list = async () => titles((await listOf(program, station)).body)
     await program.sql`
@@ -199,7 +199,7 @@ describe('what may be requested', () => {
     expect(await list()).toEqual(['Title 1', 'Title 2'])
   })
 
-  test('is sent to one address thirty times at once, and no more than that', async ({ program }) => {
+  test('is limited to a burst of thirty per address', async ({ program }) => {
     const { id } = await openStation(program, {}, { tracks: 1 })
     const from = stranger()
     const answers = await Promise.all(
@@ -212,7 +212,7 @@ describe('what may be requested', () => {
     expect((await listOf(program, { id })).status).toBe(200)
   })
 
-  test('is searched for one address up to a limit that pages do not have', async ({ program }) => {
+  test('limits searches per address, but not pages', async ({ program }) => {
     const { id } = await openStation(program, {}, { tracks: 1 })
     const from = stranger()
     const ask = async (query: string) =>
@@ -227,7 +227,7 @@ describe('what may be requested', () => {
 })
 
 describe('a private station', () => {
-  test('shows and takes nothing without a key that may see it', async ({ program }) => {
+  test('lists songs and accepts requests only with a key that has access', async ({ program }) => {
     const station = await openStation(program, { is_public: false })
     const other = await openStation(program)
     const mine = await keyOf(program, station.id, ['view station logs'])
@@ -244,7 +244,9 @@ describe('a private station', () => {
 })
 
 describe('a request', () => {
-  test('waits once and a part of the delay, under the address of the listener', async ({ program }) => {
+  test('is due after the delay and a random part, and stores the address of the listener', async ({
+    program
+  }) => {
     const station = await openStation(program, { request_delay: 10 })
     const { short_name: shortName } = (await program.ask('GET', `/api/admin/station/${station.id}`)).body
     const before = Date.now()
@@ -273,7 +275,7 @@ describe('a request', () => {
     }
   })
 
-  test('is due by a chance that is drawn once', async ({ sql, redisUrl }) => {
+  test('has a due time that is drawn once', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const station = await seedRequests(sql, { request_delay: 10, request_cooldown: 0 })
     const atMs = Date.now()
@@ -291,7 +293,7 @@ describe('a request', () => {
     ['is switched off', { is_enabled: false }],
     ['has no AutoDJ', { backend: 'none' }]
   ]
-  test.for(closed)('is refused where the station %s', async ([, settings], { program }) => {
+  test.for(closed)('is refused if the station %s', async ([, settings], { program }) => {
     const station = await openStation(program, settings)
     const { status, body } = await submit(program, station, song(station, 0).id)
     expect([status, body]).toMatchObject([
@@ -303,7 +305,7 @@ describe('a request', () => {
     expect(await stored(program.sql, station)).toEqual([])
   })
 
-  test('for what is not there is 404', async ({ program }) => {
+  test('for an unknown song returns 404', async ({ program }) => {
     const station = await openStation(program)
     const other = await openStation(program)
     const names = [
@@ -324,7 +326,7 @@ describe('a request', () => {
     expect((await submit(program, station, song(station, 0).id)).status).toBe(404)
   })
 
-  test('for a song that waits already is refused until that is over', async ({ program }) => {
+  test('for a song that is already requested is refused until that request ends', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0 })
     const { id } = song(station, 0)
     expect((await submit(program, station, id)).status).toBe(200)
@@ -341,7 +343,7 @@ describe('a request', () => {
     expect((await again())[0]).toBe(200)
   })
 
-  test('follows another of the same listener after the cool-down', async ({ program }) => {
+  test('of the same listener is accepted after the cool-down', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 1_440 })
     const address = '2001:db8:77:1::1'
     expect((await submit(program, station, song(station, 0).id, address)).status).toBe(200)
@@ -368,7 +370,7 @@ describe('a request', () => {
     expect((await submit(program, station, song(station, 2).id, '203.0.113.77')).status).toBe(200)
   })
 
-  test('counts against the listener even if it was cancelled', async ({ program }) => {
+  test('counts for the cool-down even if it was cancelled', async ({ program }) => {
     const station = await openStation(program)
     const address = stranger()
     expect((await submit(program, station, song(station, 0).id, address)).status).toBe(200)
@@ -376,7 +378,7 @@ describe('a request', () => {
     expect((await submit(program, station, song(station, 1).id, address)).status).toBe(429)
   })
 
-  test('can be tried twice in five seconds by one address', async ({ program }) => {
+  test('is limited to two per five seconds and address', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0 })
     const address = stranger()
     const answers = []
@@ -405,7 +407,7 @@ describe('a request that is due', () => {
     return station
   }
 
-  test('plays next, as a request wherever it appears', async ({ program }) => {
+  test('plays next, and is shown as a request everywhere', async ({ program }) => {
     const station = await openPlaying(program)
     const { id, title } = await freshSong(program, station)
     expect((await submit(program, station, id)).status).toBe(200)
@@ -427,7 +429,7 @@ describe('a request that is due', () => {
     expect(play).toMatchObject({ is_request: true, song: { title } })
   })
 
-  test('makes way at once when it is cancelled', async ({ program }) => {
+  test('leaves the queue at once when it is cancelled', async ({ program }) => {
     const station = await openPlaying(program)
     const before = titles((await program.ask('GET', `/api/station/${station.id}/queue`)).body)
     const { id, title } = await freshSong(program, station)
@@ -441,8 +443,8 @@ describe('a request that is due', () => {
   })
 })
 
-describe('many requests at once', () => {
-  test('for one song are one', async ({ program }) => {
+describe('concurrent requests', () => {
+  test('for one song result in one', async ({ program }) => {
     const station = await openStation(program)
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => submit(program, station, song(station, 0).id))
@@ -454,7 +456,7 @@ describe('many requests at once', () => {
     expect(await stored(program.sql, station)).toHaveLength(1)
   })
 
-  test('of one listener are one', async ({ program }) => {
+  test('of one listener result in one', async ({ program }) => {
     const station = await openStation(program)
     const address = stranger()
     const answers = await Promise.all(
@@ -466,7 +468,7 @@ describe('many requests at once', () => {
     expect(await stored(program.sql, station)).toHaveLength(1)
   })
 
-  test('of one listener over many connections are one', async ({ sql, redisUrl }) => {
+  test('of one listener over many connections result in one', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const station = await seedRequests(sql)
     const atMs = Date.now()
@@ -481,7 +483,7 @@ describe('many requests at once', () => {
     expect(await stored(sql, station)).toHaveLength(1)
   })
 
-  test('of many listeners for all songs are as many as there are songs', async ({ program }) => {
+  test('of many listeners for all songs result in one per song', async ({ program }) => {
     const station = await openStation(program)
     const wanted = [...station.media, ...station.media]
     const answers = await Promise.all(wanted.map(({ id }) => submit(program, station, id)))
@@ -497,7 +499,7 @@ describe('many requests at once', () => {
 })
 
 describe('the report of requests', () => {
-  test('has those that wait and, apart, those that are over, newest first', async ({ program }) => {
+  test('lists pending or finished requests, newest first', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0, request_delay: 60 })
     for (const index of [0, 1, 2, 3, 4]) await submit(program, station, song(station, index).id)
     const [first, second, third, fourth, fifth] = (await stored(program.sql, station)).map(({ id }) => id)
@@ -533,7 +535,7 @@ describe('the report of requests', () => {
     expect(titles(await reportOf(program, station, '?searchPhrase=title%202'))).toEqual(['Title 2'])
   })
 
-  test('tells addresses to those who may manage broadcasting only', async ({ program }) => {
+  test('shows addresses only with the broadcasting permission', async ({ program }) => {
     const station = await openStation(program)
     await submit(program, station, song(station, 0).id, '203.0.113.200')
     const ips: [rights: string[], ip: string][] = [
@@ -550,7 +552,7 @@ describe('the report of requests', () => {
     expect((await reportOf(program, station, '', weak)).type).toBe('PermissionDeniedException')
   })
 
-  test('knows no other type', async ({ program }) => {
+  test('refuses other types', async ({ program }) => {
     const station = await openStation(program)
     const { status, body } = await program.ask(
       'GET',
@@ -568,7 +570,7 @@ describe('a request that is cancelled', () => {
       key === undefined ? {} : { key }
     )
 
-  test('ends, and makes room for another of the same song', async ({ program }) => {
+  test('ends, and the same song can be requested again', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0 })
     const { id } = song(station, 0)
     await submit(program, station, id)
@@ -583,7 +585,7 @@ describe('a request that is cancelled', () => {
     expect(audit).toEqual({ method: 'DELETE', record: 'SongRequest', record_id: String(row.id) })
   })
 
-  test('leaves the queue with its row, unless that is on its way to the air', async ({ program }) => {
+  test('leaves the queue, unless the song was sent to the playout', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0, backend: 'liquidsoap' })
     for (const index of [0, 1, 2]) await submit(program, station, song(station, index).id)
     const [queued = { id: 0 }, sent = { id: 0 }, aired = { id: 0 }] = await stored(program.sql, station)
@@ -616,7 +618,7 @@ describe('a request that is cancelled', () => {
     ])
   })
 
-  test('is one of this station, by somebody who may broadcast', async ({ program }) => {
+  test('belongs to the station; cancelling requires the broadcasting permission', async ({ program }) => {
     const station = await openStation(program)
     const other = await openStation(program)
     await submit(program, station, song(station, 0).id)
@@ -632,7 +634,7 @@ describe('a request that is cancelled', () => {
     expect((await cancel(program, station, row.id, host)).status).toBe(200)
   })
 
-  test('by many at once is cancelled once', async ({ program }) => {
+  test('by concurrent calls is cancelled once', async ({ program }) => {
     const station = await openStation(program)
     await submit(program, station, song(station, 0).id)
     const [row = { id: 0 }] = await stored(program.sql, station)
@@ -643,7 +645,7 @@ describe('a request that is cancelled', () => {
     ])
   })
 
-  test('together with all others that wait, but for what is on its way to the air', async ({ program }) => {
+  test('with all pending ones, except a song sent to the playout', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0, backend: 'liquidsoap' })
     const other = await openStation(program)
     for (const index of [0, 1, 2]) await submit(program, station, song(station, index).id)
@@ -669,8 +671,8 @@ describe('a request that is cancelled', () => {
   })
 })
 
-describe('a request that finds no place', () => {
-  test('expires three hours after it was due, and is kept for a month', async ({ sql }) => {
+describe('a request that does not fit into the queue', () => {
+  test('expires three hours after its due time, and is kept for a month', async ({ sql }) => {
     const station = await seedRequests(sql)
     const nowMs = Date.now()
     const dues = [nowMs - 180 * minuteMs, nowMs - 180 * minuteMs + 1, nowMs - 500 * minuteMs, nowMs]
@@ -687,7 +689,7 @@ describe('a request that finds no place', () => {
     expect(await states()).toEqual(['pending', 'queued', 'pending'])
   })
 
-  test('its address is forgotten when the cool-down is over', async ({ sql }) => {
+  test('loses its address after the cool-down', async ({ sql }) => {
     const nowMs = Date.now()
     const station = await seedRequests(sql, { request_cooldown: 15 })
     for (const [index, agoMinutes] of [14, 16].entries())

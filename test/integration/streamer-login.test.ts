@@ -13,7 +13,7 @@ const monday = Date.parse('2026-07-06T08:30:00Z')
 const hourMs = 3_600_000
 
 let lastAddress = 0
-/** An address that nobody guessed from. */
+/** An address without failed logins. */
 const newAddress = () => `192.0.2.${(lastAddress += 1)}`
 
 interface Account {
@@ -36,7 +36,7 @@ async function addStreamer(sql: Sql, stationId: number, account: Account): Promi
   return row?.id ?? 0
 }
 
-/** A station that lets streamers go live, with `wren`, whose password is `pass,word`. */
+/** A station that accepts streamers, with `wren`, whose password is `pass,word`. */
 const test = base.extend('station', async ({ sql }) => {
   const id = await seedStation(sql)
   const sealed = secrets.seal('sea:salt', 'stations.source_password')
@@ -75,16 +75,16 @@ describe('a streamer', () => {
     ['wren', 'sea:salt']
   ]
 
-  test('gets in by the own name and password, however they are sent', async ({ station }) => {
+  test('logs in with name and password, in each form', async ({ station }) => {
     const wren = { username: 'wren', displayName: 'DJ Wren', streamerId: station.wrenId }
     for (const attempt of right) expect([attempt, await station.login(...attempt)]).toEqual([attempt, wren])
   })
 
-  test('does not get in by anything else', async ({ station }) => {
+  test('is rejected with other credentials', async ({ station }) => {
     for (const attempt of wrong) expect([attempt, await station.login(...attempt)]).toEqual([attempt, null])
   })
 
-  test('is called by the username without a display name, and stays on the own station', async ({
+  test('without a display name has the username, and logs in only at the own station', async ({
     sql,
     station
   }) => {
@@ -100,7 +100,10 @@ describe('a streamer', () => {
     expect(await station.login('plain', 'x')).toBeNull()
   })
 
-  test('without a password, switched off or out of the own hours stays out', async ({ sql, station }) => {
+  test('is rejected without a password, if inactive, and outside an enforced schedule', async ({
+    sql,
+    station
+  }) => {
     const hours = {
       id: 1,
       start_time: 1000,
@@ -129,12 +132,12 @@ describe('the user source', () => {
     ['source', 'source,sea:salt']
   ]
 
-  test('gets in by the password of the station', async ({ station }) => {
+  test('logs in with the password of the station', async ({ station }) => {
     const source = { username: 'source', displayName: 'On the air', streamerId: null }
     for (const attempt of right) expect([attempt, await station.login(...attempt)]).toEqual([attempt, source])
   })
 
-  test('stays out of a station without a password for it', async ({ sql, station }) => {
+  test('is rejected by a station without a source password', async ({ sql, station }) => {
     await sql`update stations set source_password = '' where id = ${station.id}`
     for (const password of ['', 'sea:salt', 'source:']) {
       expect([password, await station.login('source', password)]).toEqual([password, null])
@@ -142,10 +145,7 @@ describe('the user source', () => {
   })
 })
 
-test('nobody is looked at where streamers are switched off, or where no station is', async ({
-  sql,
-  station
-}) => {
+test('logins fail if the station does not accept streamers or does not exist', async ({ sql, station }) => {
   await sql`update stations set enable_streamers = false where id = ${station.id}`
   await expect(station.login('wren', 'pass,word')).rejects.toMatchObject({ status: 400 })
   await expect(station.login('source', 'sea:salt')).rejects.toMatchObject({ status: 400 })
@@ -155,8 +155,8 @@ test('nobody is looked at where streamers are switched off, or where no station 
   })
 })
 
-describe('guesses', () => {
-  test('end after ten from one address, and keep nobody else out', async ({ station }) => {
+describe('wrong passwords', () => {
+  test('block an address after ten, and no other address', async ({ station }) => {
     const address = newAddress()
     for (let index = 0; index < 9; index++) expect(await station.login('source', 'no', address)).toBeNull()
     expect(await station.login('wren', 'pass,word', address)).not.toBeNull()
@@ -182,9 +182,9 @@ describe('guesses', () => {
     expect(await loginStreamer({ sql, secrets }, other, login, monday)).not.toBeNull()
   })
 
-  test('that come together are not more than ten either', async ({ databaseUrl, station }) => {
+  test('are limited to ten when sent concurrently', async ({ databaseUrl, station }) => {
     const address = newAddress()
-    // One connection keeps them in their order, so that the right one is looked at last.
+    // One connection keeps the order, so that the right password is verified last.
     const sql = openSql(databaseUrl, { max: 1, name: 'test' })
     onTestFinished(async () => sql.end({ timeout: 1 }))
     const words = [...Array.from({ length: 20 }, (_, index) => `wrong ${index}`), 'pass,word']
@@ -197,7 +197,7 @@ describe('guesses', () => {
   })
 })
 
-test('a streamer is found by name, with a path of the picture', async ({ sql, station }) => {
+test('a streamer is found by name, with the path of the picture', async ({ sql, station }) => {
   const { id, wrenId } = station
   const [row] = await sql<{ shortName: string }[]>`
     select short_name as "shortName" from stations where id = ${id}`

@@ -6,7 +6,7 @@ import { test as base } from '../support/fixtures.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** A station of its own that the server shows. */
+/** A new station that the server shows. */
 const test = base.extend('station', async ({ program }) => {
   const made = await program.ask('POST', '/api/admin/stations', { body: { name: 'Harbour FM' } })
   const { id, short_name: shortName } = made.body
@@ -26,7 +26,7 @@ async function countRows({ sql }: Program, stationId: number) {
 }
 
 describe('a streamer', () => {
-  test('has a name of their own on the station, and is kept with a hash that never comes out', async ({
+  test('has a unique name on the station, and a password hash that is never returned', async ({
     program,
     station
   }) => {
@@ -57,7 +57,7 @@ describe('a streamer', () => {
     expect(again.status).toBe(200)
   })
 
-  test('keeps the ids of schedule items that come back', async ({ program, station }) => {
+  test('keeps the ids of schedule items that are sent again', async ({ program, station }) => {
     const evening = { start_time: 1800, end_time: 2000 }
     const { id, schedule_items: items } = await station.addStreamer({
       streamer_username: 'wren',
@@ -73,7 +73,7 @@ describe('a streamer', () => {
   })
 })
 
-test('broadcasts are listed newest first, searched and paged, and go with their station', async ({
+test('broadcasts are listed newest first, searched and paged, and deleted with their station', async ({
   program,
   station
 }) => {
@@ -147,7 +147,7 @@ describe('a picture of a streamer', () => {
     }
   }
 
-  test('is what its bytes are, is shown to anybody, replaced and taken away', async ({
+  test('has the type of its bytes, is public, and can be replaced and deleted', async ({
     program,
     station
   }) => {
@@ -178,7 +178,10 @@ describe('a picture of a streamer', () => {
     expect(await look(program, artOf(versionOf(gif)))).toMatchObject(builtIn)
   })
 
-  test('is refused where it is none, too large, or of nobody there', async ({ program, station }) => {
+  test('is refused if it is not a picture, too large, or the streamer is unknown', async ({
+    program,
+    station
+  }) => {
     const { id } = await station.addStreamer({ streamer_username: 'wren' })
     const path = `/api/station/${station.id}/streamer/${id}/art`
     expect(await send(program, path, Buffer.from('<svg/>'))).toMatchObject({
@@ -191,7 +194,7 @@ describe('a picture of a streamer', () => {
     expect(await send(program, path, Buffer.concat([large, png]))).toMatchObject({ status: 413 })
     expect(await look(program, `${path}.jpg`)).toMatchObject({ status: 302 })
     expect(await send(program, path, large)).toMatchObject({ status: 200 })
-    // Comparing so many bytes one by one would take a while.
+    // Comparing so many bytes one by one would be slow.
     expect((await look(program, `${path}.jpg`)).bytes.equals(large)).toBe(true)
 
     const { body: other } = await program.ask('POST', '/api/admin/stations', { body: { name: 'Other' } })
@@ -209,7 +212,7 @@ describe('a picture of a streamer', () => {
       )
   })
 
-  test('of a private station is shown with a key only', async ({ program, station }) => {
+  test('of a private station requires a key', async ({ program, station }) => {
     const { id } = await station.addStreamer({ streamer_username: 'wren' })
     const path = `/api/station/${station.id}/streamer/${id}/art`
     await send(program, path, png)

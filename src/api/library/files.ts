@@ -165,7 +165,7 @@ const rules: ResourceRules<FileFields> = {
   }
 }
 
-/** Checks and normalizes a new path. An unchanged path is not checked: imports store file names as they are. */
+/** Checks and normalizes a new path. An unchanged path is not checked: imports store paths as they are. */
 async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
   const { tx, services, station, before, values } = write
   if (values.path === before?.path) return []

@@ -26,8 +26,8 @@ export function resolveMediaFolder(folder: string, config: Config): Promise<stri
 }
 
 /**
- * Returns the path of a song for another program on this machine, or null if it is outside the media folder or
- * not a regular file. `folder` is null if the media are stored remotely. The file need not exist.
+ * Returns the path of a song for another program on this machine, or null if it is outside the media folder
+ * or not a regular file. `folder` is null if the media are stored remotely. The file need not exist.
  */
 export async function locateSong(path: string, folder: string | null, config: Config) {
   const located = await resolveSong(path, folder, config)

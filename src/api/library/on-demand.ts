@@ -58,7 +58,7 @@ async function openMediaFolder(services: ApiServices, stationId: number): Promis
   return realPath === null ? null : { path, realPath }
 }
 
-/** The condition that the media `m` have a URL or a path in the media folder. The file may be a link out of it. */
+/** The condition that the media `m` have a URL or a path in the media folder; links are not checked. */
 function isAllowedPath(sql: Sql, folder: MediaFolder | null): Fragment {
   const hasUrl = sql`m.path ~* '^https?://'`
   if (folder === null) return hasUrl

@@ -3,8 +3,8 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { ApiRoute, Operation } from '../core/route.ts'
 
 /*
- * The paths of the live protocol. Requests that use the protocol are handled in `src/live/transports`; these routes
- * serve CORS preflights, other methods, and the OpenAPI document.
+ * The paths of the live protocol. Requests that use the protocol are handled in `src/live/transports`; these
+ * routes serve CORS preflights, other methods, and the OpenAPI document.
  */
 
 const query: Record<string, JsonSchema> = {

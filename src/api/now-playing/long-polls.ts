@@ -15,8 +15,8 @@ export type LongPollEnd = 'changed' | 'timed-out' | 'released'
 
 export interface LongPolls {
   /**
-   * Calls `end` once, asynchronously, unless the returned function is called before. Returns `full` if `admit`
-   * refuses, `released` after `release`; then `end` is not called.
+   * Calls `end` once, asynchronously, unless the returned function is called before. Returns `full` if
+   * `admit` refuses, `released` after `release`; then `end` is not called.
    */
   readonly wait: (
     request: LongPollRequest,

@@ -19,8 +19,8 @@ import { isNewState } from './long-polls.ts'
 
 /*
  * The public reads, answered from memory. Requests for a private station return 404 unless the key has access
- * to it; an invalid key is ignored for a public station. `src/http/hot-gets.ts` answers the simple cases before
- * they come here.
+ * to it; an invalid key is ignored for a public station. `src/http/hot-gets.ts` answers simple requests
+ * before they reach these routes.
  */
 
 const publicCaching = { 'Cache-Control': 'public, max-age=1' }
@@ -116,7 +116,7 @@ const filters = filtersOf({
   epoch: text({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })
 })
 
-/** Returns null if the query does not ask for a long poll. Throws 400 with the name of an invalid parameter. */
+/** Returns null if the query does not ask for a long poll. Throws 400 for an invalid parameter. */
 function parsePoll(query: URLSearchParams): Poll | null {
   if (query.size === 0) return null
   const { wait = 0, since, epoch } = filters.parse(query)

@@ -69,7 +69,7 @@ const importItems = v.pipe(
   v.array(importItem, problem('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
 )
 
-/** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the reason if it is invalid. */
+/** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the problem. */
 function parseImport(body: unknown): ImportItem[] {
   if (typeof body !== 'string') return parseBody(importItems, body)
   const file = parsePlaylist(Buffer.from(body))

@@ -114,5 +114,11 @@ async function renderCommand(sql: Sql, command: Command) {
   const song = await readSong(sql, command.queueId)
   if (!song) return null
   const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)
-  return { ...noArguments, type: 'interrupt', uri: renderAnnotatedUri(song), sq_id: String(song.queueId), delay }
+  return {
+    ...noArguments,
+    type: 'interrupt',
+    uri: renderAnnotatedUri(song),
+    sq_id: String(song.queueId),
+    delay
+  }
 }

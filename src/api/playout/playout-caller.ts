@@ -87,8 +87,8 @@ export function parseRowId(text: string | undefined): number | null {
 const maxAgoSeconds = 86_400
 
 /**
- * Returns the time `ago` seconds before `nowMs`, in Unix milliseconds. A negative `ago`, sent after a clock was
- * changed, counts as 0. Throws 400 if it is not a number, or too large.
+ * Returns the time `ago` seconds before `nowMs`, in Unix milliseconds. A negative `ago`, sent after a clock
+ * was changed, counts as 0. Throws 400 if it is not a number, or too large.
  */
 export function parseReportedTime(ago: string | undefined, nowMs: number): number {
   const text = ago ?? '0'

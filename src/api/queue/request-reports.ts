@@ -50,8 +50,8 @@ const list: ApiRoute = {
     const { type = 'pending' } = filter.parse(request.query)
     const pattern = likePattern(query.search)
     const isPending = sql`state in ('pending', 'queued')`
-    // Pending requests are few. Others are read in the order of an index: see "walks an index of all stations"
-    // in docs/gotchas.md.
+    // Pending requests are few. Others are read in the order of an index: see "walks an index of all
+    // stations" in docs/gotchas.md.
     const newest =
       type === 'pending'
         ? sql`select * from requests where station_id = ${station.id} and ${isPending} order by id desc ${newestRows(sql)}`

@@ -55,8 +55,8 @@ interface LoginDeps {
 }
 
 /**
- * Returns the streamer if the login may go live on the station now, else null. An unknown user takes as long as
- * a wrong password. After too many wrong passwords, logins fail for a while. Throws `ApiError`: 404 if the
+ * Returns the streamer if the login may go live on the station now, else null. An unknown user takes as long
+ * as a wrong password. After too many wrong passwords, logins fail for a while. Throws `ApiError`: 404 if the
  * station does not exist, 400 if it does not accept streamers, 429 if too many passwords are being verified.
  */
 export async function loginStreamer(
@@ -139,8 +139,8 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /**
  * Returns the possible meanings of credentials, in order of preference. Clients without a field for the user
- * send none, or `source`; their password is the station's, or `user,password`, or `user:password`. Never empty;
- * at most one result has a user other than `source`.
+ * send none, or `source`; their password is the station's, or `user,password`, or `user:password`. Never
+ * empty; at most one result has a user other than `source`.
  */
 export function parseCredentials({ user, password }: Credentials): Credentials[] {
   const name = normalizeUser(user)
