@@ -17,6 +17,7 @@ import {
   seedHook
 } from '../support/hooks.ts'
 import { seedStation } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
 import { startWebServer, type WebServer } from '../support/web-server.ts'
 
 const test = base.extend('receiver', async ({ sql: _sql }, { onCleanup }): Promise<WebServer> => {
@@ -156,6 +157,35 @@ describe('an event', () => {
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['delivered', 'pending'])
     expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: heldUntilMs })
   })
+
+  test.for([
+    { change: 'renamed', set: { name: 'Other' }, states: ['delivered', 'delivered'] },
+    { change: 'disabled', set: { is_enabled: false }, states: ['delivered', 'cancelled'] }
+  ])(
+    'is stored after waiting for a web hook that is being $change',
+    async ({ set, states }, { sql, receiver }) => {
+      const { id, stationId } = await openHook(sql, receiver)
+      const waiting = async () => sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      let changed: Promise<unknown> | undefined
+      receiver.answer((_, response) => {
+        changed ??= sql.begin(async tx => {
+          await tx`update webhooks set ${tx(set)} where id = ${id}`
+          response.end()
+          await waitFor(async () => (await waiting()).length > 0, {
+            deadlineMs: 5_000,
+            what: 'a statement that waits for the web hook'
+          })
+        })
+        void changed.then(() => response.end())
+      })
+      await raiseSongs(sql, stationId, [1, 2])
+      expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+      await changed
+      expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(states)
+      expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: 0 })
+    }
+  )
 
   test('is not sent to a draft, without its trigger, or to a disabled or retired web hook', async ({
     sql,
