@@ -1,65 +1,71 @@
-import { hasFitting } from './candidate.ts'
-import { lastBefore, type Playlist, type Slot } from './library.ts'
+import { airtimeMs, maxAirtimeAt } from './durations.ts'
+import { type LastPlay, type Playlist, previousPlay, type RemovedRow, type Slot } from './library.ts'
 import type { Obstacle } from './log-entry.ts'
-import { hourlyTarget, isLoopDone, loopsOnce, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
+import { findPools, firstIndexIn, isLoopDone, loopsOnce, nextBatch } from './pools.ts'
+import { hourlyTarget, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
+import { at } from './tracks.ts'
+import { minuteMs } from './zone.ts'
 
-const minuteMs = 60_000
-/** Jingles are shorter than this. */
-const jingleMs = minuteMs
-/** An hourly playlist may be this late, or later where nothing could start in between. */
-const hourlyMs = 15 * minuteMs
-const hourlyMostMs = 45 * minuteMs
-const hourlyApartMs = 30 * minuteMs
+/** An hourly jingle less than this time away counts as adjacent. */
+const maxJingleMs = minuteMs
+/** How late an hourly playlist may start, and how late if no song ended in time. */
+const maxLateMs = 15 * minuteMs
+const maxLateOnAirMs = 45 * minuteMs
+const minHourlyGapMs = 30 * minuteMs
 
-/** Whether a playlist is to be played in a slot; `why` says why not. */
-export interface Due {
-  readonly why: Obstacle | null
-  /** The window that the slot is in, where the playlist has a schedule. */
+/** Whether a playlist is due in a slot. */
+export interface DueCheck {
+  /** Why it is not due; null if it is. */
+  readonly obstacle: Obstacle | null
+  /** The schedule window of the slot; null without a schedule. */
   readonly window: Window | null
-  /** What `single_track` counts by: the minute of an hourly playlist, else the opening of the window. */
+  /** Identifies the occurrence for `single_track`: the hourly target, else the start of the window. */
   readonly occurrenceMs: number | null
 }
 
-/** By its schedule, then by its type. Counts what was aired or stands ahead of the slot, in air order. */
-export function dueAt(playlist: Playlist, slot: Slot): Due {
-  const { library, atMs } = slot
-  const { zone } = library.rules
-  const { schedule, options } = playlist
+/** Checks the settings, schedule and type of a playlist. Plays and the rows before the slot count. */
+export function checkDue(playlist: Playlist, slot: Slot): DueCheck {
+  const { atMs } = slot
+  const { zone } = slot.library.rules
+  const { schedule, type, hourMinute } = playlist
   const window = schedule.length === 0 ? null : windowAt(zone, schedule, atMs)
-  const targetMs = playlist.type === 'once_per_hour' ? hourlyTarget(zone, playlist.hourMinute, atMs) : null
+  const targetMs = type === 'once_per_hour' ? hourlyTarget(zone, hourMinute, atMs) : null
   const occurrenceMs = targetMs ?? window?.startMs ?? null
-  return { why: hindrance(), window, occurrenceMs }
+  return { obstacle: findObstacle(), window, occurrenceMs }
 
-  function hindrance(): Obstacle | null {
-    if (!playlist.isEnabled || playlist.type === 'custom') return 'disabled'
+  function findObstacle(): Obstacle | null {
+    if (!playlist.isEnabled || type === 'custom') return 'disabled'
     if (playlist.tracks.ids.length === 0) return 'empty'
     if (schedule.length > 0 && window === null) return 'not_scheduled'
-    const byType = typeHindrance(playlist, slot, targetMs)
+    const byType = findTypeObstacle(playlist, slot, targetMs)
     if (byType !== null) return byType
-    if (window !== null && occurrenceMs !== null && options.has('single_track'))
-      if (hasPlayed(slot, playlist.id, occurrenceMs)) return 'already_played'
-    if (window !== null && loopsOnce(playlist, window) && isLoopDone(playlist, slot, window))
-      return 'loop_done'
-    return hasFitting(playlist, slot, window) ? null : 'overrun'
+    if (window === null) return null
+    if (
+      playlist.options.has('single_track') &&
+      hasPlayedOccurrence(slot, playlist.id, targetMs ?? window.startMs)
+    )
+      return 'already_played'
+    if (loopsOnce(playlist, window) && isLoopDone(playlist, slot, window)) return 'loop_done'
+    return hasFittingTrack(playlist, slot, window) ? null : 'overrun'
   }
 }
 
-function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null): Obstacle | null {
+function findTypeObstacle(playlist: Playlist, slot: Slot, targetMs: number | null): Obstacle | null {
   switch (playlist.type) {
     case 'once_per_x_minutes': {
       if (playlist.everyMinutes === 0) return 'not_configured'
-      const last = lastPlay(slot, playlist.id)
+      const last = findLastPlay(slot, playlist.id)
       const isDue = last === null || last.startsAtMs <= slot.atMs - playlist.everyMinutes * minuteMs
       return isDue ? null : 'too_soon'
     }
     case 'once_per_x_songs': {
       if (playlist.everySongs === 0) return 'not_configured'
-      const last = lastPlay(slot, playlist.id)
+      const last = findLastPlay(slot, playlist.id)
       if (last !== null && last.visibleAfter < playlist.everySongs) return 'not_enough_songs'
-      return playlist.isJingle && isBesideJingle(slot) ? 'too_soon' : null
+      return playlist.isJingle && isNextToJingle(slot) ? 'too_soon' : null
     }
     case 'once_per_hour':
-      return targetMs === null ? 'too_soon' : hourlyHindrance(playlist, slot, targetMs)
+      return targetMs === null ? 'too_soon' : findHourlyObstacle(playlist, slot, targetMs)
     case 'default':
     case 'custom':
       return null
@@ -68,77 +74,82 @@ function typeHindrance(playlist: Playlist, slot: Slot, targetMs: number | null):
   }
 }
 
-const isHourlyJingle = ({ type, isJingle, isEnabled }: Playlist) =>
-  type === 'once_per_hour' && isJingle && isEnabled
-
-/**
- * Whether a jingle would follow a jingle, or have one of the hour follow it. One that counts songs has time
- * until another song has been heard.
- */
-function isBesideJingle(slot: Slot): boolean {
+/** Whether the previous row is a jingle, or an hourly jingle is less than a minute away. */
+function isNextToJingle(slot: Slot): boolean {
   const { rules, playlists } = slot.library
   return (
-    lastBefore(slot)?.isVisible === false ||
-    playlists
-      .filter(isHourlyJingle)
-      .some(({ hourMinute }) => nextHourlyTarget(rules.zone, hourMinute, slot.atMs) - slot.atMs < jingleMs)
+    previousPlay(slot)?.isVisible === false ||
+    playlists.some(
+      ({ type, isJingle, isEnabled, hourMinute }) =>
+        type === 'once_per_hour' &&
+        isJingle &&
+        isEnabled &&
+        nextHourlyTarget(rules.zone, hourMinute, slot.atMs) - slot.atMs < maxJingleMs
+    )
   )
 }
 
-function hourlyHindrance({ id }: Playlist, slot: Slot, targetMs: number): Obstacle | null {
+function findHourlyObstacle({ id }: Playlist, slot: Slot, targetMs: number): Obstacle | null {
   const { atMs } = slot
   const lateMs = atMs - targetMs
   const isInTime =
-    lateMs <= hourlyMs || (lateMs < hourlyMostMs && runningAt(slot, targetMs + hourlyMs) < targetMs)
+    lateMs <= maxLateMs || (lateMs < maxLateOnAirMs && startOfPlayAt(slot, targetMs + maxLateMs) < targetMs)
   if (!isInTime) return 'too_soon'
-  const sinceMs = Math.max(targetMs, atMs - hourlyApartMs)
-  const last = lastPlay(slot, id)
+  const sinceMs = Math.max(targetMs, atMs - minHourlyGapMs)
+  const last = findLastPlay(slot, id)
   return last !== null && last.startsAtMs >= sinceMs ? 'already_played' : null
 }
 
-/** When the play began that is on air at a time before the slot; infinite if nothing is known to be. */
-function runningAt({ library, ahead }: Slot, atMs: number): number {
-  const play =
-    ahead.findLast(row => row.startsAtMs <= atMs) ??
-    library.past.plays.findLast(row => row.startsAtMs <= atMs)
+/** When the play started that is on air at a time before the slot; Infinity if unknown. */
+function startOfPlayAt({ library, rowsBefore }: Slot, atMs: number): number {
+  const hasStarted = (play: { readonly startsAtMs: number }) => play.startsAtMs <= atMs
+  const play = rowsBefore.findLast(hasStarted) ?? library.past.plays.findLast(hasStarted)
   return play?.startsAtMs ?? Infinity
 }
 
-/**
- * The newest play of a playlist, aired or ahead of the slot, and the visible plays after it. What an operator
- * took out of the queue counts as played.
- */
-export function lastPlay(
-  { library, ahead }: Slot,
-  playlistId: number
-): { readonly startsAtMs: number; readonly visibleAfter: number } | null {
-  const { plays, older, refused } = library.past
-  const refusedAtMs = refused.reduce(
+/** The last play of a playlist before the slot, or null. Removed rows count as played. */
+export function findLastPlay({ library, rowsBefore }: Slot, playlistId: number): LastPlay | null {
+  const { plays, older, removed } = library.past
+  const removedAtMs = removed.reduce(
     (latest, each) => (each.playlistId === playlistId ? Math.max(latest, each.startsAtMs) : latest),
     -Infinity
   )
   let visibleAfter = 0
-  for (const rows of [ahead, plays]) {
+  for (const rows of [rowsBefore, plays]) {
     for (let index = rows.length - 1; index >= 0; index--) {
       const row = rows[index]
       if (!row) break
-      if (row.playlistId === playlistId || row.startsAtMs < refusedAtMs)
-        return { startsAtMs: Math.max(row.startsAtMs, refusedAtMs), visibleAfter }
+      if (row.playlistId === playlistId || row.startsAtMs < removedAtMs)
+        return { startsAtMs: Math.max(row.startsAtMs, removedAtMs), visibleAfter }
       if (row.isVisible) visibleAfter++
     }
   }
   const before = older.get(playlistId)
-  const startsAtMs = Math.max(refusedAtMs, before?.startsAtMs ?? -Infinity)
-  // Where in between something was taken out is not known: all of it counts, so that nothing waits for ever.
-  return startsAtMs === -Infinity
-    ? null
-    : { startsAtMs, visibleAfter: visibleAfter + (before?.visibleAfter ?? 0) }
+  const startsAtMs = Math.max(removedAtMs, before?.startsAtMs ?? -Infinity)
+  if (startsAtMs === -Infinity) return null
+  // Counts all older plays if a row was removed among them: its position is unknown.
+  return { startsAtMs, visibleAfter: visibleAfter + (before?.visibleAfter ?? 0) }
 }
 
-/** Whether a playlist has a play in the occurrence that began at a time. */
-function hasPlayed({ library, ahead }: Slot, playlistId: number, occurrenceMs: number): boolean {
-  const { plays, refused } = library.past
-  const isOne = (play: { playlistId: number | null; startsAtMs: number; occurrenceMs: number | null }) =>
+function hasPlayedOccurrence(
+  { library, rowsBefore }: Slot,
+  playlistId: number,
+  occurrenceMs: number
+): boolean {
+  const { plays, removed } = library.past
+  const isOfOccurrence = (play: RemovedRow) =>
     play.playlistId === playlistId && (play.occurrenceMs === occurrenceMs || play.startsAtMs >= occurrenceMs)
-  return ahead.some(isOne) || plays.some(isOne) || refused.some(isOne)
+  return [rowsBefore, plays, removed].some(rows => rows.some(isOfOccurrence))
+}
+
+/** Whether a playlist has a track that is short enough for the rest of its window. */
+function hasFittingTrack(playlist: Playlist, slot: Slot, window: Window): boolean {
+  const maxMs = maxAirtimeAt(playlist, slot, window)
+  if (maxMs === Infinity || playlist.source === 'stream') return true
+  if (playlist.options.has('merge')) return nextBatch(playlist, slot).airtimeMs <= maxMs
+  const { durations } = playlist.tracks
+  const isShort = (index: number) => airtimeMs(at(durations, index)) <= maxMs
+  const pools = findPools(playlist, slot, window, 0)
+  if (playlist.order === 'sequential') return isShort(firstIndexIn(playlist, pools[0]))
+  return pools.some(pool => durations.some((_, index) => pool.includes(index) && isShort(index)))
 }

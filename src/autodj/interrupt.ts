@@ -1,66 +1,66 @@
-import { dueAt, lastPlay } from './due.ts'
-import { interrupts, isPlayable, type HeardPlay, type Playlist, type Slot } from './library.ts'
-import { rankOf } from './pools.ts'
+import { checkDue, findLastPlay } from './due.ts'
+import { type HeardPlay, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
+import { rankOf } from './pick.ts'
 import { nextHourlyTarget, nextOpening, windowAt } from './schedule.ts'
+import { minuteMs } from './zone.ts'
 
-/** How many openings of one playlist are looked at within one track. */
-const looksAtMost = 24
+/** Maximum number of times checked per playlist and track. */
+const maxChecks = 24
 
-/** Without a schedule or a type of its own it would cut for ever. */
-const mayCut = (playlist: Playlist) =>
-  interrupts(playlist) &&
+/** Rotation playlists without a schedule are always due and would interrupt without end. */
+const canInterrupt = (playlist: Playlist) =>
+  isInterrupting(playlist) &&
   isPlayable(playlist) &&
   (playlist.schedule.length > 0 || playlist.type !== 'default')
 
-const isDue = (playlist: Playlist, slot: Slot) => dueAt(playlist, slot).why === null
+const isDue = (playlist: Playlist, slot: Slot) => checkDue(playlist, slot).obstacle === null
 
-/** The playlists that cut in at a slot. */
-export function dueInterrupts(slot: Slot): Playlist[] {
-  return slot.library.playlists.filter(playlist => mayCut(playlist) && isDue(playlist, slot))
+/** The playlists that interrupt in a slot. */
+export function findDueInterrupts(slot: Slot): Playlist[] {
+  return slot.library.playlists.filter(playlist => canInterrupt(playlist) && isDue(playlist, slot))
 }
 
-/** What may be cut: a play, by the playlist that it comes from. */
-export type Cuttable = Pick<HeardPlay, 'playlistId' | 'isInterrupt'>
+/** A play that may be interrupted. */
+export type InterruptiblePlay = Pick<HeardPlay, 'playlistId' | 'isInterrupt'>
 
 /**
- * Whether a play that runs is to be cut at once, because what should have cut it was not known in time. What
- * cuts in itself is left alone, and songs are not counted in the middle of one.
+ * Whether an interrupt became known late, so that the current play must end at once. Interrupts themselves
+ * continue, and playlists that count songs wait for the end of the song.
  */
-export function isOverdue(play: Cuttable, slot: Slot): boolean {
-  return !play.isInterrupt && dueInterrupts(slot).some(({ type }) => type !== 'once_per_x_songs')
+export function isInterruptOverdue(play: InterruptiblePlay, slot: Slot): boolean {
+  return !play.isInterrupt && findDueInterrupts(slot).some(({ type }) => type !== 'once_per_x_songs')
 }
 
 /**
- * When a playlist with `interrupt` cuts a play that is heard from `fromMs` to `toMs`: the first moment after
- * `fromMs` at which one becomes due; null if none does. What cuts in itself is cut only by what is picked
- * before it. `slotAt` gives the slot that would be there.
+ * The first time after `fromMs` at which an interrupting playlist becomes due, or null if none does before
+ * `toMs`. An interrupt is only interrupted by a playlist of higher rank. `slotAt` returns the slot at a time.
  */
-export function nextCut(
-  play: Cuttable,
+export function findNextInterrupt(
+  play: InterruptiblePlay,
   fromMs: number,
   toMs: number,
   slotAt: (atMs: number) => Slot
 ): number | null {
   const { playlists } = slotAt(fromMs).library
   const own = playlists.find(({ id }) => id === play.playlistId)
-  const mostRank = play.isInterrupt && own ? rankOf(own) : Infinity
+  const maxRank = play.isInterrupt && own ? rankOf(own) : Infinity
   let firstMs: number | null = null
   for (const playlist of playlists) {
-    if (!mayCut(playlist) || rankOf(playlist) >= mostRank) continue
-    firstMs = firstDue(playlist, fromMs, firstMs ?? toMs, slotAt) ?? firstMs
+    if (!canInterrupt(playlist) || rankOf(playlist) >= maxRank) continue
+    firstMs = findFirstDue(playlist, fromMs, firstMs ?? toMs, slotAt) ?? firstMs
   }
   return firstMs
 }
 
-function firstDue(
+function findFirstDue(
   playlist: Playlist,
   fromMs: number,
   toMs: number,
   slotAt: (atMs: number) => Slot
 ): number | null {
   let atMs = fromMs
-  for (let look = 0; look < looksAtMost; look++) {
-    const next = nextMoment(playlist, slotAt(atMs), toMs)
+  for (let checks = 0; checks < maxChecks; checks++) {
+    const next = nextDueTime(playlist, slotAt(atMs), toMs)
     if (next === null || next >= toMs) return null
     if (isDue(playlist, slotAt(next))) return next
     atMs = next
@@ -68,22 +68,22 @@ function firstDue(
   return null
 }
 
-/** The next time at which a playlist may become due by itself; counts of songs change between tracks only. */
-function nextMoment(playlist: Playlist, slot: Slot, toMs: number): number | null {
+/** The next time at which a playlist may become due, or null. Song counts only change between songs. */
+function nextDueTime(playlist: Playlist, slot: Slot, toMs: number): number | null {
   const { zone } = slot.library.rules
   const { id, type, schedule, hourMinute, everyMinutes } = playlist
-  const moments: number[] = []
-  if (type === 'once_per_hour') moments.push(nextHourlyTarget(zone, hourMinute, slot.atMs))
+  const times: number[] = []
+  if (type === 'once_per_hour') times.push(nextHourlyTarget(zone, hourMinute, slot.atMs))
   if (type === 'once_per_x_minutes') {
-    const dueMs = (lastPlay(slot, id)?.startsAtMs ?? -Infinity) + everyMinutes * 60_000
-    if (dueMs > slot.atMs) moments.push(dueMs)
+    const dueMs = (findLastPlay(slot, id)?.startsAtMs ?? -Infinity) + everyMinutes * minuteMs
+    if (dueMs > slot.atMs) times.push(dueMs)
   }
   if (schedule.length > 0) {
     const openingMs = nextOpening(zone, schedule, slot.atMs, toMs - slot.atMs)
-    if (openingMs !== null) moments.push(openingMs)
-    // What did not fit into this window may fit into another one that it has covered.
+    if (openingMs !== null) times.push(openingMs)
+    // A track that does not fit into this window may fit into an overlapping one.
     const closingMs = schedule.length > 1 ? windowAt(zone, schedule, slot.atMs)?.endMs : undefined
-    if (closingMs !== undefined) moments.push(closingMs)
+    if (closingMs !== undefined) times.push(closingMs)
   }
-  return moments.length === 0 ? null : Math.min(...moments)
+  return times.length === 0 ? null : Math.min(...times)
 }

@@ -1,18 +1,17 @@
-import type { SongKeys } from './recent.ts'
 import type { ScheduleItem } from './schedule.ts'
-import { at, type Tracks } from './tracks.ts'
+import { at, type SongKeys, type Tracks } from './tracks.ts'
 import type { Zone } from './zone.ts'
 
 export type PlaylistType = 'default' | 'once_per_x_songs' | 'once_per_x_minutes' | 'once_per_hour' | 'custom'
 export type Order = 'shuffle' | 'random' | 'sequential'
 export type Option = 'interrupt' | 'single_track' | 'merge' | 'prioritize' | 'loop_once'
 
-/** A playlist with all that decides when and what it plays. */
+/** A playlist with its settings and tracks. */
 export interface Playlist {
   readonly id: number
   readonly name: string
   readonly type: PlaylistType
-  /** `list`: a fetched list of addresses; `stream`: one address that plays until it is stopped. */
+  /** `list`: URLs from a remote list; `stream`: one URL that plays until it is stopped. */
   readonly source: 'songs' | 'list' | 'stream'
   readonly order: Order
   readonly weight: number
@@ -24,104 +23,124 @@ export interface Playlist {
   readonly hourMinute: number
   readonly options: ReadonlySet<Option>
   readonly schedule: readonly ScheduleItem[]
-  /** The run through all tracks that is on at least; see `workingPass`. */
+  /** The current pass is at least this one; see `pools.ts`. */
   readonly pass: number
   readonly tracks: Tracks
 }
 
-/** Settings of a station. */
+/** Settings of a station that its AutoDJ depends on. */
 export interface AutodjRules {
   readonly zone: Zone
-  /** Secret; with the number of a slot it seeds every choice, so that a repeated step chooses the same. */
+  /** Secret. Seeds every choice with the number of its slot, so that a repeated step is the same. */
   readonly seed: number
-  readonly queueLength: number
-  /** 0: only never the same song twice in a row. */
+  /** 0: only the same song twice in a row is avoided. */
   readonly duplicateRangeMs: number
-  /** How long two songs are heard together. */
+  /** Crossfade. */
   readonly overlapMs: number
   readonly requestThresholdMs: number
   /** 0: no limit. */
   readonly consecutiveRequests: number
   readonly overrunMs: number
-  /** What was sent to the playout can wait there while something cuts in. */
+  /** Whether an interrupt may start before rows that were sent to the playout. */
   readonly cutsBeforeSent: boolean
 }
 
-/** What was played, or stands in the queue. */
+/** A play, or a row of the queue. */
 export interface HeardPlay {
   readonly playlistId: number | null
   readonly trackId: number | null
   readonly mediaId: number | null
   readonly pass: number
   readonly requestId: number | null
-  /** The opening of the schedule window, or the minute of the hour, that it belongs to. */
+  /** Start of the schedule window, or the hourly target, that it belongs to. */
   readonly occurrenceMs: number | null
   readonly song: SongKeys
   readonly isVisible: boolean
   readonly isInterrupt: boolean
   readonly startsAtMs: number
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly durationMs: number
 }
 
-/** What an operator took out of the queue: for the rules of its playlist it counts as played. */
-export type Refused = Pick<HeardPlay, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
+/** A row that an operator removed from the queue. The rules of its playlist count it as played. */
+export type RemovedRow = Pick<HeardPlay, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
 
-/** The past of a station, as far back as its rules look. */
-export interface Past {
-  /** Oldest first; the last one may be on air. */
-  readonly plays: readonly HeardPlay[]
-  /** The last play of a playlist where it is older than these, and the visible plays between it and these. */
-  readonly older: ReadonlyMap<number, { readonly startsAtMs: number; readonly visibleAfter: number }>
-  readonly refused: readonly Refused[]
+/** The last play of a playlist, and the number of visible plays after it. */
+export interface LastPlay {
+  readonly startsAtMs: number
+  readonly visibleAfter: number
 }
 
-/** A listener's request that has not been played, whether it is in the queue or not. */
-export interface PendingRequest {
+/** The past of a station, as far back as its rules need it. */
+export interface Past {
+  /** Oldest first; includes the current play. */
+  readonly plays: readonly HeardPlay[]
+  /** By playlist: its last play before `plays`; counts visible plays up to `plays`. */
+  readonly older: ReadonlyMap<number, LastPlay>
+  readonly removed: readonly RemovedRow[]
+}
+
+/** A listener's request that has not been played; it may be in the queue. */
+export interface PendingRequest extends Pick<HeardPlay, 'song' | 'durationMs'> {
   readonly id: number
   readonly mediaId: number
-  readonly song: SongKeys
-  readonly durationMs: number
   readonly dueAtMs: number
   readonly skipsDelay: boolean
 }
 
-/** All that a decision depends on, but for the slot. */
+/** Time after its due time at which a request expires. */
+export const requestTtlMs = 180 * 60_000
+
+export function isExpiredRequest(
+  { dueAtMs }: Pick<PendingRequest, 'dueAtMs'>,
+  { atMs }: Pick<Slot, 'atMs'>
+): boolean {
+  return atMs - dueAtMs >= requestTtlMs
+}
+
+/** Everything that a decision depends on, except the slot. */
 export interface Library {
   readonly rules: AutodjRules
   readonly playlists: readonly Playlist[]
   readonly past: Past
-  /** In the order in which they were made. */
+  /** Oldest first. */
   readonly requests: readonly PendingRequest[]
 }
 
-/** A place in the queue. `ahead` and `behind` are the rows of the queue before and after it. */
+/** A place in the queue for which a song is chosen. */
 export interface Slot {
   readonly library: Library
-  readonly ahead: readonly HeardPlay[]
-  readonly behind: readonly HeardPlay[]
+  readonly rowsBefore: readonly HeardPlay[]
+  readonly rowsAfter: readonly HeardPlay[]
   readonly atMs: number
-  /** Tracks an operator has just removed. */
+  /** Tracks that an operator has just removed from the queue. */
   readonly rejected: ReadonlySet<number>
 }
 
-/** Whether it may be picked at all. */
+/** Whether a playlist has tracks and may be played automatically. */
 export function isPlayable({ isEnabled, type, tracks }: Playlist): boolean {
   return isEnabled && type !== 'custom' && tracks.ids.length > 0
 }
 
-/** An interrupting playlist belongs to no slot: it cuts in, see `interrupt.ts`. */
-export const interrupts = ({ options }: Playlist) => options.has('interrupt')
+/** Whether a playlist interrupts the current song at its time; see `interrupt.ts`. */
+export const isInterrupting = ({ options }: Playlist) => options.has('interrupt')
 
-/** Whether a track stands for itself: a song that a list in no order holds twice counts once. */
-export function isCounted({ order, tracks }: Playlist, index: number): boolean {
-  return order === 'sequential' || at(tracks.doubles, index) === 0
+/** The playlists of a slot that do not interrupt. */
+export const regularPlaylists = ({ library }: Slot) =>
+  library.playlists.filter(playlist => !isInterrupting(playlist))
+
+/** A weight of 0 means the default. */
+export const weightOf = ({ weight }: Playlist) => weight || 3
+
+/** Whether a track counts: repeated songs count once, except in a sequential playlist. */
+export function isFirstOccurrence({ order, tracks }: Playlist, index: number): boolean {
+  return order === 'sequential' || at(tracks.duplicates, index) === 0
 }
 
-/** Such a list may hold a song twice in a row on purpose. */
+/** Whether a playlist is played in its own order, which may repeat a song intentionally. */
 export const isSequence = ({ order, options }: Playlist) => order === 'sequential' || options.has('merge')
 
-/** What is heard directly before a slot. */
-export function lastBefore({ library, ahead }: Slot): HeardPlay | null {
-  return ahead.at(-1) ?? library.past.plays.at(-1) ?? null
+/** The row or play directly before a slot. */
+export function previousPlay({ library, rowsBefore }: Slot): HeardPlay | null {
+  return rowsBefore.at(-1) ?? library.past.plays.at(-1) ?? null
 }

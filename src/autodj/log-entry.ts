@@ -1,7 +1,4 @@
-import type { ChosenSong } from './candidate.ts'
-import type { Tier } from './choose.ts'
-
-/** Why a playlist is not played in a slot. */
+/** Why a playlist is not due in a slot. */
 export type Obstacle =
   | 'not_scheduled'
   | 'already_played'
@@ -13,92 +10,41 @@ export type Obstacle =
   | 'overrun'
   | 'loop_done'
 
+/** Why no request is played in a slot. */
+export type RequestObstacle = 'not_due' | 'too_recent' | 'run_limit' | 'prioritized' | 'none_pending'
+
 export type SlotReason = 'fill' | 'window_open' | 'request_due' | 'replaced' | 'manual' | 'interrupt'
 
-/**
- * A reason, readable by operators and by programs; kept with the row of the queue it led to. Times are Unix
- * seconds.
- */
-export type LogEntry =
-  | { readonly step: 'slot'; readonly at: number; readonly why: SlotReason }
-  | {
-      readonly step: 'requests'
-      readonly result: 'none'
-      readonly pending: number
-      readonly why: 'not_due' | 'too_recent' | 'run_limit' | 'prioritized' | 'none_pending'
-    }
-  | {
-      readonly step: 'playlist'
-      readonly id: number
-      readonly name: string
-      readonly due: false
-      readonly why: Obstacle
-    }
-  | {
-      readonly step: 'bucket'
-      readonly bucket: string
-      readonly order: readonly { readonly id: number; readonly weight: number }[]
-    }
-  | {
-      readonly step: 'tracks'
-      readonly id: number
-      readonly tier: number
-      readonly looked_at: number
-      readonly skipped: { readonly song: number; readonly title: number; readonly artist: number }
-      readonly pass: number
-    }
-  | {
-      readonly step: 'picked'
-      readonly id: number
-      readonly media: number
-      readonly tier: number
-      readonly pass: number
-      readonly overrun: number
-    }
-  | { readonly step: 'picked'; readonly request: number }
-  | {
-      readonly step: 'moved'
-      readonly from: number
-      readonly to: number
-      readonly why: 'request_inserted' | 'window_open'
-    }
-  /** By an operator, from one place in the queue to another. */
-  | { readonly step: 'moved_by_hand'; readonly from: number; readonly to: number }
+/** A reason for a choice, stored with the row of the queue. Times are Unix seconds. */
+export type LogEntry = Readonly<
+  | { step: 'slot'; at: number; why: SlotReason }
+  | { step: 'requests'; result: 'none'; pending: number; why: RequestObstacle }
+  | { step: 'playlist'; id: number; name: string; due: false; why: Obstacle }
+  | { step: 'bucket'; bucket: string; order: readonly { readonly id: number; readonly weight: number }[] }
+  | { step: 'tracks'; id: number; tier: number; looked_at: number; skipped: SkippedTracks; pass: number }
+  | { step: 'picked'; id: number; media: number; tier: number; pass: number; overrun: number }
+  | { step: 'picked'; request: number }
+  | { step: 'moved'; from: number; to: number; why: MoveReason }
+  | { step: 'moved_by_hand'; from: number; to: number }
+>
 
-/** Of one row. */
-export const entriesAtMost = 60
-const bytesAtMost = 8_192
+/** Why a row plays later than planned before. */
+export type MoveReason = 'request_inserted' | 'window_open'
 
-/**
- * Keeps the beginning and the end of a log that is too long; what lies between is why playlists were not
- * played.
- */
-export function shortened(log: readonly LogEntry[]): LogEntry[] {
+/** The numbers of tracks that were skipped as duplicates. */
+type SkippedTracks = Readonly<Record<'song' | 'title' | 'artist', number>>
+
+export const maxLogEntries = 60
+const maxLogBytes = 8_192
+
+/** Removes entries from the middle of a log that is too long: the reasons why playlists were not due. */
+export function truncateLog(log: readonly LogEntry[]): LogEntry[] {
   const sizes = log.map(entry => new TextEncoder().encode(JSON.stringify(entry)).length + 1)
   let bytes = sizes.reduce((sum, size) => sum + size, 1)
   let [from, to] = [log.length >> 1, log.length >> 1]
-  while (to - from < log.length && (log.length - (to - from) > entriesAtMost || bytes > bytesAtMost)) {
-    const gone = from > 0 && from >= log.length - to ? --from : to++
-    bytes -= sizes[gone] ?? 0
+  while (to - from < log.length && (log.length - (to - from) > maxLogEntries || bytes > maxLogBytes)) {
+    const removed = from > 0 && from >= log.length - to ? --from : to++
+    bytes -= sizes[removed] ?? 0
   }
   return [...log.slice(0, from), ...log.slice(to)]
-}
-
-/** What to play in a slot: one song, or a batch that is played back to back. */
-export interface Decision {
-  readonly tracks: readonly [PickedSong, ...PickedSong[]]
-  /** How well it suits what was heard; null for a request, which nobody chose for that. */
-  readonly tier: Tier | null
-  /**
-   * Nothing was left but what was just heard, what an operator has just removed, or a stream that has no time
-   * of its own.
-   */
-  readonly isForced: boolean
-  readonly log: readonly LogEntry[]
-}
-
-/** A track of a playlist, or a listener's request, which belongs to none. */
-export type PickedSong = Omit<ChosenSong, 'playlistId' | 'trackId'> & {
-  readonly playlistId: number | null
-  readonly trackId: number | null
 }

@@ -1,152 +1,150 @@
-import { type Candidate, type CandidateOf, candidates, type ChoiceContext } from './candidate.ts'
-import type { Tier } from './choose.ts'
-import { type Due, dueAt } from './due.ts'
-import { interrupts, isSequence, lastBefore, type Playlist, type Slot } from './library.ts'
-import { type Decision, type Obstacle, type LogEntry, shortened, type SlotReason } from './log-entry.ts'
-import { type Bucket, buckets, isFallback, isOf } from './pools.ts'
-import { recentAt } from './recent.ts'
-import { dueRequest, requested } from './requests.ts'
-import type { Random } from './zone.ts'
+import { type Candidate, type Choice, type Decision, prepareCandidates } from './candidates.ts'
+import { checkDue, type DueCheck } from './due.ts'
+import { findRecentPlays, type Tier } from './duplicates.ts'
+import { isSequence, type Playlist, previousPlay, regularPlaylists, type Slot, weightOf } from './library.ts'
+import { type LogEntry, type SlotReason, truncateLog } from './log-entry.ts'
+import type { Random } from './random.ts'
+import { decideRequest, findDueRequest } from './requests.ts'
 
-/**
- * Chooses what plays in one slot, or null if nothing may: a request, else of the first bucket that has
- * something the best fitting track of its playlists, drawn by weight. Where only the song before the slot is
- * left, it is repeated; last come streams without a schedule. Pure: a decision that is not used leaves no
- * trace.
- */
-export function pick(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
-  const { picked, log: requestLog } = dueRequest(slot)
-  const log: LogEntry[] = [{ step: 'slot', at: Math.floor(slot.atMs / 1_000), why }]
-  if (picked) return requested(picked, [...log, ...requestLog])
-  const playlists = slot.library.playlists.filter(playlist => !interrupts(playlist))
-  return pickFrom(slot, { playlists, buckets, mayRepeat: true }, random, [...log, ...requestLog])
+const types = ['once_per_hour', 'once_per_x_songs', 'once_per_x_minutes', 'default'] as const
+
+/** Playlists of equal rank: one is drawn by weight. */
+export interface Bucket {
+  readonly type: (typeof types)[number]
+  readonly isScheduled: boolean
 }
 
-/** What a choice is made from. */
-export interface SelectablePlaylist {
+/** Highest rank first. Of each type, playlists with a schedule come first. */
+export const buckets: readonly Bucket[] = types.flatMap(type => [
+  { type, isScheduled: true },
+  { type, isScheduled: false }
+])
+
+export const isInBucket = ({ type, schedule }: Playlist, bucket: Bucket) =>
+  type === bucket.type && schedule.length > 0 === bucket.isScheduled
+
+/** Whether a playlist is a stream without a schedule, which plays only if nothing else is due. */
+export const isFallback = ({ source, schedule }: Playlist) => source === 'stream' && schedule.length === 0
+
+/** The index of a playlist's bucket; fallbacks come last. */
+export function rankOf(playlist: Playlist): number {
+  return isFallback(playlist) ? buckets.length : buckets.findIndex(bucket => isInBucket(playlist, bucket))
+}
+
+/**
+ * Chooses what plays in one slot: a request, else the best track of the first bucket that has one, else the
+ * previous song again, else a fallback stream. Returns null if nothing may play.
+ */
+export function pick(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
+  const { picked, log: requestLog } = findDueRequest(slot)
+  const log: LogEntry[] = [{ step: 'slot', at: Math.floor(slot.atMs / 1_000), why }, ...requestLog]
+  if (picked) return decideRequest(picked, log)
+  return pickFrom(slot, { playlists: regularPlaylists(slot), buckets, mayRepeat: true }, random, log)
+}
+
+export interface PickOptions {
   readonly playlists: readonly Playlist[]
   readonly buckets: readonly Bucket[]
-  /**
-   * Whether the song before the slot, or a stream that has no time of its own, will do where there is nothing
-   * else.
-   */
+  /** Whether to repeat the previous song, or use a fallback stream, if nothing else is left. */
   readonly mayRepeat: boolean
 }
 
-/** Chooses from some playlists and buckets only; `log` is what is known already. */
+/** Chooses from the given playlists and buckets. The log of the decision begins with `log`. */
 export function pickFrom(
   slot: Slot,
-  { playlists, buckets: from, mayRepeat }: SelectablePlaylist,
+  { playlists, buckets: allowed, mayRepeat }: PickOptions,
   random: Random,
   log: readonly LogEntry[]
 ): Decision | null {
-  const dues = playlists
-    .filter(playlist => from.some(bucket => isOf(playlist, bucket)))
-    .map(playlist => ({ playlist, due: dueAt(playlist, slot) }))
-  const due = dues.filter(each => each.due.why === null)
+  const checked = playlists
+    .filter(playlist => allowed.some(bucket => isInBucket(playlist, bucket)))
+    .map(playlist => ({ playlist, due: checkDue(playlist, slot) }))
+  const due = checked.filter(each => each.due.obstacle === null)
   if (due.length === 0) return null
-  const hindered = dues.flatMap(({ playlist, due: { why } }) =>
-    why === null ? [] : [hinderedBy(playlist, why)]
-  )
-  const known = [...log, ...hindered]
-  const choosing = { slot, recent: recentAt(slot), draw: Math.floor(random() * 4_294_967_296) }
-  const inBuckets = due.filter(({ playlist }) => !isFallback(playlist))
-  const ordered = from
+  const known = [...log, ...checked.flatMap(logObstacle)]
+  const context = { slot, recent: findRecentPlays(slot), randomSeed: Math.floor(random() * 4_294_967_296) }
+  const ordered = allowed
     .map(bucket => ({
       bucket,
-      entries: drawOrder(
-        inBuckets.filter(({ playlist }) => isOf(playlist, bucket)),
+      entries: shuffleByWeight(
+        due.filter(({ playlist }) => !isFallback(playlist) && isInBucket(playlist, bucket)),
         random
       )
     }))
     .filter(({ entries }) => entries.length > 0)
-  const last = lastBefore(slot)
+  const last = previousPlay(slot)
+  const isNoRepeat = ({ tracks: [track] }: Candidate, playlist: Playlist) =>
+    track.song.song !== last?.song.song || (isSequence(playlist) && last.playlistId === playlist.id)
   for (const { bucket, entries } of ordered) {
-    const offers = offersOf(entries, { ...choosing, mayRepeat: false })
+    const offers = prepareOffers(entries, { ...context, mayRepeat: false })
     for (const tier of [1, 2, 3] as const) {
-      const found = firstOffer(offers, tier, ({ tracks: [track] }, playlist) => {
-        return (
-          track.song.song !== last?.song.song || (isSequence(playlist) && last.playlistId === playlist.id)
-        )
-      })
-      if (found) return decisionOf(found, false, [...known, drawn(bucket, entries)])
+      const found = findOffer(offers, tier, isNoRepeat)
+      if (found) return toDecision(found, false, [...known, logBucket(bucket, entries)])
     }
   }
   if (!mayRepeat) return null
   for (const { bucket, entries } of ordered) {
-    const found = firstOffer(offersOf(entries, { ...choosing, mayRepeat }), 3, () => true)
-    if (found) return decisionOf(found, true, [...known, drawn(bucket, entries)])
+    const found = findOffer(prepareOffers(entries, { ...context, mayRepeat }), 3)
+    if (found) return toDecision(found, true, [...known, logBucket(bucket, entries)])
   }
-  const fallbacks = drawOrder(
+  const fallbacks = shuffleByWeight(
     due.filter(({ playlist }) => isFallback(playlist)),
     random
   )
-  const stream = firstOffer(offersOf(fallbacks, { ...choosing, mayRepeat }), 1, () => true)
-  return stream && decisionOf(stream, true, known)
+  const stream = findOffer(prepareOffers(fallbacks, { ...context, mayRepeat }), 1)
+  return stream && toDecision(stream, true, known)
 }
 
 interface Entry {
   readonly playlist: Playlist
-  readonly due: Due
+  readonly due: DueCheck
 }
 
-interface Offer extends Entry {
-  readonly candidateOf: CandidateOf
-}
+const prepareOffers = (entries: readonly Entry[], context: Omit<Choice, keyof Entry>) =>
+  entries.map(entry => ({
+    playlist: entry.playlist,
+    findCandidate: prepareCandidates({ ...context, ...entry })
+  }))
 
-interface Found extends Entry {
+interface Offer {
+  readonly playlist: Playlist
   readonly candidate: Candidate
 }
 
-const offersOf = (entries: readonly Entry[], choosing: ChoiceContext): Offer[] =>
-  entries.map(({ playlist, due }) => ({ playlist, due, candidateOf: candidates(playlist, due, choosing) }))
-
-function firstOffer(
-  offers: readonly Offer[],
+function findOffer(
+  offers: ReturnType<typeof prepareOffers>,
   tier: Tier,
-  fits: (candidate: Candidate, playlist: Playlist) => boolean
-): Found | null {
-  for (const { playlist, due, candidateOf } of offers) {
-    const candidate = candidateOf(tier)
-    if (candidate && fits(candidate, playlist)) return { playlist, due, candidate }
+  isFitting: (candidate: Candidate, playlist: Playlist) => boolean = () => true
+): Offer | null {
+  for (const { playlist, findCandidate } of offers) {
+    const candidate = findCandidate(tier)
+    if (candidate && isFitting(candidate, playlist)) return { playlist, candidate }
   }
   return null
 }
 
-function decisionOf({ playlist, candidate }: Found, isForced: boolean, log: readonly LogEntry[]): Decision {
+function toDecision({ playlist, candidate }: Offer, isForced: boolean, log: readonly LogEntry[]): Decision {
   const { tracks, tier, overrunMs } = candidate
   const [{ mediaId: media, pass }] = tracks
   const overrun = Math.ceil(overrunMs / 1_000)
-  return {
-    tracks,
-    tier,
-    isForced,
-    log: shortened([
-      ...log,
-      ...candidate.log,
-      { step: 'picked', id: playlist.id, media, tier, pass, overrun }
-    ])
-  }
+  const picked: LogEntry = { step: 'picked', id: playlist.id, media, tier, pass, overrun }
+  return { tracks, tier, isForced, log: truncateLog([...log, ...candidate.log, picked]) }
 }
 
-/** In a weighted order without replacement: each comes first with a chance in proportion to its weight. */
-function drawOrder(entries: readonly Entry[], random: Random): Entry[] {
+/** A weighted random order: each entry comes first with a probability proportional to its weight. */
+function shuffleByWeight(entries: readonly Entry[], random: Random): Entry[] {
   return entries
-    .map(entry => ({ entry, key: -Math.log(1 - random()) / (entry.playlist.weight || 3) }))
+    .map(entry => ({ entry, key: -Math.log(1 - random()) / weightOf(entry.playlist) }))
     .toSorted((a, b) => a.key - b.key)
     .map(({ entry }) => entry)
 }
 
-const drawn = ({ type, isScheduled }: Bucket, entries: readonly Entry[]): LogEntry => ({
+const logBucket = ({ type, isScheduled }: Bucket, entries: readonly Entry[]): LogEntry => ({
   step: 'bucket',
   bucket: `${type}/${isScheduled ? 'scheduled' : 'unscheduled'}`,
   order: entries.slice(0, 20).map(({ playlist: { id, weight } }) => ({ id, weight }))
 })
 
-const hinderedBy = ({ id, name }: Playlist, why: Obstacle): LogEntry => ({
-  step: 'playlist',
-  id,
-  name,
-  due: false,
-  why
-})
+function logObstacle({ playlist: { id, name }, due: { obstacle } }: Entry): LogEntry[] {
+  return obstacle === null ? [] : [{ step: 'playlist', id, name, due: false, why: obstacle }]
+}

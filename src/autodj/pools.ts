@@ -1,69 +1,125 @@
-import { isCounted, type Playlist, type Slot } from './library.ts'
-import { passesOf } from './passes.ts'
-import { loopsOnce, playedIn, type Window } from './schedule.ts'
-import { at } from './tracks.ts'
+import { airtimeMs } from './durations.ts'
+import { isFirstOccurrence, type Playlist, type Slot } from './library.ts'
+import { shuffleKey } from './random.ts'
+import type { Window } from './schedule.ts'
+import { at, indexOf } from './tracks.ts'
 
 /** Tracks from which a playlist may choose in a slot. */
-export interface Pool {
-  /** The pass in which they are played; null where the list is not gone through in passes. */
+export interface TrackPool {
+  /** The pass that a play is counted in; null if the playlist has no passes. */
   readonly pass: number | null
-  /** Seeds their order where they are shuffled. */
-  readonly run: number
-  isIn(index: number): boolean
+  /** Seeds the shuffled order. */
+  readonly seed: number
+  includes(index: number): boolean
 }
 
 /**
- * What a playlist chooses from: what is left of a pass, and where nothing of that suits, what it has consumed
- * of it for the pass after; so no track gets ahead of another by more than two plays. A sequence borrows
- * nothing. `draw` seeds a random order.
+ * The pools of a playlist, best first: the rest of the current pass; then, if shuffled, the tracks that the
+ * pass has used, for the next pass. So no track is ever more than two plays ahead of another.
  */
-export function poolsOf(
+export function findPools(
   playlist: Playlist,
   slot: Slot,
   window: Window | null,
-  draw: number
-): readonly [Pool, ...Pool[]] {
+  randomSeed: number
+): readonly [TrackPool, ...TrackPool[]] {
   const { order, tracks } = playlist
   if (window !== null && loopsOnce(playlist, window)) {
-    const played = playedIn(playlist, slot, window)
-    const isIn = (index: number) => isCounted(playlist, index) && !played.has(at(tracks.ids, index))
-    return [{ pass: null, run: window.startMs / 1_000, isIn }]
+    const played = findPlayedTracks(playlist, slot, window)
+    const includes = (index: number) =>
+      isFirstOccurrence(playlist, index) && !played.has(at(tracks.ids, index))
+    return [{ pass: null, seed: window.startMs / 1_000, includes }]
   }
-  if (order === 'random') return [{ pass: null, run: draw, isIn: index => isCounted(playlist, index) }]
-  const { working, consumed } = passesOf(playlist, slot)
-  const rest = { pass: working, run: working, isIn: (index: number) => at(consumed, index) < working }
+  if (order === 'random')
+    return [{ pass: null, seed: randomSeed, includes: index => isFirstOccurrence(playlist, index) }]
+  const { current, usedIn } = findPasses(playlist, slot)
+  const rest = { pass: current, seed: current, includes: (index: number) => at(usedIn, index) < current }
   if (order === 'sequential') return [rest]
-  const next = working + 1
-  return [rest, { pass: next, run: next, isIn: index => at(consumed, index) === working }]
+  const next = current + 1
+  return [rest, { pass: next, seed: next, includes: index => at(usedIn, index) === current }]
 }
 
-/** The first track of a pool in the order of the list, -1 if it has none. */
-export function firstOf({ tracks }: Playlist, pool: Pool): number {
-  for (let index = 0; index < tracks.ids.length; index++) if (pool.isIn(index)) return index
-  return -1
+/** The index of the first track of a pool in playlist order; -1 if the pool is empty. */
+export function firstIndexIn({ tracks }: Playlist, pool: TrackPool): number {
+  return tracks.ids.findIndex((_, index) => pool.includes(index))
 }
 
-const types = ['once_per_hour', 'once_per_x_songs', 'once_per_x_minutes', 'default'] as const
-
-/** Playlists that are equal but for their weight. */
-export interface Bucket {
-  readonly type: (typeof types)[number]
-  readonly isScheduled: boolean
+/** Whether every track is played once in a window, from the first on. */
+export function loopsOnce({ options }: Playlist, { item }: Window): boolean {
+  return item.loop_once || options.has('loop_once')
 }
 
-/** What is picked from first to last; of each type, playlists with a schedule come first. */
-export const buckets: readonly Bucket[] = types.flatMap(type => [
-  { type, isScheduled: true },
-  { type, isScheduled: false }
-])
+export function isLoopDone(playlist: Playlist, slot: Slot, window: Window): boolean {
+  const played = findPlayedTracks(playlist, slot, window)
+  return playlist.tracks.ids.every((id, index) => played.has(id) || !isFirstOccurrence(playlist, index))
+}
 
-export const isOf = ({ type, schedule }: Playlist, bucket: Bucket) =>
-  type === bucket.type && schedule.length > 0 === bucket.isScheduled
+/** Tracks played in a window. Removed rows of a sequential playlist count, or they would return at once. */
+function findPlayedTracks(
+  { id, order }: Playlist,
+  { library, rowsBefore }: Slot,
+  window: Window
+): Set<number> {
+  const { plays, removed } = library.past
+  const played = new Set<number>()
+  for (const rows of [plays, rowsBefore, order === 'sequential' ? removed : []])
+    for (const row of rows)
+      if (row.playlistId === id && row.trackId !== null && row.startsAtMs >= window.startMs)
+        played.add(row.trackId)
+  return played
+}
 
-/** A stream without a schedule plays where nothing else does. */
-export const isFallback = ({ source, schedule }: Playlist) => source === 'stream' && schedule.length === 0
+/** The pass of repeated tracks, which are never played. */
+const everyPass = 2 ** 31 - 1
 
-/** The place of its bucket; what plays where nothing else does comes last. */
-export function rankOf(playlist: Playlist): number {
-  return isFallback(playlist) ? buckets.length : buckets.findIndex(bucket => isOf(playlist, bucket))
+/**
+ * The current pass of a playlist, and the last pass in which each track was played or queued. A pass is one
+ * run through all tracks. Derived from plays and rows, so that a withdrawn row returns its track to the pass.
+ */
+function findPasses(playlist: Playlist, { rowsBefore }: Slot) {
+  const { id, pass, tracks } = playlist
+  const usedIn = tracks.lastPass.slice()
+  for (const row of rowsBefore) {
+    const index = row.playlistId === id && row.trackId !== null ? indexOf(tracks, row.trackId) : -1
+    if (index >= 0) usedIn[index] = Math.max(at(usedIn, index), row.pass)
+  }
+  let least = everyPass
+  for (let index = 0; index < usedIn.length; index++) {
+    if (!isFirstOccurrence(playlist, index)) usedIn[index] = everyPass
+    least = Math.min(least, at(usedIn, index))
+  }
+  return { current: Math.max(pass, least === everyPass ? 0 : least + 1), usedIn }
+}
+
+const maxBatchRows = 500
+
+export type Batch = ReturnType<typeof nextBatch>
+
+/** The next batch of a merged playlist, as indices: all tracks in a new pass, at most 500 at a time. */
+export function nextBatch(playlist: Playlist, slot: Slot) {
+  const { order, tracks } = playlist
+  const { seed } = slot.library.rules
+  const { pass, includes } = findBatchPass(playlist, slot)
+  const count = tracks.ids.length
+  const orderKey = (index: number) =>
+    order === 'sequential' ? 0 : shuffleKey(seed, pass, at(tracks.ids, index))
+  // Sorted as numbers that contain both the key and the index.
+  const keys = Float64Array.from(
+    [...tracks.ids.keys()].filter(includes),
+    index => orderKey(index) * count + index
+  )
+  const indices = [...keys.toSorted().subarray(0, maxBatchRows)].map(key => key % count)
+  const totalMs = indices.reduce((sum, index) => sum + airtimeMs(at(tracks.durations, index)), 0)
+  return { pass, indices, airtimeMs: totalMs }
+}
+
+function findBatchPass(playlist: Playlist, slot: Slot) {
+  const { pass, tracks } = playlist
+  const { current, usedIn } = findPasses(playlist, slot)
+  const hasBegun = tracks.ids.length > maxBatchRows && usedIn.includes(current)
+  if (hasBegun) return { pass: current, includes: (index: number) => at(usedIn, index) < current }
+  // Every batch has a pass of its own, which identifies its rows.
+  const includes = (index: number) => isFirstOccurrence(playlist, index)
+  const newest = usedIn.reduce((most, each, index) => (includes(index) ? Math.max(most, each) : most), 0)
+  return { pass: Math.max(pass, newest + 1), includes }
 }

@@ -1,138 +1,132 @@
-import { isExpiredRequest } from './estimate.ts'
-import { dueInterrupts } from './interrupt.ts'
-import { interrupts, lastBefore, type HeardPlay, type Playlist } from './library.ts'
-import type { Decision, LogEntry, SlotReason } from './log-entry.ts'
-import { pick, pickFrom } from './pick.ts'
-import { buckets, rankOf } from './pools.ts'
-import { dueRequest, isRunFull, requested } from './requests.ts'
-import { isBegun, isMovable, isRepeating } from './standing.ts'
+import type { Decision } from './candidates.ts'
+import { hasBatchBegun, isMovable, repeatsPrevious } from './eligibility.ts'
+import { findDueInterrupts } from './interrupt.ts'
+import { type HeardPlay, isExpiredRequest, type Playlist, previousPlay, regularPlaylists } from './library.ts'
+import type { LogEntry, MoveReason, SlotReason } from './log-entry.ts'
+import { buckets, pick, pickFrom, rankOf } from './pick.ts'
 import {
-  isClosed,
-  isOpen,
-  type MoveReason,
-  placeAll,
-  placeNew,
-  playlistOf,
-  randomFor,
-  type Row,
-  slotOf,
-  removeFromWalk,
-  type Walk,
-  withdraw
-} from './walk.ts'
+  type DraftRow,
+  findPlaylist,
+  hasRoom,
+  isInterruptBlocked,
+  nextRandom,
+  nextSlot,
+  planDecision,
+  planRow,
+  type QueueDraft,
+  withdrawRow
+} from './queue-draft.ts'
+import { decideRequest, findDueRequest, isRequestLimitReached } from './requests.ts'
 
-/** Places what cuts in and is due at the next slot, if anything; gives whether it did. */
-export function placeInterrupt(walk: Walk): boolean {
-  if (isClosed(walk)) return false
-  const slot = slotOf(walk)
-  const begun = begunBatch(walk)
-  const due = dueInterrupts(slot).filter(playlist => !begun || splits(walk, playlist, begun))
-  if (due.length === 0) return false
-  const log = [slotEntry(walk, 'interrupt')]
-  const decision = pickFrom(slot, { playlists: due, buckets, mayRepeat: true }, randomFor(walk), log)
-  if (decision) placeFirst(walk, decision, 'window_open')
+/** Plans an interrupt that is due in the next slot. Returns false if there is none. */
+export function insertInterrupt(draft: QueueDraft): boolean {
+  if (isInterruptBlocked(draft)) return false
+  const slot = nextSlot(draft)
+  const begun = findBegunBatch(draft)
+  const playlists = findDueInterrupts(slot).filter(playlist => !begun || maySplit(draft, playlist, begun))
+  if (playlists.length === 0) return false
+  const log = [logSlot(draft, 'interrupt')]
+  const decision = pickFrom(slot, { playlists, buckets, mayRepeat: true }, nextRandom(draft), log)
+  if (decision) insertFirst(draft, decision, 'window_open')
   return decision !== null
 }
 
-/** What comes next of a batch that has begun, if only rows that cut in stand before it: they split it. */
-function begunBatch(walk: Walk): Row | null {
+/** The next row of a batch that has begun, if only interrupts precede it. */
+function findBegunBatch(draft: QueueDraft): DraftRow | null {
   let batch: number | null = null
-  for (const row of walk.left) {
+  for (const row of draft.remaining) {
     if (row.batch !== null && row.batch === batch) continue
-    if (isBegun(walk, row)) return row
+    if (hasBatchBegun(draft, row)) return row
     if (!row.isInterrupt) return null
     batch = row.batch
   }
   return null
 }
 
-/**
- * Jingles do not split a batch that has begun, and a batch that has cut in only gives way to what is picked
- * before it.
- */
-function splits(walk: Walk, playlist: Playlist, row: Row): boolean {
-  const own = row.isInterrupt ? playlistOf(walk, row) : undefined
+/** Jingles never split a batch. An interrupting batch is only split by playlists of higher rank. */
+function maySplit(draft: QueueDraft, playlist: Playlist, row: DraftRow): boolean {
+  const own = row.isInterrupt ? findPlaylist(draft, row) : undefined
   return playlist.type !== 'once_per_x_songs' && (!own || rankOf(playlist) < rankOf(own))
 }
 
-/**
- * Places a row unless there is something better for its slot. Scheduled rotation takes the place of the row,
- * everything else goes in front of it; then it has to be looked at again.
- */
-export function placeOrYield(walk: Walk, row: Row): void {
-  const better = row.isInterrupt ? null : betterThan(walk, row)
-  if (better === 'rotation') withdraw(walk, row)
-  else if (better && isOpen(walk)) placeFirst(walk, better.decision, better.why)
-  else placeAll(walk, removeFromWalk(walk, row))
+/** Plans a row unless something takes precedence: rotation replaces it, anything else goes first. */
+export function keepOrReplace(draft: QueueDraft, row: DraftRow): void {
+  const preferred = row.isInterrupt ? null : findPreferred(draft, row)
+  if (preferred === 'rotation') withdrawRow(draft, row)
+  else if (preferred && hasRoom(draft)) insertFirst(draft, preferred.decision, preferred.why)
+  else planRow(draft, row)
 }
 
-function betterThan(walk: Walk, row: Row): { decision: Decision; why: MoveReason } | 'rotation' | null {
-  const slot = slotOf(walk)
-  const { picked } = dueRequest(slot)
+function findPreferred(
+  draft: QueueDraft,
+  row: DraftRow
+): { decision: Decision; why: MoveReason } | 'rotation' | null {
+  const slot = nextSlot(draft)
+  const { picked } = findDueRequest(slot)
   if (picked)
-    return { decision: requested(picked, [slotEntry(walk, 'request_due')]), why: 'request_inserted' }
-  const own = playlistOf(walk, row)
-  if (own?.type === 'default' && dueInterrupts(slot).some(({ type }) => type === 'default')) return 'rotation'
-  const above = buckets.slice(0, own && rankOf(own))
-  const playlists = slot.library.playlists.filter(playlist => !interrupts(playlist))
-  const log = [slotEntry(walk, 'window_open')]
-  const decision = pickFrom(slot, { playlists, buckets: above, mayRepeat: false }, randomFor(walk), log)
+    return { decision: decideRequest(picked, [logSlot(draft, 'request_due')]), why: 'request_inserted' }
+  const own = findPlaylist(draft, row)
+  if (own?.type === 'default' && findDueInterrupts(slot).some(({ type }) => type === 'default'))
+    return 'rotation'
+  const higher = buckets.slice(0, own && rankOf(own))
+  const options = { playlists: regularPlaylists(slot), buckets: higher, mayRepeat: false }
+  const decision = pickFrom(slot, options, nextRandom(draft), [logSlot(draft, 'window_open')])
   if (!decision) return null
-  const isRotation = playlistOf(walk, decision.tracks[0])?.type === 'default'
+  const isRotation = findPlaylist(draft, decision.tracks[0])?.type === 'default'
   return isRotation ? 'rotation' : { decision, why: 'window_open' }
 }
 
-/** Places what was decided; a row that stands in the queue by the same rule is moved to the front instead. */
-function placeFirst(walk: Walk, decision: Decision, why: MoveReason): void {
+/** Plans a decision next. A movable row of the same rank is moved to the front instead of adding a row. */
+function insertFirst(draft: QueueDraft, decision: Decision, why: MoveReason): void {
   const [track] = decision.tracks
-  const rank = rankOfPlay(walk, track)
-  const mayRepeat = decision.isForced || track.song.song === lastBefore(slotOf(walk))?.song.song
-  const waiting = walk.left.find(
+  const rank = rankOfPlay(draft, track)
+  const mayRepeat = decision.isForced || track.song.song === previousPlay(nextSlot(draft))?.song.song
+  const equivalent = draft.remaining.find(
     row =>
       rank !== null &&
-      rankOfPlay(walk, row) === rank &&
-      isMovable(walk, row) &&
-      (mayRepeat || !isRepeating(walk, row))
+      rankOfPlay(draft, row) === rank &&
+      isMovable(draft, row) &&
+      (mayRepeat || !repeatsPrevious(draft, row))
   )
-  walk.movedWhy ??= why
-  if (waiting) placeAll(walk, removeFromWalk(walk, waiting))
-  else placeNew(walk, decision)
+  draft.moveReason ??= why
+  if (equivalent) planRow(draft, equivalent)
+  else planDecision(draft, decision)
 }
 
-/** Of two playlists of one bucket, which comes first is a matter of chance; not so here. */
-function rankOfPlay(walk: Walk, play: Pick<HeardPlay, 'playlistId' | 'isInterrupt'>): number | null {
-  const playlist = playlistOf(walk, play)
+/** The rank of the playlist of a play; interrupts and regular plays differ. Null without a playlist. */
+function rankOfPlay(draft: QueueDraft, play: Pick<HeardPlay, 'playlistId' | 'isInterrupt'>): number | null {
+  const playlist = findPlaylist(draft, play)
   return playlist ? rankOf(playlist) + (play.isInterrupt ? 0 : buckets.length + 1) : null
 }
 
 /**
- * Places a request that is next; but not before its time, nor behind as many others as may follow each other,
- * nor behind its own song. All that comes about when something before it leaves. Then something else is put
- * in front, and where nothing is left, it waits again for a slot.
+ * Plans the row of a request. If it is too early, exceeds the limit of consecutive requests or repeats the
+ * previous song, another row goes first. If there is none, the request waits again.
  */
-export function placeRequest(walk: Walk, row: Row): void {
-  const slot = slotOf(walk)
+export function planRequest(draft: QueueDraft, row: DraftRow): void {
+  const slot = nextSlot(draft)
   const request = slot.library.requests.find(({ id }) => id === row.requestId)
-  if (request && isExpiredRequest(request, slot)) return withdraw(walk, row)
+  if (request && isExpiredRequest(request, slot)) return withdrawRow(draft, row)
   const { song } = row.song
-  const mustWait = (request && request.dueAtMs > slot.atMs) || isRunFull(slot)
-  if (!mustWait && song !== lastBefore(slot)?.song.song) return placeAll(walk, removeFromWalk(walk, row))
-  const between = walk.left.find(each => each.song.song !== song && mayPart(walk, each))
-  if (between) {
-    walk.left = [...removeFromWalk(walk, between), ...walk.left]
+  const mustWait = (request && request.dueAtMs > slot.atMs) || isRequestLimitReached(slot)
+  if (!mustWait && song !== previousPlay(slot)?.song.song) return planRow(draft, row)
+  const separator = draft.remaining.find(each => each.song.song !== song && maySeparate(draft, each))
+  if (separator) {
+    draft.remaining = [separator, ...draft.remaining.filter(each => each !== separator)]
     return
   }
-  const decision = pick(slot, randomFor(walk))
-  if (decision && decision.tracks[0].song.song !== song) placeNew(walk, decision)
-  else if (mustWait) withdraw(walk, row)
-  else placeAll(walk, removeFromWalk(walk, row))
+  const decision = pick(slot, nextRandom(draft))
+  if (decision && decision.tracks[0].song.song !== song) planDecision(draft, decision)
+  else if (mustWait) withdrawRow(draft, row)
+  else planRow(draft, row)
 }
 
-function mayPart(walk: Walk, row: Row): boolean {
+/** Whether a row may be moved between the previous play and a request. */
+function maySeparate(draft: QueueDraft, row: DraftRow): boolean {
   if (row.requestId !== null || row.batch !== null) return false
-  return row.isManual || (isMovable(walk, row) && !isRepeating(walk, row))
+  return row.isManual || (isMovable(draft, row) && !repeatsPrevious(draft, row))
 }
 
-function slotEntry({ atMs }: Walk, why: SlotReason): LogEntry {
+function logSlot({ atMs }: QueueDraft, why: SlotReason): LogEntry {
   return { step: 'slot', at: Math.floor(atMs / 1_000), why }
 }

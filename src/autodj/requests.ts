@@ -1,58 +1,59 @@
-import { dueAt } from './due.ts'
-import { isExpiredRequest } from './estimate.ts'
-import { isPlayable, type PendingRequest, type Slot } from './library.ts'
-import { type Decision, type LogEntry, type PickedSong, shortened } from './log-entry.ts'
-import { isTooRecent } from './recent.ts'
+import type { Decision } from './candidates.ts'
+import { checkDue } from './due.ts'
+import { isRequestTooRecent } from './duplicates.ts'
+import { isExpiredRequest, isPlayable, type PendingRequest, type Slot } from './library.ts'
+import { type LogEntry, type RequestObstacle, truncateLog } from './log-entry.ts'
 
-/** The request that plays in a slot, or why there is none. */
-export function dueRequest(slot: Slot): { picked: PendingRequest | null; log: LogEntry[] } {
-  const { playlists } = slot.library
-  const queued = new Set([...slot.ahead, ...slot.behind].map(row => row.requestId))
-  const requests = slot.library.requests.filter(each => !queued.has(each.id) && !isExpiredRequest(each, slot))
-  const none = (why: 'not_due' | 'too_recent' | 'run_limit' | 'prioritized' | 'none_pending') => ({
+/** The request that plays in a slot, or null and the reason. */
+export function findDueRequest(slot: Slot): { picked: PendingRequest | null; log: LogEntry[] } {
+  const { library, rowsBefore, rowsAfter } = slot
+  const queued = new Set([...rowsBefore, ...rowsAfter].map(row => row.requestId))
+  const requests = library.requests.filter(each => !queued.has(each.id) && !isExpiredRequest(each, slot))
+  const none = (why: RequestObstacle) => ({
     picked: null,
     log: [{ step: 'requests', result: 'none', pending: requests.length, why } satisfies LogEntry]
   })
   if (requests.length === 0) return none('none_pending')
   const due = requests.filter(({ dueAtMs }) => dueAtMs <= slot.atMs)
   if (due.length === 0) return none('not_due')
-  if (isRunFull(slot)) return none('run_limit')
-  const isPrioritized = playlists.some(
-    playlist =>
-      playlist.options.has('prioritize') && isPlayable(playlist) && dueAt(playlist, slot).why === null
-  )
+  if (isRequestLimitReached(slot)) return none('run_limit')
+  const isPrioritized = library.playlists
+    .filter(playlist => playlist.options.has('prioritize') && isPlayable(playlist))
+    .some(playlist => checkDue(playlist, slot).obstacle === null)
   if (isPrioritized) return none('prioritized')
   const ordered = due.toSorted((a, b) => Number(b.skipsDelay) - Number(a.skipsDelay) || a.id - b.id)
-  const picked = ordered.find(request => !isTooRecent(request, slot))
+  const picked = ordered.find(request => !isRequestTooRecent(request, slot))
   return picked ? { picked, log: [] } : none('too_recent')
 }
 
-/** Whether the rows directly before a slot are as many requests as may follow each other. */
-export function isRunFull({ library, ahead }: Slot): boolean {
-  const { consecutiveRequests: most } = library.rules
-  if (most === 0) return false
-  const rows = [...library.past.plays.slice(-most), ...ahead.slice(-most)].slice(-most)
-  return rows.length === most && rows.every(row => row.requestId !== null)
+/** Whether the rows directly before a slot are as many requests as the station allows in a row. */
+export function isRequestLimitReached({ library, rowsBefore }: Slot): boolean {
+  const { consecutiveRequests: limit } = library.rules
+  if (limit === 0) return false
+  const rows = [...library.past.plays.slice(-limit), ...rowsBefore.slice(-limit)].slice(-limit)
+  return rows.length === limit && rows.every(row => row.requestId !== null)
 }
 
-export function requested(request: PendingRequest, log: readonly LogEntry[]): Decision {
-  const track: PickedSong = {
+/** The decision to play a request. */
+export function decideRequest(request: PendingRequest, log: readonly LogEntry[]): Decision {
+  const { id, mediaId, song, durationMs } = request
+  const track = {
     playlistId: null,
     trackId: null,
-    mediaId: request.mediaId,
+    mediaId,
     pass: 0,
-    requestId: request.id,
+    requestId: id,
     occurrenceMs: null,
-    song: request.song,
+    song,
     isVisible: true,
     isInterrupt: false,
-    durationMs: request.durationMs,
+    durationMs,
     uri: ''
   }
   return {
     tracks: [track],
     tier: null,
     isForced: false,
-    log: shortened([...log, { step: 'picked', request: request.id }])
+    log: truncateLog([...log, { step: 'picked', request: id }])
   }
 }

@@ -1,104 +1,91 @@
-import { isCounted, type Playlist, type Slot } from './library.ts'
-import { dayMs, dayOf, hourMs, minuteMs, weekday, type Zone } from './zone.ts'
+import { dayMs, hourMs, minuteMs, parseDay, weekday, type Zone } from './zone.ts'
 
-/** When a playlist is on, in the station's time zone. */
+/** A recurring period, in the time zone of the station. */
 export interface ScheduleItem {
   readonly id: number
-  /**
-   * HHMM as a number: 930 is 09:30. Start after end goes over midnight; equal times mean once at that time.
-   */
+  /** HHMM as a number: 930 is 09:30. Ends the next day if before the start; equal: 15 minutes. */
   readonly start_time: number
   readonly end_time: number
   /** `YYYY-MM-DD`, or empty for no limit. */
   readonly start_date: string
   readonly end_date: string
-  /** ISO days on which it begins, 1 is Monday; empty means every day. */
+  /** ISO weekdays on which it begins, 1 is Monday; empty: every day. */
   readonly days: readonly number[]
   readonly loop_once: boolean
 }
 
-/** One opening of a schedule item: from its start (inclusive) to its end (exclusive). */
+/** One occurrence of a schedule item, from its start (inclusive) to its end (exclusive). */
 export interface Window {
   readonly item: ScheduleItem
   readonly startMs: number
   readonly endMs: number
 }
 
-/** How long an item with equal times is open. */
-const onceMs = 15 * minuteMs
+/** The length of an item with equal times. */
+const momentMs = 15 * minuteMs
 
-/** Nobody plans further ahead, and no range costs more. */
+/** Bounds the cost of a search. */
 const horizonMs = 366 * dayMs
 
 /**
- * The window that an item opens on a local date; null when that is none of its days or the clock skips all of
- * it. An item that is on for nearly 24 hours could meet its next window when the clock goes back: it ends
- * there.
+ * The window that begins on a local date, or null. A window of almost 24 hours ends where the next one
+ * begins.
  */
-export function windowOf(zone: Zone, item: ScheduleItem, day: number): Window | null {
+export function windowOnDay(zone: Zone, item: ScheduleItem, day: number): Window | null {
   if (!opensOn(item, day)) return null
   const startMs = zone.instant(day, item.start_time, 'first')
-  const closesMs = closing(zone, item, day, startMs)
+  const closesMs = closingMs(zone, item, day, startMs)
   const nextMs = zone.instant(day + 1, item.start_time, 'first')
   const endMs = nextMs < closesMs && opensOn(item, day + 1) ? nextMs : closesMs
   return startMs < endMs ? { item, startMs, endMs } : null
 }
 
-function closing(zone: Zone, item: ScheduleItem, day: number, startMs: number): number {
-  if (item.start_time === item.end_time) return startMs + onceMs
+function closingMs(zone: Zone, item: ScheduleItem, day: number, startMs: number): number {
+  if (item.start_time === item.end_time) return startMs + momentMs
   return zone.instant(item.start_time < item.end_time ? day : day + 1, item.end_time, 'second')
 }
 
 function opensOn(item: ScheduleItem, day: number): boolean {
   if (item.days.length > 0 && !item.days.includes(weekday(day))) return false
   if (item.start_date === '' && item.end_date === '') return true
-  const { first, last } = datesOf(item)
+  const { first, last } = findDates(item)
   return first <= day && day <= last
 }
 
-interface Dates {
+interface DateRange {
   readonly first: number
   readonly last: number
 }
 
-const knownDates = new WeakMap<ScheduleItem, Dates>()
+const datesByItem = new WeakMap<ScheduleItem, DateRange>()
 
-/**
- * The dates between which an item opens; read once for each item, since they are asked for much more often.
- */
-function datesOf(item: ScheduleItem): Dates {
-  const known = knownDates.get(item)
+/** The first and last date on which an item begins. Cached, because it is called very often. */
+function findDates(item: ScheduleItem): DateRange {
+  const known = datesByItem.get(item)
   if (known) return known
   const { start_time, end_time, start_date, end_date } = item
-  // A night counts to the date on which it ends, unless only one date is named: then it is the night after
-  // that.
+  // end_date is the date on which the last window ends, unless it equals start_date.
   const endsNextDay = 0 < end_time && end_time < start_time && start_date !== end_date
   const dates = {
-    first: start_date === '' ? -Infinity : dayOf(start_date),
-    last: end_date === '' ? Infinity : dayOf(end_date) - (endsNextDay ? 1 : 0)
+    first: start_date === '' ? -Infinity : parseDay(start_date),
+    last: end_date === '' ? Infinity : parseDay(end_date) - (endsNextDay ? 1 : 0)
   }
-  knownDates.set(item, dates)
+  datesByItem.set(item, dates)
   return dates
 }
 
-/**
- * The dates of all windows that may touch a range. Those on the edges are for a clock that goes back over
- * midnight.
- */
-function datesTouching(zone: Zone, fromMs: number, toMs: number): { first: number; last: number } {
+/** The dates whose windows may overlap a range, with a margin for clocks that go back over midnight. */
+function datesTouching(zone: Zone, fromMs: number, toMs: number): DateRange {
   return { first: zone.localDay(fromMs) - 2, last: zone.localDay(toMs) + 1 }
 }
 
-/**
- * The window that is open at an instant, null if there is none. Of several it is the one that began last, of
- * those that began together the one whose item is listed first.
- */
+/** The window at an instant, or null: the one that began last, of equal starts the item listed first. */
 export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: number): Window | null {
   const { first, last } = datesTouching(zone, atMs, atMs)
   let open: Window | null = null
   for (const item of items) {
     for (let day = first; day <= last; day++) {
-      const window = windowOf(zone, item, day)
+      const window = windowOnDay(zone, item, day)
       if (!window || atMs < window.startMs || window.endMs <= atMs) continue
       if (!open || open.startMs < window.startMs) open = window
     }
@@ -106,10 +93,7 @@ export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: numbe
   return open
 }
 
-/**
- * All windows that overlap a range (from inclusive, to exclusive), by their start; those that start together
- * in the order of the items. The range is cut after 366 days.
- */
+/** All windows that overlap a range (to: exclusive; at most 366 days), by start, then by item. */
 export function windowsBetween(
   zone: Zone,
   items: readonly ScheduleItem[],
@@ -119,20 +103,17 @@ export function windowsBetween(
   const untilMs = Math.min(toMs, fromMs + horizonMs)
   const { first, last } = datesTouching(zone, fromMs, untilMs)
   const windows: Window[] = []
-  // Item by item: where the calendar skips a date, windows of two dates begin together.
+  // Item by item: if the calendar skips a date, windows of two dates begin together.
   for (const item of items) {
     for (let day = first; day <= last; day++) {
-      const window = windowOf(zone, item, day)
+      const window = windowOnDay(zone, item, day)
       if (window && Math.max(window.startMs, fromMs) < Math.min(window.endMs, untilMs)) windows.push(window)
     }
   }
   return windows.toSorted((a, b) => a.startMs - b.startMs)
 }
 
-/**
- * The next start of a window after an instant (not at it); null if there is none within the time given
- * (inclusive) or within 366 days.
- */
+/** The next start of a window after an instant, or null if none is within `withinMs` or 366 days. */
 export function nextOpening(
   zone: Zone,
   items: readonly ScheduleItem[],
@@ -144,7 +125,7 @@ export function nextOpening(
   for (let day = first; day <= last; day++) {
     let openingMs = Infinity
     for (const item of items) {
-      const startMs = windowOf(zone, item, day)?.startMs ?? Infinity
+      const startMs = windowOnDay(zone, item, day)?.startMs ?? Infinity
       if (startMs > afterMs) openingMs = Math.min(openingMs, startMs)
     }
     // No later date opens earlier.
@@ -153,7 +134,7 @@ export function nextOpening(
   return null
 }
 
-/** The newest instant, this one included, at which the local clock turns to a minute (0 to 59) of an hour. */
+/** The latest instant up to `atMs` at which the local clock shows a minute of the hour. */
 export function hourlyTarget(zone: Zone, minute: number, atMs: number): number {
   const { fromMs, offsetMs } = zone.span(atMs)
   const aheadMs = offsetMs - minute * minuteMs
@@ -161,7 +142,7 @@ export function hourlyTarget(zone: Zone, minute: number, atMs: number): number {
   return targetMs < fromMs ? hourlyTarget(zone, minute, fromMs - 1) : targetMs
 }
 
-/** The first instant after this one at which the local clock turns to a minute (0 to 59) of an hour. */
+/** The first instant after `afterMs` at which the local clock shows a minute of the hour. */
 export function nextHourlyTarget(zone: Zone, minute: number, afterMs: number): number {
   return hourlyTargetFrom(zone, minute, Math.floor(afterMs) + 1)
 }
@@ -171,28 +152,4 @@ function hourlyTargetFrom(zone: Zone, minute: number, fromMs: number): number {
   const aheadMs = offsetMs - minute * minuteMs
   const targetMs = Math.ceil((fromMs + aheadMs) / hourMs) * hourMs - aheadMs
   return targetMs < untilMs ? targetMs : hourlyTargetFrom(zone, minute, untilMs)
-}
-
-/** Whether each track of the list is to be heard once in a window, from the top. */
-export function loopsOnce({ options }: Playlist, { item }: Window): boolean {
-  return item.loop_once || options.has('loop_once')
-}
-
-/**
- * The tracks of a playlist that were played in a window. What an operator took out of a sequence is one of
- * them, or it would come straight back.
- */
-export function playedIn({ id, order }: Playlist, { library, ahead }: Slot, window: Window): Set<number> {
-  const { plays, refused } = library.past
-  const played = new Set<number>()
-  for (const rows of [plays, ahead, order === 'sequential' ? refused : []])
-    for (const row of rows)
-      if (row.playlistId === id && row.trackId !== null && row.startsAtMs >= window.startMs)
-        played.add(row.trackId)
-  return played
-}
-
-export function isLoopDone(playlist: Playlist, slot: Slot, window: Window): boolean {
-  const played = playedIn(playlist, slot, window)
-  return playlist.tracks.ids.every((id, index) => played.has(id) || !isCounted(playlist, index))
 }

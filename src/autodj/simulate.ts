@@ -1,53 +1,46 @@
-import type { Library, HeardPlay, Playlist } from './library.ts'
+import { transferIndex } from './duplicates.ts'
+import type { HeardPlay, LastPlay, Playlist } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
-import { transferIndex } from './recent.ts'
-import { type Plan, type QueuedRow, refill } from './refill.ts'
+import type { PlannerInput, QueuedRow } from './queue-draft.ts'
+import { planQueue, type QueuePlan } from './queue-planner.ts'
 import { forkTracks, indexOf, markAired } from './tracks.ts'
+import { hourMs } from './zone.ts'
 
-/** Where a simulation begins. */
-export interface SimulationStart {
-  readonly library: Library
-  readonly queue: readonly QueuedRow[]
-  /** The play on air began. */
+/** The state of a station from which a simulation starts. */
+export interface SimulationStart extends Pick<PlannerInput, 'library' | 'queue' | 'queueLength' | 'nextSeq'> {
+  /** Start of the current play. */
   readonly startedAtMs: number
-  /** When it ends, or the beginning of the simulation. */
+  /** When the current play ends and the simulation starts. */
   readonly fromMs: number
-  readonly queueLength: number
-  readonly nextSeq: number
 }
 
-/** A play as it would happen, or silence: then `play` is null. */
+/** A simulated play, or silence: then `play` is null. */
 export interface SimulatedPlay {
   readonly startsAtMs: number
   readonly endsAtMs: number
   readonly play: HeardPlay | null
-  /** Empty for rows that stood in the queue at the beginning. */
+  /** Empty for rows that were in the queue at the start. */
   readonly log: readonly LogEntry[]
 }
 
-/** Plays older than this do not matter to a station whose rules look no further back. */
-const pastMs = 27 * 3_600_000
+/** Plays older than this do not matter, unless the duplicate range is longer. */
+const minPastMs = 27 * hourMs
 
-/**
- * What a station plays from a time on, step by step as its engine would do it, on copies: nothing that was
- * given changes. Ends where nothing will ever be played, else only when it is not asked any more.
- */
-export function* simulate(beginning: SimulationStart): Generator<SimulatedPlay, void> {
-  const { library, queueLength } = beginning
+/** Yields what the engine would play, on copies. Ends only if nothing will ever play again. */
+export function* simulate(start: SimulationStart): Generator<SimulatedPlay, void> {
+  const { library, queueLength } = start
   const playlists = library.playlists.map(playlist => ({ ...playlist, tracks: forkTracks(playlist.tracks) }))
   const logs = new Map<number, readonly LogEntry[]>()
-  const reachMs = Math.max(pastMs, library.rules.duplicateRangeMs)
-  let { startedAtMs, nextSeq } = beginning
-  let atMs = beginning.fromMs
-  let queue = [...beginning.queue]
-  let plays = [...library.past.plays]
+  const pastMs = Math.max(minPastMs, library.rules.duplicateRangeMs)
   const older = new Map(library.past.older)
-  let requests = library.requests
+  let { startedAtMs, nextSeq, fromMs: atMs } = start
+  let queue = [...start.queue]
+  let plays = [...library.past.plays]
+  let { requests } = library
   for (;;) {
-    const running = { startedAtMs, endsAtMs: atMs, playlistId: null, isInterrupt: true }
-    const plan = refill({
+    const plan = planQueue({
       library: { ...library, playlists, requests, past: { ...library.past, plays, older } },
-      running,
+      running: { startedAtMs, endsAtMs: atMs, playlistId: null, isInterrupt: true },
       nowMs: atMs,
       queue,
       queueLength: queueLength + 1,
@@ -67,20 +60,9 @@ export function* simulate(beginning: SimulationStart): Generator<SimulatedPlay, 
     queue = applyPlan(queue, plan).filter(row => row.id !== id)
     requests = requests.filter(request => request.id !== first.requestId)
     const play: HeardPlay = { ...first, startsAtMs: atMs }
-    markPlayed(playlists, play)
+    recordPlay(playlists, play)
     plays.push(play)
-    const cut = plays.findIndex(each => each.startsAtMs > atMs - reachMs)
-    for (const each of plays.slice(0, Math.max(0, cut))) {
-      if (each.isVisible)
-        for (const [key, last] of older) older.set(key, { ...last, visibleAfter: last.visibleAfter + 1 })
-      if (each.playlistId !== null)
-        older.set(each.playlistId, { startsAtMs: each.startsAtMs, visibleAfter: 0 })
-    }
-    if (cut > 0) {
-      const rest = plays.slice(cut)
-      transferIndex(plays, rest)
-      plays = rest
-    }
+    plays = forgetPlays(plays, older, atMs - pastMs)
     yield { startsAtMs: atMs, endsAtMs: first.endsAtMs, play, log: logs.get(id) ?? [] }
     logs.delete(id)
     startedAtMs = atMs
@@ -88,7 +70,7 @@ export function* simulate(beginning: SimulationStart): Generator<SimulatedPlay, 
   }
 }
 
-function markPlayed(
+function recordPlay(
   playlists: readonly Playlist[],
   { playlistId, trackId, pass, startsAtMs }: HeardPlay
 ): void {
@@ -97,25 +79,33 @@ function markPlayed(
     markAired(playlist.tracks, indexOf(playlist.tracks, trackId), pass, startsAtMs)
 }
 
-/**
- * The queue as it is after a plan. A new row's id is the negative number of its slot, which no stored row
- * has.
- */
-export function applyPlan(queue: readonly QueuedRow[], plan: Plan): QueuedRow[] {
-  const gone = new Set(plan.withdraw)
+/** Returns the plays after a time, and summarizes the others in `older`. */
+function forgetPlays(plays: HeardPlay[], older: Map<number, LastPlay>, sinceMs: number): HeardPlay[] {
+  const count = plays.findIndex(each => each.startsAtMs > sinceMs)
+  if (count <= 0) return plays
+  for (const { isVisible, playlistId, startsAtMs } of plays.slice(0, count)) {
+    if (isVisible)
+      for (const [key, last] of older) older.set(key, { ...last, visibleAfter: last.visibleAfter + 1 })
+    if (playlistId !== null) older.set(playlistId, { startsAtMs, visibleAfter: 0 })
+  }
+  const rest = plays.slice(count)
+  transferIndex(plays, rest)
+  return rest
+}
+
+/** The queue after a plan. The id of a new row is its negative `seq`, which no stored row has. */
+export function applyPlan(queue: readonly QueuedRow[], plan: QueuePlan): QueuedRow[] {
+  const withdrawn = new Set(plan.withdraw)
   const moved = new Map(plan.move.map(row => [row.id, row]))
   const kept = queue
-    .filter(({ id }) => !gone.has(id))
+    .filter(({ id }) => !withdrawn.has(id))
     .map(row => {
       const { position, cuedAtMs, startsAtMs, durationMs } = moved.get(row.id) ?? row
       return { ...row, position, cuedAtMs, startsAtMs, durationMs }
     })
-  const added = plan.insert.map(({ seq, log: _log, uri: _uri, ...row }) => ({
-    ...row,
-    id: -seq,
-    isSent: false,
-    isManual: false
-  }))
+  const added = plan.insert.map(({ seq, log: _log, uri: _uri, ...row }) => {
+    return { ...row, id: -seq, isSent: false, isManual: false }
+  })
   return [...kept, ...added].toSorted(
     (a, b) => Number(b.isSent) - Number(a.isSent) || a.position - b.position
   )

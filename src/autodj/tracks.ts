@@ -1,9 +1,11 @@
-import type { SongKeys } from './recent.ts'
+/** Hashes of a song's id, title (0: no title) and artists; see `src/songs/duplicate-keys.ts`. */
+export interface SongKeys {
+  readonly song: number
+  readonly title: number
+  readonly artists: readonly number[]
+}
 
-/**
- * The tracks of a playlist as columns, in the order of the list: some 65 bytes a track, and read in one pass.
- * All but `lastPass` and `lastAired` stay as they were loaded.
- */
+/** The tracks of a playlist as columns, in order. Only `lastPass` and `lastAired` are modified. */
 export interface Tracks {
   readonly ids: Float64Array
   readonly media: Float64Array
@@ -12,21 +14,20 @@ export interface Tracks {
   /** The artists of track `i` are `artists[artistsEnd[i - 1] or 0]` to `artists[artistsEnd[i] - 1]`. */
   readonly artistsEnd: Int32Array
   readonly artists: Float64Array
-  /** Milliseconds, 0: not known. */
+  /** Milliseconds; 0: unknown. */
   readonly durations: Int32Array
-  /** The pass in which a track last aired. */
+  /** The pass in which a track was last played. */
   readonly lastPass: Int32Array
-  /** When it last aired in this list, Unix milliseconds; 0: never. */
+  /** When it was last played from this playlist, Unix milliseconds; 0: never. */
   readonly lastAired: Float64Array
-  /** Indices in the order of the ids. */
+  /** Indices, sorted by id. */
   readonly byId: Int32Array
-  /** 1 where the same media stands in the list before. */
-  readonly doubles: Uint8Array
-  /** The addresses of a remote list's entries, empty for songs of the library. */
+  /** 1 if the same media occurs earlier in the list. */
+  readonly duplicates: Uint8Array
+  /** URLs of the entries of a remote list; empty for songs of the library. */
   readonly uris: readonly string[]
 }
 
-/** One track, as it is written down. */
 export interface TrackRow extends SongKeys {
   readonly id: number
   readonly media: number
@@ -36,8 +37,7 @@ export interface TrackRow extends SongKeys {
   readonly uri?: string
 }
 
-/** Columns from rows in the order of the list. */
-export function tracksOf(rows: readonly TrackRow[]): Tracks {
+export function buildTracks(rows: readonly TrackRow[]): Tracks {
   const count = rows.length
   const artists: number[] = []
   const artistsEnd = new Int32Array(count)
@@ -58,7 +58,7 @@ export function tracksOf(rows: readonly TrackRow[]): Tracks {
     lastPass: Int32Array.from(rows, row => row.lastPass),
     lastAired: Float64Array.from(rows, row => row.lastAiredMs),
     byId: indexById(ids),
-    doubles: doublesIn(media),
+    duplicates: flagDuplicates(media),
     uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
   }
 }
@@ -73,8 +73,8 @@ export function indexById(ids: Float64Array): Int32Array {
   return isInOrder ? indices : indices.toSorted((a, b) => at(ids, a) - at(ids, b))
 }
 
-/** Marks what a column holds more than once, but for the first of each. */
-export function doublesIn(column: Float64Array): Uint8Array {
+/** Flags repeated values of a column, except the first of each. */
+export function flagDuplicates(column: Float64Array): Uint8Array {
   const doubles = new Uint8Array(column.length)
   const known = new Set<number>()
   for (let index = 0; index < column.length; index++) {
@@ -85,7 +85,7 @@ export function doublesIn(column: Float64Array): Uint8Array {
   return doubles
 }
 
-/** The place of a track in the list, -1 if it is not there. */
+/** The index of a track by id, by binary search; -1 if it is not in the list. */
 export function indexOf(tracks: Tracks, trackId: number): number {
   let low = 0
   let high = tracks.byId.length - 1
@@ -100,7 +100,7 @@ export function indexOf(tracks: Tracks, trackId: number): number {
   return -1
 }
 
-export function keysAt(tracks: Tracks, index: number): SongKeys {
+export function songKeysAt(tracks: Tracks, index: number): SongKeys {
   const from = index === 0 ? 0 : at(tracks.artistsEnd, index - 1)
   return {
     song: at(tracks.songs, index),
@@ -109,19 +109,19 @@ export function keysAt(tracks: Tracks, index: number): SongKeys {
   }
 }
 
-/** Writes down that a track was played. */
+/** Records a play of a track; ignores index -1. */
 export function markAired(tracks: Tracks, index: number, pass: number, atMs: number): void {
   if (index < 0) return
   tracks.lastPass[index] = Math.max(at(tracks.lastPass, index), pass)
   tracks.lastAired[index] = Math.max(at(tracks.lastAired, index), atMs)
 }
 
-/** The same tracks, whose airings can be marked without changing these. */
+/** A copy whose plays can be marked without changing the original. */
 export function forkTracks(tracks: Tracks): Tracks {
   return { ...tracks, lastPass: tracks.lastPass.slice(), lastAired: tracks.lastAired.slice() }
 }
 
-/** A value of a column; an index outside is 0. */
+/** A value of a column; 0 if the index is out of range. */
 export function at(column: Float64Array | Int32Array | Uint8Array, index: number): number {
   return column[index] ?? 0
 }

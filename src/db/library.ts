@@ -1,6 +1,6 @@
-import type { Order, Option, HeardPlay, Playlist, PlaylistType } from '../autodj/library.ts'
+import type { HeardPlay, Option, Order, Playlist, PlaylistType } from '../autodj/library.ts'
 import type { ScheduleItem } from '../autodj/schedule.ts'
-import { type Tracks, tracksOf } from '../autodj/tracks.ts'
+import { buildTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
 
@@ -67,7 +67,7 @@ export async function readPlaylists(
   return byStation
 }
 
-const noTracks = tracksOf([])
+const noTracks = buildTracks([])
 
 function playlistOf(
   { stationId: _station, source, remoteType, options, ...row }: PlaylistRow,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-import { artistKeys, titleKey } from '../songs/clash-keys.ts'
+import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import type { Sql, Tx } from './sql.ts'

@@ -1,4 +1,4 @@
-import type { StationIdentity } from '../station/identity.ts'
+import type { StationIdentity } from '../station/state.ts'
 import type { Fragment, Sql, Tx } from './sql.ts'
 
 /** What a new station needs; all else has defaults in the schema. */

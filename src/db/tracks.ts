@@ -1,4 +1,4 @@
-import { at, doublesIn, indexById, type Tracks } from '../autodj/tracks.ts'
+import { at, flagDuplicates, indexById, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** Columns of a playlist's tracks, each a Postgres array of bigint in binary form. */
@@ -52,7 +52,7 @@ export function unpackTracks(packed: PackedTracks): Tracks {
     lastPass: Int32Array.from(readArray(packed.passes)),
     lastAired: readArray(packed.aired),
     byId: indexById(ids),
-    doubles: doublesIn(media),
+    duplicates: flagDuplicates(media),
     uris: packed.uris
   }
 }

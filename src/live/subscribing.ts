@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { withDeadline } from '../runtime/deadline.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { mayHaveBeenSent } from '../station/state.ts'
+import { isPlausibleOffset } from '../station/state.ts'
 import type { Channels } from './channels.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { FanOut } from './fan-out.ts'
@@ -163,7 +163,7 @@ export function openSubscribing(options: SubscribingOptions): HandleMessage {
     const isSameEpoch = request.recover && request.epoch === epoch
     // A client that comes from another server may have a newer state than a delayed channel shows, or than a
     // server has that is cut off from Redis. Nothing is sent to it until the channel has come that far.
-    const isNewer = request.offset > offset && mayHaveBeenSent(request.offset, engineTimeMs())
+    const isNewer = request.offset > offset && isPlausibleOffset(request.offset, engineTimeMs())
     // A server with a stale state cannot say that a client is up to date.
     const isCurrent = request.offset === offset && current.staleSince === null
     const isUpToDate = isSameEpoch && (isNewer || isCurrent)

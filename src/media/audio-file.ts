@@ -13,7 +13,7 @@ import { BufferSizeError } from 'strtok3'
 
 import type { Artwork } from '../db/media-rows.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
-import { imageType } from '../songs/image-type.ts'
+import { detectImageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, longest, type Tags } from '../songs/song.ts'
 import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
@@ -126,7 +126,7 @@ function readLyrics(common: ICommonTagsResult): string {
 function chooseCover(pictures: IPicture[]): Artwork | null {
   const fronts = pictures.filter(picture => picture.type === 'Cover (front)')
   for (const { data } of [...fronts, ...pictures]) {
-    const contentType = imageType(data)
+    const contentType = detectImageType(data)
     if (contentType === null || data.length > maxCoverBytes) continue
     // Copied, so that the large buffer it may be a part of is freed.
     const bytes = Buffer.from(data)

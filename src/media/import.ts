@@ -9,7 +9,7 @@ import {
   upsertMedia
 } from '../db/media-rows.ts'
 import type { Sql } from '../db/sql.ts'
-import { remoteSong } from '../songs/remote-list.ts'
+import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
 import { UnusableFile } from './file-tokenizer.ts'
@@ -112,7 +112,7 @@ async function readItem(
   if (item.type === 'unusable') return item
   const { path } = item
   const old = known.get(path)
-  if (item.type === 'remote') return { path, song: remoteSong(item.entry, old) }
+  if (item.type === 'remote') return { path, song: buildRemoteSong(item.entry, old) }
   const { sizeBytes, modifiedMs } = item
   if (old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs) return { path, song: null }
   try {

@@ -1,4 +1,4 @@
-import { refill } from '../autodj/refill.ts'
+import { planQueue } from '../autodj/queue-planner.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { endPlay, goSilent, startFromQueue } from './plays/plays.ts'
@@ -97,7 +97,7 @@ async function startNext(
 ): Promise<AdvanceOutcome> {
   const { tx, station, play } = change
   const { library, queue } = await readSituation(change, reads)
-  const plan = refill({
+  const plan = planQueue({
     library,
     running: {
       startedAtMs: play?.startedAtMs ?? startMs,

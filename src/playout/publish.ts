@@ -13,7 +13,7 @@ import {
   type Stored
 } from '../redis/station-store.ts'
 import { newestRevision, type StationSnapshot, type StationState } from '../station/state.ts'
-import { triggersOf } from '../station/triggers.ts'
+import { triggersBetween } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
 const attempts = 10
@@ -159,7 +159,7 @@ async function store(
   const isRenewed = isOver || stored.state === null || sentOffset > 0
   if (!isRenewed && position.revision === newestRevision(snapshot)) return { outcome: 'unchanged', state }
   // The triggers of a state that is stored anew were sent before.
-  const triggers = isRenewed || stored.state === null ? [] : triggersOf(stored.state, state)
+  const triggers = isRenewed || stored.state === null ? [] : triggersBetween(stored.state, state)
   const schema = services.processes.schema()
   const committed = await commitState(services.redis, {
     state,

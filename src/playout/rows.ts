@@ -1,6 +1,6 @@
-import { airtimeMs, nextStartMs } from '../autodj/estimate.ts'
-import type { PendingRequest, Refused, AutodjRules } from '../autodj/library.ts'
-import type { QueuedRow } from '../autodj/refill.ts'
+import { airtimeMs, nextStartMs } from '../autodj/durations.ts'
+import type { AutodjRules, PendingRequest, RemovedRow } from '../autodj/library.ts'
+import type { QueuedRow } from '../autodj/queue-draft.ts'
 import { openZone } from '../autodj/zone.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Trigger } from '../station/triggers.ts'
@@ -211,7 +211,7 @@ export function readRefused(
   tx: Tx,
   stationIds: readonly number[],
   nowMs: number
-): Promise<(Refused & { stationId: number })[]> {
+): Promise<(RemovedRow & { stationId: number })[]> {
   return tx`
     select station_id as "stationId", playlist_id as "playlistId", track_id as "trackId", pass,
       plays_at_ms as "startsAtMs", occurrence_ms as "occurrenceMs"

@@ -2,12 +2,12 @@ import { beginForStation } from '../db/begin-for-station.ts'
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Tx } from '../db/sql.ts'
 import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
-import { type Observed, type Trigger, triggersOf } from '../station/triggers.ts'
+import { type Trigger, triggersBetween, type TriggerState } from '../station/triggers.ts'
 import { type StationEvent, type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
 import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
-export type TriggerValues = Observed
+export type TriggerValues = TriggerState
 
 const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
 
@@ -47,7 +47,7 @@ export async function readEvent(
   snapshot: StationSnapshot,
   happenedAtMs: number
 ): Promise<StationEvent | null> {
-  const fired = triggersOf(before, snapshot)
+  const fired = triggersBetween(before, snapshot)
   const status = fired.find(trigger => statusTriggers.has(trigger))
   if (status) await noteStatus(tx, snapshot.stationId, status === 'station_online', happenedAtMs)
   const triggers = fired.filter(trigger => !statusTriggers.has(trigger))

@@ -2,10 +2,10 @@ import type { Playlist } from '../autodj/library.ts'
 import type { LogEntry } from '../autodj/log-entry.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Zone } from '../autodj/zone.ts'
-import { lengthText, localTimeAt } from './calendar.ts'
-import { nameOf } from './starts.ts'
+import { formatLength, formatLocalTime } from './calendar.ts'
+import { playName } from './run.ts'
 
-/** A play with the reasons for it, as lines for people. */
+/** Describes a play and the reasons for it, as lines of text. */
 export function explain(
   each: SimulatedPlay,
   playlists: readonly Playlist[],
@@ -13,38 +13,34 @@ export function explain(
   songName: (mediaId: number | null) => string
 ): string[] {
   const { startsAtMs, endsAtMs, play, log } = each
-  const what = play === null ? 'silence' : `${nameOf(playlists, each)}: ${songName(play.mediaId)}`
+  const what = play === null ? 'silence' : `${playName(playlists, each)}: ${songName(play.mediaId)}`
   const names = new Map(playlists.map(({ id, name }) => [id, name]))
-  const reasons = log.flatMap(entry => reasonOf(entry, zone, id => names.get(id) ?? `playlist ${id}`))
-  return [
-    `${localTimeAt(zone, startsAtMs)}  ${what} (${lengthText(endsAtMs - startsAtMs)})`,
-    ...reasons,
-    ...hindrances(log)
-  ].map((line, index) => (index === 0 ? line : `    ${line}`))
+  const reasons = log.flatMap(entry => describeEntry(entry, zone, id => names.get(id) ?? `playlist ${id}`))
+  const title = `${formatLocalTime(zone, startsAtMs)}  ${what} (${formatLength(endsAtMs - startsAtMs)})`
+  return [title, ...[...reasons, ...describeObstacles(log)].map(line => `    ${line}`)]
 }
 
-function reasonOf(entry: LogEntry, zone: Zone, nameOfPlaylist: (id: number) => string): string[] {
-  const clock = (seconds: number) => localTimeAt(zone, seconds * 1_000).slice(-8)
+function describeEntry(entry: LogEntry, zone: Zone, playlistName: (id: number) => string): string[] {
+  const clock = (seconds: number) => formatLocalTime(zone, seconds * 1_000).slice(-8)
   switch (entry.step) {
     case 'slot':
       return [`slot of ${clock(entry.at)}: ${inWords(entry.why)}`]
     case 'requests':
-      return entry.pending === 0 ? [] : [`no request of ${entry.pending}: ${inWords(entry.why)}`]
-    case 'bucket':
-      return [
-        `drawn of ${inWords(entry.bucket)}: ${entry.order.map(({ id, weight }) => `${nameOfPlaylist(id)} (weight ${weight})`).join(', ')}`
-      ]
+      return entry.pending === 0 ? [] : [`none of ${entry.pending} requests: ${inWords(entry.why)}`]
+    case 'bucket': {
+      const order = entry.order.map(({ id, weight }) => `${playlistName(id)} (weight ${weight})`)
+      return [`drawn from ${inWords(entry.bucket)}: ${order.join(', ')}`]
+    }
     case 'tracks': {
       const { song, title, artist } = entry.skipped
-      return [
-        `of ${entry.looked_at} tracks of ${nameOfPlaylist(entry.id)} ${song} clash by song, ${title} by title, ${artist} by artist`
-      ]
+      const duplicates = `${song} by song, ${title} by title, ${artist} by artist`
+      return [`${entry.looked_at} tracks of ${playlistName(entry.id)}; duplicates: ${duplicates}`]
     }
-    case 'picked':
+    case 'picked': {
       if ('request' in entry) return [`request ${entry.request}`]
-      return [
-        `tier ${entry.tier} of pass ${entry.pass}${entry.overrun > 0 ? `, ${entry.overrun} s beyond its window` : ''}`
-      ]
+      const overrun = entry.overrun > 0 ? `, ${entry.overrun} s overrun` : ''
+      return [`tier ${entry.tier} of pass ${entry.pass}${overrun}`]
+    }
     case 'moved':
     case 'moved_by_hand':
       return [`moved from ${clock(entry.from)} to ${clock(entry.to)}`]
@@ -55,8 +51,8 @@ function reasonOf(entry: LogEntry, zone: Zone, nameOfPlaylist: (id: number) => s
   }
 }
 
-/** Playlists that were not due, by the reason. */
-function hindrances(log: readonly LogEntry[]): string[] {
+/** Playlists that were not due, by reason. */
+function describeObstacles(log: readonly LogEntry[]): string[] {
   const names = new Map<string, string[]>()
   for (const entry of log)
     if (entry.step === 'playlist') names.set(entry.why, [...(names.get(entry.why) ?? []), entry.name])

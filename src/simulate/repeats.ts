@@ -1,113 +1,108 @@
-import { airtimeMs } from '../autodj/estimate.ts'
+import { airtimeMs } from '../autodj/durations.ts'
 import type { Library, Playlist } from '../autodj/library.ts'
-import type { SongKeys } from '../autodj/recent.ts'
-import { loopsOnce, windowAt } from '../autodj/schedule.ts'
+import { loopsOnce } from '../autodj/pools.ts'
+import { windowAt } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
-import { at, forkTracks, indexOf, keysAt, markAired, type Tracks } from '../autodj/tracks.ts'
+import {
+  at,
+  forkTracks,
+  indexOf,
+  markAired,
+  type SongKeys,
+  songKeysAt,
+  type Tracks
+} from '../autodj/tracks.ts'
 import type { Run } from './run.ts'
 
+/** `unchecked`: the playlist allows duplicates, or the play was not chosen by the AutoDJ. */
+const tiers = [1, 2, 3, 'unchecked'] as const
+
+export type Repeats = ReturnType<typeof measureRepeats>[number]
+
 /**
- * Plays of one kind, and how many of them repeat what was heard within the range of the station; each counts
- * once.
+ * Counts the plays of each tier that repeat a song, title or artist within the duplicate range, independently
+ * of what the AutoDJ recorded. A repeat is avoidable if a playlist in the draw had a track that repeats
+ * nothing.
  */
-export interface Repeats {
-  /** The tier of the choice; `unchecked` where the playlist repeats as it is told, or nobody chose. */
-  readonly tier: 1 | 2 | 3 | 'unchecked'
-  readonly plays: number
-  readonly song: number
-  readonly title: number
-  readonly artist: number
-  /** Of them, those for which a playlist that was due had a track left that repeats nothing. */
-  readonly avoidable: number
-}
-
-const kinds = [1, 2, 3, 'unchecked'] as const
-
-/** Measures, apart from what the choices say of themselves, what is heard again too early. */
-export function repeatsOf({ library, plays }: Run): Repeats[] {
+export function measureRepeats({ library, plays }: Run) {
   const { playlists, past, rules } = library
-  const heard = openMemory(rules.duplicateRangeMs)
-  for (const { song, startsAtMs } of past.plays) heard.note(song, startsAtMs)
-  const stock = new Map(playlists.map(({ id, tracks }) => [id, forkTracks(tracks)]))
-  const counts = kinds.map(tier => ({ tier, plays: 0, song: 0, title: 0, artist: 0, avoidable: 0 }))
+  const heard = openHeardSongs(rules.duplicateRangeMs)
+  for (const { song, startsAtMs } of past.plays) heard.add(song, startsAtMs)
+  const tracksById = new Map(playlists.map(({ id, tracks }) => [id, forkTracks(tracks)]))
+  const counts = tiers.map(tier => ({ tier, plays: 0, song: 0, title: 0, artist: 0, avoidable: 0 }))
   for (const each of plays) {
     const { play, startsAtMs } = each
     if (play === null) continue
-    const tier = tierOf(library, each)
-    const repeat = heard.repeatOf(play.song, startsAtMs)
-    for (const count of counts.filter(one => one.tier === tier)) {
+    const tier = readTier(library, each)
+    const repeat = heard.findRepeat(play.song, startsAtMs)
+    const count = counts.find(one => one.tier === tier)
+    if (count) {
       count.plays++
       if (repeat !== null) count[repeat]++
-      if (repeat !== null && tier !== 'unchecked' && isAvoidable(library, each, stock, heard))
+      if (repeat !== null && tier !== 'unchecked' && isAvoidable(library, each, tracksById, heard))
         count.avoidable++
     }
-    heard.note(play.song, startsAtMs)
-    const tracks = stock.get(play.playlistId ?? 0)
+    heard.add(play.song, startsAtMs)
+    const tracks = tracksById.get(play.playlistId ?? 0)
     if (tracks && play.trackId !== null)
       markAired(tracks, indexOf(tracks, play.trackId), play.pass, startsAtMs)
   }
   return counts
 }
 
-interface Memory {
-  note(song: SongKeys, atMs: number): void
-  /** What of a song was heard within the range before a time, the most telling first. */
-  repeatOf(song: SongKeys, atMs: number): 'song' | 'title' | 'artist' | null
-}
+type HeardSongs = ReturnType<typeof openHeardSongs>
 
-function openMemory(rangeMs: number): Memory {
+function openHeardSongs(rangeMs: number) {
   const songs = new Map<number, number>()
   const titles = new Map<number, number>()
   const artists = new Map<number, number>()
   return {
-    note({ song, title, artists: singers }, atMs) {
-      songs.set(song, atMs)
-      if (title !== 0) titles.set(title, atMs)
-      for (const singer of singers) artists.set(singer, atMs)
+    add(song: SongKeys, atMs: number): void {
+      songs.set(song.song, atMs)
+      if (song.title !== 0) titles.set(song.title, atMs)
+      for (const artist of song.artists) artists.set(artist, atMs)
     },
-    repeatOf({ song, title, artists: singers }, atMs) {
-      const isIn = (lastMs: number | undefined) => lastMs !== undefined && lastMs > atMs - rangeMs
-      if (isIn(songs.get(song))) return 'song'
-      if (isIn(titles.get(title))) return 'title'
-      return singers.some(singer => isIn(artists.get(singer))) ? 'artist' : null
+    /** What a song repeats within the range before a time. */
+    findRepeat(song: SongKeys, atMs: number): 'song' | 'title' | 'artist' | null {
+      const isRecent = (lastMs: number | undefined) => lastMs !== undefined && lastMs > atMs - rangeMs
+      if (isRecent(songs.get(song.song))) return 'song'
+      if (isRecent(titles.get(song.title))) return 'title'
+      return song.artists.some(artist => isRecent(artists.get(artist))) ? 'artist' : null
     }
   }
 }
 
-function tierOf({ playlists }: Library, { play, log }: SimulatedPlay): Repeats['tier'] {
+function readTier({ playlists }: Library, { play, log }: SimulatedPlay): (typeof tiers)[number] {
   const playlist = playlists.find(({ id }) => id === play?.playlistId)
   const picked = log.findLast(entry => entry.step === 'picked')
-  if (!playlist || !picked || !('tier' in picked) || !isChecked(playlist)) return 'unchecked'
-  return kinds.find(kind => kind === picked.tier) ?? 'unchecked'
+  if (!playlist || !picked || !('tier' in picked) || !avoidsRepeats(playlist)) return 'unchecked'
+  return tiers.find(tier => tier === picked.tier) ?? 'unchecked'
 }
 
-const isChecked = ({ order, source, avoidsDuplicates, options }: Playlist) =>
+const avoidsRepeats = ({ order, source, avoidsDuplicates, options }: Playlist) =>
   avoidsDuplicates && source === 'songs' && order !== 'sequential' && !options.has('merge')
 
-/**
- * Whether a playlist that was drawn from had a track left, by its passes and windows, that would have
- * repeated nothing.
- */
+/** Whether a playlist in the draw had a track in its pass and window that repeats nothing. */
 function isAvoidable(
   { playlists, rules }: Library,
   { log, startsAtMs }: SimulatedPlay,
-  stock: ReadonlyMap<number, Tracks>,
-  heard: Memory
+  tracksById: ReadonlyMap<number, Tracks>,
+  heard: HeardSongs
 ): boolean {
   const drawn = log.find(entry => entry.step === 'bucket')?.order ?? []
   return drawn.some(({ id }) => {
     const playlist = playlists.find(each => each.id === id)
-    const tracks = stock.get(id)
-    if (!playlist || !tracks || !isChecked(playlist)) return false
+    const tracks = tracksById.get(id)
+    if (!playlist || !tracks || !avoidsRepeats(playlist)) return false
     const window = windowAt(rules.zone, playlist.schedule, startsAtMs)
     if (window && loopsOnce(playlist, window)) return false
-    const longestMs = window ? window.endMs + rules.overrunMs - startsAtMs : Infinity
-    const working = Math.max(playlist.pass, tracks.lastPass.reduce((a, b) => Math.min(a, b), Infinity) + 1)
+    const maxMs = window ? window.endMs + rules.overrunMs - startsAtMs : Infinity
+    const pass = Math.max(playlist.pass, tracks.lastPass.reduce((a, b) => Math.min(a, b), Infinity) + 1)
     return tracks.ids.some(
       (_, index) =>
-        (playlist.order === 'random' || at(tracks.lastPass, index) <= working) &&
-        airtimeMs(at(tracks.durations, index)) <= longestMs &&
-        heard.repeatOf(keysAt(tracks, index), startsAtMs) === null
+        (playlist.order === 'random' || at(tracks.lastPass, index) <= pass) &&
+        airtimeMs(at(tracks.durations, index)) <= maxMs &&
+        heard.findRepeat(songKeysAt(tracks, index), startsAtMs) === null
     )
   })
 }

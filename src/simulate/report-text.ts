@@ -1,87 +1,81 @@
 import type { Zone } from '../autodj/zone.ts'
-import { lengthText, localTimeAt } from './calendar.ts'
+import { formatLength, formatLocalTime } from './calendar.ts'
 import type { Report } from './report.ts'
-import type { Start } from './starts.ts'
+import { type Start, verdicts } from './starts.ts'
 
-const startsShown = 60
+const maxListedStarts = 60
 
-/** A report as tables for a terminal; `wallMs` is how long the simulation took. */
+/** Renders a report as tables for a terminal. `wallMs` is the duration of the simulation. */
 export function renderReport(report: Report, zone: Zone, wallMs: number): string {
   const { station, seed, fromMs, untilMs, totals, aims, jingles } = report
-  const programmes = report.starts.filter(({ kind }) => kind === 'window')
+  const programs = report.starts.filter(({ kind }) => kind === 'window')
   const missed = aims.filter(({ isMet }) => !isMet)
+  const summary = [
+    `${whole(totals.plays)} plays`,
+    `${whole(totals.songsHeard)} of ${whole(totals.songs)} songs heard`,
+    `silence ${formatLength(totals.silentMs)}`,
+    `simulated in ${(wallMs / 1_000).toFixed(1)} s`
+  ]
   return [
     `${station}, ${zone.name}, seed ${seed}`,
-    `${localTimeAt(zone, fromMs)} to ${localTimeAt(zone, untilMs)}: ${whole(totals.plays)} plays, ${whole(totals.songsHeard)} of ${whole(totals.songs)} songs heard, silence ${lengthText(totals.silentMs)}, simulated in ${(wallMs / 1_000).toFixed(1)} s`,
+    `${formatLocalTime(zone, fromMs)} to ${formatLocalTime(zone, untilMs)}: ${summary.join(', ')}`,
     ...section(
-      'Programmes',
-      renderTable(
-        ['opens at', 'programme', 'starts at', 'late by', '', 'behind'],
-        programmes.slice(0, startsShown).map(start => startRow(start, zone))
-      ),
-      programmes.length > startsShown
-        ? [`  ${programmes.length - startsShown} more are in the file that --json writes`]
+      'Programs',
+      ['due at', 'program', 'started at', 'late by', '', 'after'],
+      programs.slice(0, maxListedStarts).map(start => startRow(start, zone)),
+      programs.length > maxListedStarts
+        ? [`  ${programs.length - maxListedStarts} more; see the file of --json`]
         : []
     ),
-    ...section('Every hour', renderTable(hourHead, hourRows(report))),
+    ...section(
+      'Hourly playlists',
+      ['playlist', 'hours', ...verdicts, 'median late by', 'most'],
+      hourRows(report)
+    ),
     ...section(
       `Repeats of a song, title or artist within ${report.duplicateRangeMs / 60_000} minutes`,
-      renderTable(
-        ['tier', 'plays', 'song', 'title', 'artist', 'avoidable'],
-        report.repeats.map(({ tier, plays, song, title, artist, avoidable }) => [
-          String(tier),
-          ...[plays, song, title, artist].map(whole),
-          tier === 'unchecked' ? '' : whole(avoidable)
-        ])
-      )
+      ['tier', 'plays', 'song', 'title', 'artist', 'avoidable'],
+      report.repeats.map(({ tier, plays, song, title, artist, avoidable }) => [
+        String(tier),
+        ...[plays, song, title, artist].map(whole),
+        tier === 'unchecked' ? '' : whole(avoidable)
+      ])
     ),
     ...section(
-      'Airtime of the rotations while no programme is on',
-      renderTable(
-        ['rotation', 'weight', 'plays', 'airtime', 'expected', 'measured', 'points off', 'allowed'],
-        report.shares.map(each => [
-          each.name,
-          whole(each.weight),
-          whole(each.plays),
-          lengthText(each.airtimeMs),
-          `${(each.expected * 100).toFixed(1)} %`,
-          `${(each.measured * 100).toFixed(1)} %`,
-          signed((each.measured - each.expected) * 100),
-          (each.allowed * 100).toFixed(1)
-        ])
-      )
+      'Airtime of rotations outside programs',
+      ['rotation', 'weight', 'plays', 'airtime', 'expected', 'measured', 'points off', 'allowed'],
+      report.shares.map(({ name, weight, plays, airtimeMs, expected, measured, allowed }) => [
+        name,
+        ...[weight, plays].map(whole),
+        formatLength(airtimeMs),
+        ...[expected, measured].map(share => `${(share * 100).toFixed(1)} %`),
+        signed((measured - expected) * 100),
+        (allowed * 100).toFixed(1)
+      ])
     ),
     ...section(
-      `Jingles: ${jingles.inARow} in a row, ${jingles.besideHourly} beside an identification of the hour`,
-      renderTable(
-        ['every so many songs', 'plays', 'songs', 'least between', 'median', 'most'],
-        jingles.spacings.map(({ name, plays, everySongs, least, median, most }) => [
-          name,
-          ...[plays, everySongs, least, median, most].map(whole)
-        ])
-      )
+      `Jingles: ${jingles.inARow} in a row, ${jingles.besideHourly} next to an hourly playlist`,
+      ['playlist', 'plays', 'setting', 'fewest songs between', 'median', 'most'],
+      jingles.spacings.map(({ name, plays, everySongs, least, median, most }) => [
+        name,
+        ...[plays, everySongs, least, median, most].map(whole)
+      ])
     ),
     ...section(
       'Playlists',
-      renderTable(
-        ['playlist', 'plays', 'airtime', 'tracks heard', 'of', 'overruns', 'longest'],
-        totals.playlists.map(each => [
-          each.name,
-          whole(each.plays),
-          lengthText(each.airtimeMs),
-          whole(each.tracksHeard),
-          whole(each.tracks),
-          whole(each.overruns),
-          each.overruns > 0 ? lengthText(each.longestOverrunMs) : ''
-        ])
-      )
+      ['playlist', 'plays', 'airtime', 'tracks heard', 'of', 'overruns', 'longest'],
+      totals.playlists.map(({ name, plays, airtimeMs, tracksHeard, tracks, overruns, longestOverrunMs }) => [
+        name,
+        whole(plays),
+        formatLength(airtimeMs),
+        ...[tracksHeard, tracks, overruns].map(whole),
+        overruns > 0 ? formatLength(longestOverrunMs) : ''
+      ])
     ),
     ...section(
       'Aims',
-      renderTable(
-        ['', 'aim', 'measured'],
-        aims.map(({ name, measured, isMet }) => [isMet ? 'met' : 'MISSED', name, measured])
-      )
+      ['', 'aim', 'measured'],
+      aims.map(({ name, measured, isMet }) => [isMet ? 'met' : 'MISSED', name, measured])
     ),
     '',
     missed.length === 0 ? 'All aims are met.' : `MISSED: ${missed.map(({ name }) => name).join('; ')}.`,
@@ -89,38 +83,41 @@ export function renderReport(report: Report, zone: Zone, wallMs: number): string
   ].join('\n')
 }
 
-function section(title: string, ...parts: readonly (readonly string[])[]): string[] {
-  const lines = parts.flat()
-  return lines.length === 0 ? [] : ['', title, ...lines]
+/** A titled table; no lines without rows. */
+function section(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  notes: readonly string[] = []
+): string[] {
+  return rows.length === 0 ? [] : ['', title, ...renderTable(head, rows), ...notes]
 }
 
 function startRow({ dueAtMs, name, startedAtMs, verdict, before }: Start, zone: Zone): string[] {
   const isStarted = startedAtMs !== null
   return [
-    localTimeAt(zone, dueAtMs),
+    formatLocalTime(zone, dueAtMs),
     name,
-    isStarted ? localTimeAt(zone, startedAtMs).slice(-8) : '',
-    isStarted ? lengthText(startedAtMs - dueAtMs) : '',
+    isStarted ? formatLocalTime(zone, startedAtMs).slice(-8) : '',
+    isStarted ? formatLength(startedAtMs - dueAtMs) : '',
     verdict,
     before.join(', ')
   ]
 }
 
-const hourHead = ['playlist', 'hours', 'on time', 'behind others', 'late', 'never', 'median late by', 'most']
-
 function hourRows({ starts }: Report): string[][] {
   const hours = starts.filter(({ kind }) => kind === 'hour')
   return [...new Set(hours.map(({ playlistId }) => playlistId))].map(id => {
     const own = hours.filter(({ playlistId }) => playlistId === id)
-    const count = (verdict: Start['verdict']) => own.filter(start => start.verdict === verdict).length
+    const counts = verdicts.map(verdict => own.filter(start => start.verdict === verdict).length)
     const late = own
       .flatMap(({ startedAtMs, dueAtMs }) => (startedAtMs === null ? [] : [startedAtMs - dueAtMs]))
       .toSorted((a, b) => a - b)
     return [
       own[0]?.name ?? '',
-      ...[own.length, count('on time'), count('behind others'), count('late'), count('never')].map(whole),
-      lengthText(late[Math.floor((late.length - 1) / 2)] ?? 0),
-      lengthText(late.at(-1) ?? 0)
+      ...[own.length, ...counts].map(whole),
+      formatLength(late[Math.floor((late.length - 1) / 2)] ?? 0),
+      formatLength(late.at(-1) ?? 0)
     ]
   })
 }
@@ -128,10 +125,7 @@ function hourRows({ starts }: Report): string[][] {
 const whole = (value: number) => value.toLocaleString('en-GB')
 const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(1)}`
 
-/**
- * A table as text for a terminal. Columns of numbers, times and lengths stand to the right; an empty table is
- * no lines.
- */
+/** Renders a table for a terminal. Numbers, times and lengths are right-aligned. No lines without rows. */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return []
   const columns = head.map((title, column) => {

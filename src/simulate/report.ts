@@ -1,42 +1,26 @@
-import { interrupts, type Playlist } from '../autodj/library.ts'
-import { type Jingles, jinglesOf } from './jingles.ts'
-import { type Repeats, repeatsOf } from './repeats.ts'
+import { isInterrupting, type Playlist } from '../autodj/library.ts'
+import { measureRepeats, type Repeats } from './repeats.ts'
 import type { Run } from './run.ts'
-import { type Share, sharesOf } from './shares.ts'
-import { type Start, startsOf } from './starts.ts'
-import { type Totals, totalsOf } from './totals.ts'
+import { measureStarts, type Start, verdicts } from './starts.ts'
+import { type Jingles, measureJingles, measureShares, measureTotals, type Share } from './totals.ts'
 
-/** What a simulated time on air was like. Times are Unix milliseconds. */
-export interface Report {
-  readonly station: string
-  readonly timezone: string
-  readonly seed: number
-  readonly fromMs: number
-  readonly untilMs: number
-  readonly duplicateRangeMs: number
-  readonly starts: readonly Start[]
-  readonly repeats: readonly Repeats[]
-  readonly shares: readonly Share[]
-  readonly jingles: Jingles
-  readonly totals: Totals
-  readonly aims: readonly Aim[]
-}
-
-/** What a schedule is held to. */
+/** A goal that a schedule should meet. */
 export interface Aim {
   readonly name: string
   readonly measured: string
   readonly isMet: boolean
 }
 
-/** Measures a run. */
-export function reportOf(station: string, run: Run): Report {
+export type Report = ReturnType<typeof buildReport>
+
+/** Measures a run and checks its aims. Times are Unix milliseconds. */
+export function buildReport(station: string, run: Run) {
   const { library, fromMs, untilMs } = run
   const { rules, playlists } = library
-  const starts = startsOf(run)
-  const repeats = repeatsOf(run)
-  const shares = sharesOf(run)
-  const jingles = jinglesOf(run)
+  const starts = measureStarts(run)
+  const repeats = measureRepeats(run)
+  const shares = measureShares(run)
+  const jingles = measureJingles(run)
   return {
     station,
     timezone: rules.zone.name,
@@ -48,29 +32,31 @@ export function reportOf(station: string, run: Run): Report {
     repeats,
     shares,
     jingles,
-    totals: totalsOf(run),
+    totals: measureTotals(run),
     aims: [
-      ...aimsOfStarts(starts, playlists),
-      aimOfRepeats(repeats),
-      ...aimOfShares(shares),
-      ...aimsOfJingles(jingles)
+      ...checkStarts(starts, playlists),
+      checkRepeats(repeats),
+      ...checkShares(shares),
+      ...checkJingles(jingles)
     ]
   }
 }
 
-function aimsOfStarts(starts: readonly Start[], playlists: readonly Playlist[]): Aim[] {
-  const cutting = new Set(playlists.filter(interrupts).map(({ id }) => id))
+function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): Aim[] {
+  const interrupting = new Set(playlists.filter(isInterrupting).map(({ id }) => id))
   const groups = [
-    ['programmes start within the track that is on air', 'window', false],
-    ['identifications start within the track that is on air', 'hour', false],
-    ['programmes that cut in start to the second', 'window', true],
-    ['what cuts in every hour starts to the second', 'hour', true]
+    ['programs start when the current track ends', 'window', false],
+    ['hourly playlists start when the current track ends', 'hour', false],
+    ['interrupting programs start to the second', 'window', true],
+    ['hourly interrupts start to the second', 'hour', true]
   ] as const
-  return groups.flatMap(([name, kind, cuts]) => {
-    const own = starts.filter(start => start.kind === kind && cutting.has(start.playlistId) === cuts)
+  return groups.flatMap(([name, kind, isInterrupt]) => {
+    const own = starts.filter(
+      start => start.kind === kind && interrupting.has(start.playlistId) === isInterrupt
+    )
     if (own.length === 0) return []
     const count = (verdict: Start['verdict']) => own.filter(start => start.verdict === verdict).length
-    const parts = (['on time', 'behind others', 'late', 'never'] as const)
+    const parts = verdicts
       .filter(verdict => count(verdict) > 0)
       .map(verdict => `${count(verdict)} ${verdict}`)
     const missed = count('late') + count('never')
@@ -79,42 +65,35 @@ function aimsOfStarts(starts: readonly Start[], playlists: readonly Playlist[]):
   })
 }
 
-function aimOfRepeats(repeats: readonly Repeats[]): Aim {
+function checkRepeats(repeats: readonly Repeats[]): Aim {
   const avoidable = repeats.reduce((sum, each) => sum + each.avoidable, 0)
-  return {
-    name: 'nothing is repeated inside the range while there is something else',
-    measured: `${avoidable} avoidable`,
-    isMet: avoidable === 0
-  }
+  const name = 'no repeat within the range while another track is eligible'
+  return { name, measured: `${avoidable} avoidable`, isMet: avoidable === 0 }
 }
 
-function aimOfShares(shares: readonly Share[]): Aim[] {
+const differenceOf = ({ expected, measured }: Share) => Math.abs(measured - expected)
+
+function checkShares(shares: readonly Share[]): Aim[] {
   if (shares.length === 0) return []
-  const points = shares.map(({ expected, measured }) => Math.abs(measured - expected) * 100)
   return [
     {
-      name: 'rotations have their share of airtime, within two points or what chance explains',
-      measured: `${Math.max(...points).toFixed(1)} points at most`,
-      isMet: shares.every(({ expected, measured, allowed }) => Math.abs(measured - expected) <= allowed)
+      name: 'rotations get their expected share of airtime',
+      measured: `${Math.max(...shares.map(share => differenceOf(share) * 100)).toFixed(1)} points at most`,
+      isMet: shares.every(share => differenceOf(share) <= share.allowed)
     }
   ]
 }
 
-function aimsOfJingles({ inARow: others, besideHourly, spacings }: Jingles): Aim[] {
+function checkJingles({ inARow: others, besideHourly, spacings }: Jingles): Aim[] {
   const inARow = others + besideHourly
-  const tooClose = spacings.filter(({ plays, least, everySongs }) => plays > 1 && least < everySongs)
+  const adjacent = { name: 'no jingle follows a jingle', measured: `${inARow} in a row`, isMet: inARow === 0 }
+  if (spacings.length === 0) return [adjacent]
   return [
-    { name: 'no jingle follows a jingle', measured: `${inARow} in a row`, isMet: inARow === 0 },
-    ...(spacings.length === 0
-      ? []
-      : [
-          {
-            name: 'songs between the plays of a playlist that counts them',
-            measured: spacings
-              .map(({ least, everySongs }) => `${least} at least of ${everySongs}`)
-              .join(', '),
-            isMet: tooClose.length === 0
-          }
-        ])
+    adjacent,
+    {
+      name: 'playlists that count songs have enough songs between their plays',
+      measured: spacings.map(({ least, everySongs }) => `${least} at least of ${everySongs}`).join(', '),
+      isMet: spacings.every(({ plays, least, everySongs }) => plays < 2 || least >= everySongs)
+    }
   ]
 }

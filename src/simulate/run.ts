@@ -1,41 +1,44 @@
-import type { Library } from '../autodj/library.ts'
-import { type SimulationStart, simulate, type SimulatedPlay } from '../autodj/simulate.ts'
+import type { Library, Playlist } from '../autodj/library.ts'
+import { simulate, type SimulatedPlay, type SimulationStart } from '../autodj/simulate.ts'
 
-/** What was simulated. */
+/** A finished simulation. */
 export interface Run {
-  /** As it was at the beginning. */
+  /** As it was at the start. */
   readonly library: Library
   readonly fromMs: number
   readonly untilMs: number
-  /**
-   * All plays and silences that began from `fromMs` (inclusive) to `untilMs` (exclusive), each where the last
-   * one ended.
-   */
+  /** Consecutive plays and silences that started from `fromMs` (inclusive) to `untilMs` (exclusive). */
   readonly plays: readonly SimulatedPlay[]
 }
 
-/** Simulates a station up to a time. */
-export function runUntil(beginning: SimulationStart, untilMs: number): Run {
-  const { library, fromMs } = beginning
+/** Simulates a station up to a time. Consecutive silences are joined. */
+export function simulateUntil(start: SimulationStart, untilMs: number): Run {
+  const { library, fromMs } = start
   const plays: SimulatedPlay[] = []
-  for (const each of simulate(beginning)) {
+  for (const each of simulate(start)) {
     if (each.startsAtMs >= untilMs) break
     const last = plays.at(-1)
-    const isLonger = each.play === null && last?.play === null
-    if (isLonger) plays[plays.length - 1] = { ...last, endsAtMs: each.endsAtMs }
+    const isMoreSilence = each.play === null && last?.play === null
+    if (isMoreSilence) plays[plays.length - 1] = { ...last, endsAtMs: each.endsAtMs }
     else plays.push(each)
   }
   const endMs = plays.at(-1)?.endsAtMs ?? fromMs
-  // Nothing will ever be played again.
+  // The simulation ended early: nothing will ever play again.
   if (endMs < untilMs) plays.push({ startsAtMs: endMs, endsAtMs: untilMs, play: null, log: [] })
   return { library, fromMs, untilMs, plays }
 }
 
-/** A station that is to be simulated. */
+/** A station to be simulated. */
 export interface SimulatedStation {
   readonly name: string
-  /** Its time zone is that of the library's rules. */
-  readonly beginning: SimulationStart
-  /** How a song is called, for people. */
+  readonly start: SimulationStart
+  /** Returns the display name of a song. */
   readonly songName: (mediaId: number | null) => string
+}
+
+/** The display name of the source of a play: its playlist, a request, or silence. */
+export function playName(playlists: readonly Playlist[], { play }: SimulatedPlay): string {
+  if (play === null) return 'silence'
+  if (play.playlistId === null) return play.requestId === null ? 'manual' : 'request'
+  return playlists.find(({ id }) => id === play.playlistId)?.name ?? 'deleted playlist'
 }

@@ -2,46 +2,49 @@ import { posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { parsedUrl } from '../outbound/networks.ts'
-import { libraryPath } from './library-path.ts'
+import { parseLibraryPath } from './library-path.ts'
 
-/** Where a playlist entry points: a URL, or the paths under which the file may be found, best first. */
+/** The target of a playlist entry: a URL, or possible paths of a file, best first. */
 export type Location =
   | { type: 'remote'; url: string }
   | { type: 'file'; paths: string[] }
   | { type: 'unusable'; reason: string }
 
 /**
- * Understands what playlists write: http(s) and file URLs, absolute paths, and paths relative to the folder
- * of the playlist, also with backslashes or percent escapes. What is literally there comes first.
+ * Resolves http(s) and file URLs, absolute and relative paths, also with backslashes or percent escapes. The
+ * literal path comes first.
  */
 export function resolveLocation(location: string, folder: string): Location {
   if (/^https?:\/\//i.test(location)) {
     const url = parsedUrl(location)
     return url ? { type: 'remote', url: url.href } : { type: 'unusable', reason: 'it is not a valid URL' }
   }
-  if (/^file:/i.test(location)) return ofFileUrl(location, folder)
+  if (/^file:/i.test(location)) return resolveFileUrl(location, folder)
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]
-  if (scheme !== undefined) return { type: 'unusable', reason: `${scheme}: addresses cannot be played` }
-  if (/^[a-z]:[\\/]/i.test(location)) return { type: 'unusable', reason: 'it is a path of a Windows drive' }
+  if (scheme !== undefined) return { type: 'unusable', reason: `${scheme}: URLs cannot be played` }
+  if (/^[a-z]:[\\/]/i.test(location)) return { type: 'unusable', reason: 'it is a path on a Windows drive' }
 
   const slashed = location.replaceAll('\\', '/')
-  const paths = [location, slashed, unescape(slashed)].map(path => resolve(folder, path))
+  const paths = [location, slashed, decodePercent(slashed)].map(path => resolve(folder, path))
   return { type: 'file', paths: [...new Set(paths)] }
 }
 
-/** Players write file:///abs, file://localhost/abs and, wrongly, file://relative or unescaped characters. */
-function ofFileUrl(location: string, folder: string): Location {
+/** Players write file:///abs, file://localhost/abs and, incorrectly, file://relative or unescaped text. */
+function resolveFileUrl(location: string, folder: string): Location {
   try {
     const path = fileURLToPath(new URL(location.replace(/^file:\/\/localhost\//i, 'file:///')))
     if (!path.includes('\0')) return { type: 'file', paths: [path] }
-    return { type: 'unusable', reason: 'no path holds a NUL character' }
+    return { type: 'unusable', reason: 'it contains a NUL character' }
   } catch {
     const rest = location.replace(/^file:(\/\/)?/i, '')
-    return { type: 'file', paths: [...new Set([rest, unescape(rest)].map(path => resolve(folder, path)))] }
+    return {
+      type: 'file',
+      paths: [...new Set([rest, decodePercent(rest)].map(path => resolve(folder, path)))]
+    }
   }
 }
 
-function unescape(text: string): string {
+function decodePercent(text: string): string {
   try {
     const plain = decodeURIComponent(text)
     return plain.includes('\0') ? text : plain
@@ -50,24 +53,21 @@ function unescape(text: string): string {
   }
 }
 
-/** Under what a library may have the song that a list names; best first. */
+/** How the song of a playlist entry may be stored in a library; best first. */
 export interface Candidates {
   readonly paths: readonly string[]
-  /** File names that tell the song where only one has them. */
+  /** File names, to be used only if they are unique. */
   readonly names: readonly string[]
-  /** The address as a library keeps it, where the song is behind one. */
+  /** The normalized URL, if the entry is one. */
   readonly url: string | null
 }
 
-/**
- * Where a list's entry may be found. What is literally written comes first; `mediaFolder` is the folder of
- * the station where it is known.
- */
-export function candidatesOf(location: string, mediaFolder: string | null): Candidates {
+/** The possible songs of a playlist entry. The literal path comes first. */
+export function findSongCandidates(location: string, mediaFolder: string | null): Candidates {
   if (/^https?:\/\//i.test(location)) {
-    const found = libraryPath(location, null)
+    const found = parseLibraryPath(location, null)
     const url = 'path' in found ? found.path : null
-    return { paths: usable([location, url ?? location]), names: [], url }
+    return { paths: toStorable([location, url ?? location]), names: [], url }
   }
   const folder = mediaFolder ?? '/'
   const resolved = resolveLocation(location, folder)
@@ -75,13 +75,13 @@ export function candidatesOf(location: string, mediaFolder: string | null): Cand
   const relative = absolute.map(path => posix.relative(folder, path)).filter(path => !path.startsWith('../'))
   const names = [location, ...absolute].map(path => path.split(/[/\\]/).at(-1) ?? '')
   return {
-    paths: usable([location, ...absolute.flatMap((path, index) => [path, relative[index] ?? path])]),
-    names: usable(names),
+    paths: toStorable([location, ...absolute.flatMap((path, index) => [path, relative[index] ?? path])]),
+    names: toStorable(names),
     url: null
   }
 }
 
-/** Postgres refuses NUL, and half a character is none. */
-function usable(texts: readonly string[]): string[] {
+/** Removes repeats, and texts with NUL or lone surrogates, which Postgres rejects. */
+function toStorable(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter(text => text !== '' && !/\0|\p{Surrogate}/u.test(text))
 }

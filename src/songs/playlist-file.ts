@@ -1,45 +1,37 @@
-import { cleanLine, longest, songText } from './song.ts'
+import { cleanLine, longest, songText, type Tags } from './song.ts'
 
-/**
- * One line of a playlist: a path or URL as written, and what the list says of it (0 and '' where nothing).
- */
-export interface PlaylistEntry {
+/** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */
+export interface PlaylistEntry extends Pick<Tags, 'durationMs' | 'artist' | 'title'> {
   location: string
-  durationMs: number
-  artist: string
-  title: string
 }
 
-/** What a playlist file holds; `problems` are sentences for a person, at most about a hundred. */
+/** A parsed playlist file. `problems` are messages for people, at most 101. */
 export interface PlaylistFile {
   entries: PlaylistEntry[]
   problems: string[]
 }
 
-/** The largest playlist file that is read, in bytes. */
 export const maxPlaylistBytes = 10 * 1024 * 1024
-/** The largest number of entries that is taken from one list. */
 export const maxEntries = 50_000
-/** More than any list of so many entries needs; what follows would only cost time. */
+/** More than a list of `maxEntries` needs. */
 const maxLines = 300_000
 const maxLineLength = 4_096
 const tooManyEntries = `only the first ${maxEntries} entries are read`
 const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
-/** A length beyond this (24 days, the range of a 32-bit count of milliseconds) is taken as unknown. */
+/** Longer durations (24 days, the range of 32-bit milliseconds) are treated as unknown. */
 const maxDurationMs = 2_147_483_647
 
 /**
- * Reads M3U, M3U8 or PLS. Never throws: a file that is no playlist has no entries and one problem that says
- * so. Text is UTF-8 or, by its byte order mark, UTF-16; bytes that are not valid UTF-8 are read as
- * windows-1252.
+ * Parses M3U, M3U8 or PLS in UTF-16 with a byte order mark, UTF-8 or windows-1252. Never throws: a file that
+ * is not a playlist has no entries and one problem.
  */
 export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
-  if (bytes.length > maxPlaylistBytes) return refuse('it is larger than 10 MiB')
+  if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')
   const text = decode(bytes)
-  if (text.trim() === '') return refuse('it is empty')
-  if (text.includes('\0')) return refuse('it is no playlist (not a text file)')
-  if (/^#EXT-X-/m.test(text)) return refuse('it is an HLS stream, not a list of songs')
+  if (text.trim() === '') return reject('it is empty')
+  if (text.includes('\0')) return reject('it is not a playlist (not a text file)')
+  if (/^#EXT-X-/m.test(text)) return reject('it is an HLS stream, not a list of songs')
 
   const problems: string[] = []
   const lines = readLines(text, problems)
@@ -48,12 +40,12 @@ export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
   if (entries.length > maxEntries) problems.unshift(tooManyEntries)
   if (entries.length === 0 && problems.length === 0) problems.push('it has no entries')
   const left = problems.length - maxProblems
-  const told = left > 0 ? [...problems.slice(0, maxProblems), `and ${left} more problems`] : problems
-  return { entries: entries.slice(0, maxEntries), problems: told }
+  const reported = left > 0 ? [...problems.slice(0, maxProblems), `and ${left} more problems`] : problems
+  return { entries: entries.slice(0, maxEntries), problems: reported }
 }
 
-/** Whether a playlist goes on after the last entry that was taken. */
-export function isCut({ problems }: PlaylistFile): boolean {
+/** Whether entries were omitted because the playlist is too long. */
+export function isTruncated({ problems }: PlaylistFile): boolean {
   return problems.includes(tooManyEntries) || problems.includes(tooManyLines)
 }
 
@@ -62,7 +54,7 @@ interface Line {
   text: string
 }
 
-function refuse(problem: string): PlaylistFile {
+function reject(problem: string): PlaylistFile {
   return { entries: [], problems: [problem] }
 }
 
@@ -77,7 +69,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** 0x80 to 0x9F. Node 20 decodes this encoding as Latin-1, where these are control characters. */
+/** 0x80 to 0x9F. Node 20 decodes windows-1252 as Latin-1, where these are control characters. */
 const windows1252 =
   '\u20AC\u0081\u201A\u0192\u201E\u2026\u2020\u2021\u02C6\u2030\u0160\u2039\u0152\u008D\u017D\u008F' +
   '\u0090\u2018\u2019\u201C\u201D\u2022\u2013\u2014\u02DC\u2122\u0161\u203A\u0153\u009D\u017E\u0178'
@@ -90,13 +82,12 @@ function readLines(text: string, problems: string[]): Line[] {
   for (const raw of raws.slice(0, maxLines)) {
     number += 1
     if (raw.length > maxLineLength) problems.push(`line ${number} is longer than ${maxLineLength} characters`)
-    // Tabs and other control characters have no place in a path that came by way of a text file.
     else if (raw.trim() !== '') lines.push({ number, text: cleanLine(raw, maxLineLength) })
   }
   return lines.filter(line => line.text !== '')
 }
 
-/** How a line of a bare list must look, where nothing else tells the list from prose. */
+/** The form of the lines of a list without a header, to distinguish it from other text. */
 const looksLikeLocation =
   /^[a-z][a-z0-9+.-]*:\/\/\S|\.(mp3|ogg|oga|opus|flac|m4a|mp4|aac|wav|wma|aiff?|ape)$/i
 
@@ -104,7 +95,7 @@ function readM3u(lines: Line[], problems: string[]): PlaylistEntry[] {
   const isExtended = lines.some(line => /^#EXT(M3U|INF)/i.test(line.text))
   const isPlaylist = isExtended || lines.some(line => looksLikeLocation.test(line.text))
   if (!isPlaylist) {
-    problems.splice(0, problems.length, 'it is no playlist (no line names an audio file)')
+    problems.splice(0, problems.length, 'it is not a playlist (no line names an audio file)')
     return []
   }
   const entries: PlaylistEntry[] = []
@@ -119,7 +110,7 @@ function readM3u(lines: Line[], problems: string[]): PlaylistEntry[] {
   return entries
 }
 
-/** `#EXTINF:<seconds>[ attributes],<Artist - Title>`; attribute values in quotes may hold commas. */
+/** `#EXTINF:<seconds>[ attributes],<Artist - Title>`; quoted attribute values may contain commas. */
 function readExtInf(text: string): Omit<PlaylistEntry, 'location'> {
   const info = text.slice('#EXTINF:'.length)
   const seconds = /^\s*-?[\d.]+/.exec(info)?.[0]
@@ -136,7 +127,7 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
   for (const { number, text } of lines) {
     const match = /^(file|title|length)(\d{1,9})\s*=\s*(.*)$/i.exec(text)
     const isKnown = /^(\[.*\]|[#;].*|(numberofentries|version)\s*=.*)$/i.test(text)
-    if (!match && !isKnown) problems.push(`line ${number} is not understood`)
+    if (!match && !isKnown) problems.push(`line ${number} is not a PLS line`)
     const key = match?.[1]?.toLowerCase()
     if (key === 'file' || key === 'title' || key === 'length') {
       fields[key].set(Number(match?.[2]), match?.[3] ?? '')
@@ -152,7 +143,7 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
     }))
 }
 
-/** Seconds, perhaps with a fraction, as whole milliseconds; 0 for a missing, negative or absurd length. */
+/** Converts seconds to whole milliseconds; 0 if missing, negative or too large. */
 function toDurationMs(seconds: string | undefined): number {
   const ms = Math.round(Number(seconds ?? '') * 1_000)
   return ms > 0 && ms <= maxDurationMs ? ms : 0
@@ -164,53 +155,47 @@ function splitTitle(text: string): { artist: string; title: string } {
   return { artist: cleanLine(artist, longest.artist), title: cleanLine(title, longest.title) }
 }
 
-/** One track of a list to be written. */
-export interface ListedSong {
+/** A track of a playlist to be rendered. */
+export interface ListedSong extends Readonly<Omit<PlaylistEntry, 'location'>> {
   readonly path: string
-  readonly artist: string
-  readonly title: string
-  /** 0 where the length is not known. */
-  readonly durationMs: number
 }
 
-/** The forms in which a list is written, with their content types. */
+/** The formats of playlists, with their content types. */
 export const playlistTypes = { m3u: 'audio/x-mpegurl', pls: 'audio/x-scpls' } as const
 
 export type PlaylistFormat = keyof typeof playlistTypes
 
-/** Writes a list that `parsePlaylist` reads back: the same paths in the same order. */
+/** Renders a playlist. `parsePlaylist` returns the same paths in the same order. */
 export function renderPlaylist(format: PlaylistFormat, songs: readonly ListedSong[]): string {
   return `${(format === 'm3u' ? m3uLines(songs) : plsLines(songs)).join('\n')}\n`
 }
 
-function m3uLines(songs: readonly ListedSong[]): string[] {
-  return [
-    '#EXTM3U',
-    ...songs.flatMap(song => [`#EXTINF:${seconds(song)},${line(song)}`, locationText(song.path)])
-  ]
-}
+const m3uLines = (songs: readonly ListedSong[]) => [
+  '#EXTM3U',
+  ...songs.flatMap(song => [`#EXTINF:${seconds(song)},${line(song)}`, locationText(song.path)])
+]
 
-function plsLines(songs: readonly ListedSong[]): string[] {
-  const entries = songs.flatMap((song, index) => [
+const plsLines = (songs: readonly ListedSong[]) => [
+  '[playlist]',
+  ...songs.flatMap((song, index) => [
     `File${index + 1}=${locationText(song.path)}`,
     `Title${index + 1}=${line(song)}`,
     `Length${index + 1}=${seconds(song)}`
-  ])
-  return ['[playlist]', ...entries, `NumberOfEntries=${songs.length}`, 'Version=2']
-}
+  ]),
+  `NumberOfEntries=${songs.length}`,
+  'Version=2'
+]
 
 const seconds = ({ durationMs }: ListedSong) => (durationMs === 0 ? -1 : Math.floor(durationMs / 1000))
 
-/** Artist and title as one line, whatever they hold. */
 const line = ({ artist, title }: ListedSong) =>
   songText(artist, title)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
 
 /**
- * A path as a line of a list. One that would be read as something else (a comment, a heading) or come back
- * another one (blanks at its ends, line breaks) is percent-encoded, which readers undo where nothing has that
- * very name.
+ * Renders a path as a line. Percent-encodes a path that would be parsed as a comment or header, or changed.
+ * Readers decode it if no file has the encoded name.
  */
 function locationText(path: string): string {
   const isPlain =

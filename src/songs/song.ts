@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path'
 
 import { parsedUrl } from '../outbound/networks.ts'
 
-/** What is known of a song; texts are clean and bounded, '' where nothing is known. */
+/** The tags of a song. Texts are clean and truncated; empty: unknown. */
 export interface Tags {
   artist: string
   title: string
@@ -11,27 +11,21 @@ export interface Tags {
   genre: string
   isrc: string
   lyrics: string
-  /** 0 where the length is not known. */
+  /** 0: unknown. */
   durationMs: number
 }
 
-/**
- * A song as a station's library has it: its key in the station (real path, URL or catalogue name) and its
- * tags.
- */
+/** A song of a station's library. Its key is `path`: a real path, URL or catalog name. */
 export interface ImportedSong extends Tags {
   path: string
-  /** The key of its cover in the table of artwork. */
+  /** The key of its cover in the artwork table. */
   coverHash: string | null
   sizeBytes: number
   modifiedMs: number
 }
 
-/**
- * A title for a song of which nothing but its path or URL is known: the name without its ending, else the
- * host.
- */
-export function titleOf(path: string): string {
+/** A title from a path or URL: the file name without extension, or the host. */
+export function titleFromPath(path: string): string {
   const url = /^https?:\/\//i.test(path) ? parsedUrl(path) : null
   if (!url) return cleanLine(basename(path, extname(path)), longest.title)
   const name = basename(url.pathname, extname(url.pathname))
@@ -42,61 +36,49 @@ export function titleOf(path: string): string {
   }
 }
 
-/** What stands for a text of which nothing is left: the hash of `stationoffline`. */
-const nothing = '5a6a865199cf5df73b1417326d2ff24f'
+/** The id of an empty text: the MD5 of `stationoffline`. */
+const emptyTextId = '5a6a865199cf5df73b1417326d2ff24f'
 
 /**
- * The id by which players and web hooks know a song, 32 hex digits: the MD5 of the first 150 code points,
- * without spaces, hyphens, quotes and line breaks, in lower case. Library media and streamed titles get it
- * the same way.
+ * The id of a song for players and web hooks: the MD5 (32 hex digits) of the first 150 code points of its
+ * text, in lower case, without spaces, hyphens, quotes and line breaks.
  */
 export function songId(text: string): string {
-  // No code point is longer than two UTF-16 units, so a huge text is cut before it is taken apart.
+  // A code point has at most two UTF-16 units.
   const start = Array.from(text.slice(0, 300)).slice(0, 150).join('')
   const bare = start.replace(/[ \-"'\n\t\r]/g, '')
-  if (bare === '' || bare === '0') return nothing
+  if (bare === '' || bare === '0') return emptyTextId
   return createHash('md5').update(bare.toLowerCase()).digest('hex')
 }
 
-/** The song id of what is behind an address: two addresses are two songs, whatever they are called. */
+/** The song id of a URL. Different URLs are different songs, regardless of title. */
 export function addressSongId(address: string): string {
   return createHash('md5').update(address).digest('hex')
 }
 
-/** `Artist - Title`; a part that is empty is left out together with the hyphen. */
+/** `Artist - Title`; an empty part is omitted with the hyphen. */
 export function songText(artist: string, title: string): string {
   return [artist, title].filter(part => part !== '').join(' - ')
 }
 
-/** Code points kept of each text that comes out of a file; the rest is cut off. */
+/** Maximum lengths of tags, in code points. */
 export const longest = { artist: 255, title: 255, album: 200, genre: 255, isrc: 32, lyrics: 8_000 } as const
 
-/**
- * Makes one line out of foreign text: control characters (Postgres refuses NUL) become a space, lone
- * surrogates the replacement character, and at most `limit` code points stay.
- */
+/** Replaces control characters (Postgres rejects NUL) and lone surrogates, and truncates to code points. */
 export function cleanLine(text: string, limit: number): string {
-  return cut(
-    text
-      .trimStart()
-      .slice(0, limit * 4)
-      .replace(/\p{Cc}+/gu, ' '),
-    limit
-  )
+  const start = text.trimStart().slice(0, limit * 4)
+  return truncate(start.replace(/\p{Cc}+/gu, ' '), limit)
 }
 
-/** The same for text of several lines: line feeds stay, and a carriage return becomes one. */
+/** Like `cleanLine`, but keeps line feeds; carriage returns become line feeds. */
 export function cleanLines(text: string, limit: number): string {
-  const lines = text
-    .trimStart()
-    .slice(0, limit * 4)
-    .replace(/\r\n?/g, '\n')
-  return cut(lines.replace(/[^\P{Cc}\n]+/gu, ' '), limit)
+  const start = text.trimStart().slice(0, limit * 4)
+  return truncate(start.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n]+/gu, ' '), limit)
 }
 
-function cut(text: string, limit: number): string {
+function truncate(text: string, limit: number): string {
   const whole = text.replace(/\p{Cs}/gu, '\uFFFD').trim()
-  // Nearly always. A list has thousands of lines, and taking each apart takes its time.
+  // Fast path: splitting into code points is slow.
   if (whole.length <= limit) return whole
   return Array.from(whole).slice(0, limit).join('').trimEnd()
 }

@@ -1,16 +1,16 @@
-/** Which state of its station a document shows. */
+/** Identifies the state that a document shows. */
 export interface Position {
   readonly epoch: string
   readonly offset: number
 }
 
-/** A rendered document, ready to be sent. The same object stands for the same bytes. */
+/** A rendered document, ready to be sent. The same object always has the same bytes. */
 export interface CachedResponse {
   readonly body: Uint8Array
-  /** A weak entity tag, the same on every server; empty if a later response cannot have the same body. */
+  /** A weak entity tag, the same on every server; empty if the body never repeats. */
   readonly etag: string
-  /** What it shows; null for documents of more than one station. */
+  /** Null for documents of several stations. */
   readonly position: Position | null
-  /** The body in content codings, if it was encoded before; then it is sent in no others. */
+  /** The body in content codings, if encoded in advance; then no others are used. */
   readonly prepared?: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
 }

@@ -1,52 +1,37 @@
-import {
-  type CuedSong,
-  isOnline,
-  type Mount,
-  type Play,
-  type Remote,
-  type Song,
-  type StationState
-} from './state.ts'
+import { type CuedSong, isOnline, type Mount, type Play, type Song, type StationState } from './state.ts'
 
 /**
- * `rest`: the interface to the letter. `event`: what players of push, static files and web hooks expect. They
- * differ in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`, nowhere else.
+ * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect.
+ * They differ only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`.
  */
 export type Rendering = 'rest' | 'event'
 
-/**
- * A now-playing document but for its two moving numbers: `head`, then what `renderMoving` gives, then `tail`
- * make the JSON text. Rendered once per change.
- */
+/** A now-playing document, rendered once per change. Its JSON text is `head` + `renderElapsed()` + `tail`. */
 export interface NowPlayingDocument {
   readonly head: string
   readonly tail: string
-  /** Unix seconds of the start, and seconds of length; `isRunning` false stands at its end. */
+  /** Unix seconds; `duration` in seconds. If not `isRunning`, elapsed equals the duration. */
   readonly playedAt: number
   readonly duration: number
   readonly isRunning: boolean
 }
 
-/** The hash of `stationoffline`: the id of the offline song and of every empty text. */
+/** The song id of the offline song and of every empty text: the MD5 of `stationoffline`. */
 export const offlineSongId = '5a6a865199cf5df73b1417326d2ff24f'
 
-/** Path of the built-in image, below the base URL. */
+/** Path of the default cover. */
 export const genericArtPath = '/static/img/generic_song.jpg'
 
-const seconds = (ms: number) => Math.floor(ms / 1000)
+const toSeconds = (ms: number) => Math.floor(ms / 1000)
 
-/**
- * Renders everything of the document that does not move. `baseUrl` begins every link and has no slash at its
- * end.
- */
+/** Renders a document. `baseUrl` has no trailing slash. */
 export function renderNowPlaying(
   state: StationState,
   rendering: Rendering,
   baseUrl: string
 ): NowPlayingDocument {
   const { shown, live } = state
-  const playing =
-    shown === null ? renderOffline(state, rendering, baseUrl) : renderShown(state, shown, rendering, baseUrl)
+  const playing = renderPlay(state, shown ?? offlinePlay(state), rendering, baseUrl)
   const before = {
     station: renderStation(state, baseUrl),
     listeners: renderCount(state.listeners),
@@ -54,9 +39,9 @@ export function renderNowPlaying(
       is_live: live !== null,
       streamer_name: live?.streamerName ?? '',
       broadcast_start: renderBroadcastStart(live?.startedAtMs, rendering),
-      art: live?.art ? absolute(live.art, baseUrl) : rendering === 'rest' ? '' : null
+      art: live?.art ? toAbsoluteUrl(live.art, baseUrl) : rendering === 'rest' ? '' : null
     },
-    now_playing: playing
+    now_playing: { ...playing, song: { ...playing.song, art: shownArtUrl(state, baseUrl) } }
   }
   const after = {
     playing_next: state.next === null ? null : renderCued(state, state.next, rendering, baseUrl),
@@ -73,36 +58,31 @@ export function renderNowPlaying(
   }
 }
 
-/** The two moving members, true at `nowSeconds`: elapsed within 0..duration, and what remains of it. */
-export function renderMoving(document: NowPlayingDocument, nowSeconds: number): string {
+/** Renders `elapsed` (0 to the duration) and `remaining` at a time. */
+export function renderElapsed(document: NowPlayingDocument, nowSeconds: number): string {
   const elapsed = elapsedAt(document, nowSeconds)
   return `"elapsed":${elapsed},"remaining":${document.duration - elapsed}`
 }
 
-/**
- * Whole seconds of what is shown that have passed at `nowSeconds`. With the document they determine its text.
- */
+/** Elapsed whole seconds of the shown song. Document and elapsed time determine the text. */
 export function elapsedAt({ playedAt, duration, isRunning }: NowPlayingDocument, nowSeconds: number): number {
   return isRunning ? Math.min(Math.max(nowSeconds - playedAt, 0), duration) : duration
 }
 
-/** What a station shows as one line: `Artist - Title` without an empty part, else the station's name. */
+/** The shown song as `Artist - Title` without an empty part, or the name of the station. */
 export function renderLine({ shown, profile }: StationState): string {
   const { artist, title } = shown?.song ?? { artist: '', title: profile.offlineText }
   return joinNames(artist, title) || profile.name
 }
 
-/**
- * The address of the picture of what is shown: the song's cover, else the picture of who is live, else the
- * built-in one.
- */
+/** The URL of the song's cover, else the picture of the live streamer, else the default cover. */
 export function shownArtUrl({ shown, live, profile }: StationState, baseUrl: string): string {
   const artId = shown?.song.artId ?? ''
-  if (artId === '' && shown !== null && live?.art) return absolute(live.art, baseUrl)
+  if (artId === '' && shown !== null && live?.art) return toAbsoluteUrl(live.art, baseUrl)
   return artUrl(artId, profile.shortName, baseUrl)
 }
 
-/** The station summary of the interface (19 keys). */
+/** The `station` object of the REST API (19 keys). */
 export function renderStation(state: StationState, baseUrl: string) {
   const { profile, listeners } = state
   const { shortName } = profile
@@ -116,15 +96,10 @@ export function renderStation(state: StationState, baseUrl: string) {
     path: mount.path,
     is_default: mount.isDefault
   }))
-  const remotes = profile.remotes.map((remote: Remote) => ({
-    id: remote.id,
-    name: remote.name,
-    url: remote.url,
-    bitrate: remote.bitrate,
-    format: remote.format,
-    listeners: renderCount(listeners.remotes[remote.id])
-  }))
-  const listened = profile.mounts.find(mount => mount.isDefault) ?? profile.mounts[0]
+  const remotes = profile.remotes.map(({ id, name, url, bitrate, format }) => {
+    return { id, name, url, bitrate, format, listeners: renderCount(listeners.remotes[id]) }
+  })
+  const defaultMount = profile.mounts.find(mount => mount.isDefault) ?? profile.mounts[0]
   return {
     id: state.stationId,
     name: profile.name,
@@ -133,7 +108,7 @@ export function renderStation(state: StationState, baseUrl: string) {
     frontend: profile.frontend,
     backend: profile.backend,
     timezone: profile.timezone,
-    listen_url: listened ? mountUrl(shortName, listened, baseUrl) : (profile.remotes[0]?.url ?? ''),
+    listen_url: defaultMount ? mountUrl(shortName, defaultMount, baseUrl) : (profile.remotes[0]?.url ?? ''),
     url: profile.url,
     public_player_url: `${baseUrl}/public/${shortName}`,
     playlist_pls_url: `${baseUrl}/public/${shortName}/playlist.pls`,
@@ -148,7 +123,7 @@ export function renderStation(state: StationState, baseUrl: string) {
   }
 }
 
-/** The song of the interface (10 keys). `fields`: the custom fields defined on the installation. */
+/** The `song` object of the REST API (10 keys). */
 export function renderSong(
   song: Song,
   station: { shortName: string; customFields: readonly { id: number; shortName: string }[] },
@@ -171,9 +146,9 @@ export function renderSong(
 
 const joinNames = (artist: string, title: string) => [artist, title].filter(part => part !== '').join(' - ')
 
-/** The address of a song's cover, or of the built-in image. */
+/** The URL of a song's cover, or of the default cover. */
 export function artUrl(artId: string, shortName: string, baseUrl: string): string {
-  return absolute(artId ? `/api/station/${shortName}/art/${artId}.jpg` : genericArtPath, baseUrl)
+  return toAbsoluteUrl(artId ? `/api/station/${shortName}/art/${artId}.jpg` : genericArtPath, baseUrl)
 }
 
 function renderCustomFields(
@@ -189,8 +164,8 @@ function renderCustomFields(
 function renderPlay(state: StationState, play: Play, rendering: Rendering, baseUrl: string) {
   return {
     sh_id: play.shId,
-    played_at: seconds(play.startedAtMs),
-    duration: seconds(play.durationMs),
+    played_at: toSeconds(play.startedAtMs),
+    duration: toSeconds(play.durationMs),
     playlist: play.playlist,
     streamer: play.streamer,
     is_request: play.isRequest,
@@ -198,42 +173,26 @@ function renderPlay(state: StationState, play: Play, rendering: Rendering, baseU
   }
 }
 
-/** What plays, with the picture of who is live where the song has none. */
-function renderShown(state: StationState, shown: Play, rendering: Rendering, baseUrl: string) {
-  const play = renderPlay(state, shown, rendering, baseUrl)
-  return { ...play, song: { ...play.song, art: shownArtUrl(state, baseUrl) } }
-}
-
 function renderCued(state: StationState, next: CuedSong, rendering: Rendering, baseUrl: string) {
   return {
-    cued_at: seconds(next.cuedAtMs),
-    played_at: seconds(next.playsAtMs),
-    duration: seconds(next.durationMs),
+    cued_at: toSeconds(next.cuedAtMs),
+    played_at: toSeconds(next.playsAtMs),
+    duration: toSeconds(next.durationMs),
     playlist: next.playlist,
     is_request: next.isRequest,
     song: renderSong(next.song, state.profile, rendering, baseUrl)
   }
 }
 
-function renderOffline(state: StationState, rendering: Rendering, baseUrl: string) {
-  const song: Song = {
-    id: offlineSongId,
-    artist: '',
-    title: state.profile.offlineText,
-    album: '',
-    genre: '',
-    isrc: '',
-    lyrics: '',
-    artId: '',
-    customFields: {}
-  }
-  const play = { shId: 0, startedAtMs: 0, durationMs: 0, playlist: '', streamer: '', isRequest: false, song }
-  return renderPlay(state, play, rendering, baseUrl)
+function offlinePlay({ profile }: StationState): Play {
+  const noTags = { artist: '', album: '', genre: '', isrc: '', lyrics: '', artId: '', customFields: {} }
+  const song = { id: offlineSongId, title: profile.offlineText, ...noTags }
+  return { shId: 0, startedAtMs: 0, durationMs: 0, playlist: '', streamer: '', isRequest: false, song }
 }
 
 function renderBroadcastStart(startedAtMs: number | undefined, rendering: Rendering): string | number | null {
   if (startedAtMs === undefined) return rendering === 'rest' ? '' : null
-  return rendering === 'rest' ? String(seconds(startedAtMs)) : seconds(startedAtMs)
+  return rendering === 'rest' ? String(toSeconds(startedAtMs)) : toSeconds(startedAtMs)
 }
 
 function renderCount(count: { total: number; unique: number } | undefined) {
@@ -244,7 +203,7 @@ function mountUrl(shortName: string, mount: Mount, baseUrl: string): string {
   return mount.customUrl || `${baseUrl}/listen/${shortName}${mount.path}`
 }
 
-/** What a mount is called: its display name, else its path with what the AutoDJ sends there. */
+/** The display name of a mount, or its path with the format that the AutoDJ sends. */
 export function mountName(mount: Omit<Mount, 'id' | 'isDefault' | 'customUrl'>): string {
   if (mount.displayName !== '') return mount.displayName
   if (!mount.hasAutodj || mount.format === '') return mount.path
@@ -254,6 +213,6 @@ export function mountName(mount: Omit<Mount, 'id' | 'isDefault' | 'customUrl'>):
     : `${mount.path} (${mount.bitrate}kbps ${format})`
 }
 
-function absolute(path: string, baseUrl: string): string {
+function toAbsoluteUrl(path: string, baseUrl: string): string {
   return path.startsWith('/') ? baseUrl + path : path
 }

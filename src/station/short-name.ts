@@ -1,21 +1,18 @@
-const longest = 100
+const maxLength = 100
 
-/** What a short name of a station looks like: it stands in paths and channels, beside ids. */
+/** A valid short name. It is used in paths and channels in place of an id, so it is never all digits. */
 export const shortNamePattern = /^(?!\d+$|\.+$)[A-Za-z0-9._-]+$/
 
-/**
- * The short name of a station with this name: lower case, blanks to `_`, and of the rest only what it may
- * hold, letters without their accents. `number` from 2 on makes another one where that is taken.
- */
-export function shortNameOf(name: string, number = 1): string {
+/** Makes a short name from a station's name. A `number` above 1 is appended, for names that are taken. */
+export function makeShortName(name: string, number = 1): string {
   const plain = name
     .normalize('NFKD')
     .toLowerCase()
     .trim()
     .replace(/\s+/g, '_')
     .replace(/[^a-z0-9._-]/g, '')
-    .slice(0, longest)
+    .slice(0, maxLength)
   const suffix = number > 1 ? `_${number}` : ''
   const base = plain === '' ? 'station' : shortNamePattern.test(plain) ? plain : `station_${plain}`
-  return base.slice(0, longest - suffix.length) + suffix
+  return base.slice(0, maxLength - suffix.length) + suffix
 }

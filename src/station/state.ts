@@ -1,23 +1,17 @@
-/**
- * The live state of one station: what Redis stores and servers render. Instants are Unix milliseconds,
- * durations milliseconds.
- */
+/** The live state of a station, as stored in Redis. Times are Unix milliseconds. */
 export interface StationState {
   readonly stationId: number
-  /** Names one lifetime of this state; a rebuilt state gets a new one, and clients start over. */
+  /** Identifies one lifetime of the state. A rebuilt state has a new epoch, and clients start over. */
   readonly epoch: string
-  /**
-   * Grows strictly with each change within the epoch, by one or more. Redis chooses it when the state is
-   * stored; 0 before that.
-   */
+  /** Increases with each change within the epoch. Set by Redis when the state is stored; 0 before. */
   readonly offset: number
-  /** The revision of the station with which each part changed last. */
+  /** The station revision at which each part last changed. */
   readonly revisions: Revisions
   readonly profile: StationProfile
   readonly listeners: ListenerCounts
-  /** What runs now; null while the station is silent. */
+  /** Null while the station is silent. */
   readonly current: CurrentPlay | null
-  /** The play a listener is shown: `current`, or the visible play before it while a jingle runs. */
+  /** The current play, or the visible play before it while a jingle plays. */
   readonly shown: Play | null
   /** Ended visible plays, newest first. */
   readonly history: readonly Play[]
@@ -25,15 +19,9 @@ export interface StationState {
   readonly live: LiveBroadcast | null
 }
 
-export interface Revisions {
-  readonly station: number
-  readonly playback: number
-  readonly queue: number
-  readonly listeners: number
-  readonly live: number
-}
+export type Revisions = Readonly<Record<'station' | 'playback' | 'queue' | 'listeners' | 'live', number>>
 
-/** What an operator set: it changes rarely. */
+/** Settings that change rarely. */
 export interface StationProfile {
   readonly name: string
   readonly shortName: string
@@ -48,43 +36,40 @@ export interface StationProfile {
   readonly offlineText: string
   readonly mounts: readonly Mount[]
   readonly remotes: readonly Remote[]
-  /** All defined custom fields, in id order. */
+  /** All custom fields, by id. */
   readonly customFields: readonly { readonly id: number; readonly shortName: string }[]
 }
 
-/** A mount shown on public pages. `bitrate` in kbit/s, 0 if unknown. */
+/** A visible mount. `bitrate` in kbit/s; 0: unknown. */
 export interface Mount {
   readonly id: number
   readonly path: string
   readonly displayName: string
   readonly bitrate: number
   readonly format: string
-  /** Its name tells format and bitrate only where the AutoDJ makes the sound. */
+  /** Whether the AutoDJ sends to it; then its name contains format and bitrate. */
   readonly hasAutodj: boolean
-  /** Where listeners find it, if not at its path. */
+  /** URL for listeners, if not the path. */
   readonly customUrl: string
   readonly isDefault: boolean
 }
 
-export interface Remote {
-  readonly id: number
+export interface Remote extends Pick<Mount, 'id' | 'bitrate' | 'format'> {
   readonly name: string
   readonly url: string
-  readonly bitrate: number
-  readonly format: string
 }
 
-/** `unique` is never above `total`. */
+/** `unique` is at most `total`. */
 export interface Count {
   readonly total: number
   readonly unique: number
 }
 
-/** Counts of the station and of each source, by the id of the mount or remote. */
+/** Counts of the station and, by id, of its mounts and remotes. */
 export interface ListenerCounts extends Count {
   readonly mounts: Readonly<Record<string, Count>>
   readonly remotes: Readonly<Record<string, Count>>
-  /** The sum over the HLS streams. */
+  /** Sum of the HLS streams. */
   readonly hls: number
 }
 
@@ -97,17 +82,17 @@ export interface Song {
   readonly genre: string
   readonly isrc: string
   readonly lyrics: string
-  /** Last part of the cover's path without `.jpg`; empty where the built-in image stands in. */
+  /** File name of the cover without `.jpg`; empty: default cover. */
   readonly artId: string
-  /** Values by the id of the custom field. */
+  /** Values by custom field id. */
   readonly customFields: Readonly<Record<string, string>>
 }
 
-/** One row of the song history. */
+/** A row of the song history. */
 export interface Play {
   readonly shId: number
   readonly startedAtMs: number
-  /** 0 where the length is not known. */
+  /** 0: unknown. */
   readonly durationMs: number
   readonly playlist: string
   readonly streamer: string
@@ -115,7 +100,7 @@ export interface Play {
   readonly song: Song
 }
 
-/** What runs now, shown or not. `dueAtMs`: when the clock has to end it, null where only a report can. */
+/** The current play, shown or not. `dueAtMs`: when the clock ends it; null if only a report does. */
 export interface CurrentPlay {
   readonly shId: number
   readonly dueAtMs: number | null
@@ -123,44 +108,52 @@ export interface CurrentPlay {
 }
 
 /** The first visible row of the queue. */
-export interface CuedSong {
+export interface CuedSong extends Pick<Play, 'durationMs' | 'playlist' | 'isRequest' | 'song'> {
   readonly cuedAtMs: number
   readonly playsAtMs: number
-  readonly durationMs: number
-  readonly playlist: string
-  readonly isRequest: boolean
-  readonly song: Song
 }
 
-/** A DJ on air. `art` is the path or URL of a picture, empty if there is none. */
+/** A DJ on air. `art`: path or URL of a picture, or empty. */
 export interface LiveBroadcast {
   readonly streamerName: string
   readonly startedAtMs: number
   readonly art: string
 }
 
-/**
- * What a station shows, as one statement read it from Postgres: its whole live state but for the offset,
- * which is chosen when the state is stored.
- */
+/** The live state as read from Postgres, without the offset, which is set when the state is stored. */
 export type StationSnapshot = Omit<StationState, 'offset'>
 
-/** The revision of the station that a state shows. */
+/** The station revision of a state. */
 export function newestRevision({ revisions }: Pick<StationState, 'revisions'>): number {
   return Math.max(...Object.values(revisions))
 }
 
-/** Audio really goes out: something plays, or a DJ is connected. */
+/** Whether a song plays or a DJ is connected. */
 export function isOnline(state: { readonly current: unknown; readonly live: unknown }): boolean {
   return state.current !== null || state.live !== null
 }
 
-const clocksApartMs = 60_000
+const maxClockSkewMs = 60_000
 
-/**
- * Whether an offset that a client names may have been sent by another server. Offsets follow the time of
- * Redis, so one that is more than a minute ahead of it (`nowMs`, Unix milliseconds) is made up.
- */
-export function mayHaveBeenSent(offset: number, nowMs: number): boolean {
-  return offset <= nowMs + clocksApartMs
+/** Whether an offset may have been sent. Offsets follow the Redis time, up to a minute ahead. */
+export function isPlausibleOffset(offset: number, nowMs: number): boolean {
+  return offset <= nowMs + maxClockSkewMs
+}
+
+/** What a stored state must match. It may be from before a deletion, a rename or a change to private. */
+export interface StationIdentity {
+  /** Null: the station was deleted. */
+  readonly epoch: string | null
+  readonly shortName: string
+  readonly isPublic: boolean
+}
+
+/** Whether a state has another epoch or short name, or is public while the station is private. */
+export function isStaleIdentity(
+  { epoch, profile }: StationState,
+  identity: StationIdentity | undefined
+): boolean {
+  if (identity === undefined) return false
+  const { shortName, isPublic } = profile
+  return epoch !== identity.epoch || shortName !== identity.shortName || (isPublic && !identity.isPublic)
 }

@@ -1,6 +1,6 @@
 import { isOnline } from './state.ts'
 
-/** The triggers that a widget or a web hook can subscribe to. */
+/** The triggers of web hooks and events. */
 export const triggers = [
   'song_changed',
   'song_changed_live',
@@ -15,7 +15,7 @@ export const triggers = [
 export type Trigger = (typeof triggers)[number]
 
 /** The part of a state that triggers depend on. */
-export interface Observed {
+export interface TriggerState {
   readonly current: { readonly shId: number } | null
   readonly shown: { readonly shId: number } | null
   readonly listeners: { readonly total: number }
@@ -23,27 +23,23 @@ export interface Observed {
 }
 
 /**
- * The triggers that fire between two states of a station. A new `sh_id` is a new song, even if the song is
- * the same. Jingles are not shown and fire nothing. A hand-over from one DJ to another fires both live
- * triggers.
+ * The triggers that fire between two states. A new `sh_id` is a new song. Jingles fire nothing. A change from
+ * one DJ to another fires both live triggers.
  */
-export function triggersOf(before: Observed, after: Observed): Trigger[] {
-  const raised: Trigger[] = []
-  if (
-    after.shown !== null &&
-    after.shown.shId !== before.shown?.shId &&
-    after.shown.shId === after.current?.shId
-  ) {
-    raised.push('song_changed')
-    if (after.live !== null) raised.push('song_changed_live')
+export function triggersBetween(before: TriggerState, after: TriggerState): Trigger[] {
+  const fired: Trigger[] = []
+  const { shown } = after
+  if (shown && shown.shId !== before.shown?.shId && shown.shId === after.current?.shId) {
+    fired.push('song_changed')
+    if (after.live !== null) fired.push('song_changed_live')
   }
-  if (after.listeners.total > before.listeners.total) raised.push('listener_gained')
-  if (after.listeners.total < before.listeners.total) raised.push('listener_lost')
+  if (after.listeners.total > before.listeners.total) fired.push('listener_gained')
+  if (after.listeners.total < before.listeners.total) fired.push('listener_lost')
   if (before.live?.startedAtMs !== after.live?.startedAtMs) {
-    if (before.live !== null) raised.push('live_disconnect')
-    if (after.live !== null) raised.push('live_connect')
+    if (before.live !== null) fired.push('live_disconnect')
+    if (after.live !== null) fired.push('live_connect')
   }
-  if (isOnline(before) && !isOnline(after)) raised.push('station_offline')
-  if (!isOnline(before) && isOnline(after)) raised.push('station_online')
-  return raised
+  if (isOnline(before) && !isOnline(after)) fired.push('station_offline')
+  if (!isOnline(before) && isOnline(after)) fired.push('station_online')
+  return fired
 }

@@ -1,6 +1,6 @@
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { renderMoving, renderNowPlaying } from '../../src/station/now-playing.ts'
+import { renderElapsed, renderNowPlaying } from '../../src/station/now-playing.ts'
 
 /** Members that move with the time, and those in which the renderings for REST and for push differ. */
 const leftOut = new Set(['elapsed', 'remaining', 'cache', 'broadcast_start', 'custom_fields'])
@@ -30,7 +30,7 @@ export async function readTruths(sql: Sql, stationIds: readonly number[], baseUr
   const snapshots = await readSnapshots(sql, stationIds)
   return snapshots.map(each => {
     const document = renderNowPlaying({ ...each, offset: 0 }, 'event', baseUrl)
-    const text = `${document.head}${renderMoving(document, 0)}${document.tail}`
+    const text = `${document.head}${renderElapsed(document, 0)}${document.tail}`
     return { stationId: each.stationId, epoch: each.epoch, content: contentOf(JSON.parse(text)) }
   })
 }

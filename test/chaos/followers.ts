@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { WebSocket } from 'ws'
 
-import { type Random, randomOf } from '../../src/autodj/zone.ts'
+import { type Random, seededRandom } from '../../src/autodj/random.ts'
 import { readFrame } from '../support/live-frames.ts'
 import { applyMergePatch } from '../support/merge-patch.ts'
 import { contentOf } from './document.ts'
@@ -55,7 +55,7 @@ const waitSeconds = 10
 export function openFollowers(options: FollowerOptions): Follower[] {
   return options.stationIds.flatMap((stationId, station) =>
     transports.map((transport, index) => {
-      const random = randomOf(options.seed, 1_000 + station * transports.length + index)
+      const random = seededRandom(options.seed, 1_000 + station * transports.length + index)
       return follow({ ...options, stationId, transport, random })
     })
   )

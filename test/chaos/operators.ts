@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type Random, randomOf } from '../../src/autodj/zone.ts'
+import { type Random, seededRandom } from '../../src/autodj/random.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { type Answer, adminKey } from '../support/program.ts'
 import type { Journal } from './journal.ts'
@@ -135,14 +135,14 @@ export function openOperators(options: OperatorOptions): Operators {
 
   const gate = { isPaused: false, inFlight: 0 }
   const operate = async (name: string, field: (turn: Turn) => Promise<void>, index: number) => {
-    const random = randomOf(options.seed, 100 + index)
+    const random = seededRandom(options.seed, 100 + index)
     for (let number = 1; !signal.aborted; number++) {
       const station = pick(random, stations)
       const url = pick(random, options.baseUrls)
       const other = options.baseUrls.find(each => each !== url) ?? url
       const pauseMs = between(random, shortestPauseMs, longestPauseMs)
       // What an action draws does not depend on the answers that others got.
-      const own = randomOf(options.seed, 1_000_000 * (index + 1) + number)
+      const own = seededRandom(options.seed, 1_000_000 * (index + 1) + number)
       while (gate.isPaused && !signal.aborted) await sleep(50)
       gate.inFlight++
       try {

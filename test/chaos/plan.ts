@@ -1,4 +1,4 @@
-import { type Random, randomOf } from '../../src/autodj/zone.ts'
+import { type Random, seededRandom } from '../../src/autodj/random.ts'
 
 /** Every kind of fault that can be drawn. */
 export const faultKinds = [
@@ -58,7 +58,7 @@ const longestRestMs = 3_000
  * before any comes again.
  */
 export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generator<Fault, never> {
-  const random = randomOf(seed, 1)
+  const random = seededRandom(seed, 1)
   let bag: FaultKind[] = []
   for (let number = 1; ; number++) {
     if (bag.length === 0) bag = shuffled(kinds, random)

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { artistKeys, titleKey } from '../../src/songs/clash-keys.ts'
+import { artistKeys, titleKey } from '../../src/songs/duplicate-keys.ts'
 import { songId } from '../../src/songs/song.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'

@@ -316,7 +316,7 @@ test('a requested file that is not audio by its name is reported', async ({ sql 
   })
   expect(problems).toEqual([
     'notes.txt: its name has no extension of an audio file or playlist',
-    'words.m3u: it is no playlist (no line names an audio file)'
+    'words.m3u: it is not a playlist (no line names an audio file)'
   ])
 })
 

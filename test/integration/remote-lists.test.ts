@@ -185,9 +185,9 @@ describe('what was fetched last stays in use when the server', () => {
       /^The answer is too large\.$/
     ],
     ['breaks off', (_, response) => response.destroy(), /^The connection failed \(ECONNRESET\)\.$/],
-    ['says something else', '<!doctype html><h1>Maintenance</h1>', /^The list cannot be used: it is no/],
+    ['says something else', '<!doctype html><h1>Maintenance</h1>', /^The list cannot be used: it is not/],
     ['says nothing', '', /^The list cannot be used: it is empty\.$/],
-    ['names no address', '#EXTM3U\nfile:///srv/x.mp3', /^The list cannot be used: it names no http/],
+    ['names no address', '#EXTM3U\nfile:///srv/x.mp3', /^The list cannot be used: it contains no http/],
     ['sends a stream of pieces', '#EXTM3U\n#EXT-X-VERSION:3\nx.ts', /^The list cannot be used: it is an HLS/]
   ]
   test.for(failures)('%s', async ([, answer, problem], { list }) => {

@@ -145,7 +145,7 @@ test('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl 
   )
   expect(missed).toMatchObject({ code: 1, stderr: '' })
   expect(missed.stdout).toMatch(/09:00:00 {2}Nothing in it +never +Rotation\n/)
-  expect(missed.stdout.endsWith('\nMISSED: programmes start within the track that is on air.\n')).toBe(true)
+  expect(missed.stdout.endsWith('\nMISSED: programs start when the current track ends.\n')).toBe(true)
 })
 
 test('without DATABASE_URL it is the database of the Cuewire that runs here, if one does', async ({
@@ -159,7 +159,7 @@ test('without DATABASE_URL it is the database of the Cuewire that runs here, if 
   expect(await run(env, ...args)).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'no Cuewire runs here: start it (npm start), or set DATABASE_URL to its database\n'
+    stderr: 'Cuewire is not running here: run npm start, or set DATABASE_URL to its database\n'
   })
   await announceServices(folder, { databaseUrl, redisUrl: 'redis://127.0.0.1:1' })
   expect(await run(env, ...args)).toMatchObject({
@@ -201,7 +201,7 @@ test('mistakes of the command line are told together, with exit code 2', async (
     code: 2,
     stdout: '',
     stderr:
-      'there is no option --bogus\n--days "x" is not a number of days from 1 to 31\nnpm run simulate -- --help lists the options\n'
+      'unknown option --bogus\n--days must be a number from 1 to 31 (got "x")\nnpm run simulate -- --help lists the options\n'
   })
 })
 

@@ -1,15 +1,16 @@
-import type { Library, HeardPlay, Playlist, AutodjRules } from '../../src/autodj/library.ts'
+import type { AutodjRules, HeardPlay, Library, Playlist } from '../../src/autodj/library.ts'
 import type { LogEntry } from '../../src/autodj/log-entry.ts'
 import type { ScheduleItem } from '../../src/autodj/schedule.ts'
 import type { SimulatedPlay } from '../../src/autodj/simulate.ts'
-import { type TrackRow, tracksOf } from '../../src/autodj/tracks.ts'
+import { buildTracks, type TrackRow } from '../../src/autodj/tracks.ts'
 import { hourMs, minuteMs, openZone } from '../../src/autodj/zone.ts'
+import { newPlaylist, newStationRules } from '../../src/simulate/example-station.ts'
 import type { Run } from '../../src/simulate/run.ts'
 
 /** A Monday, 00:00 in UTC. */
 export const monday = Date.UTC(2026, 0, 12)
 
-/** Some minutes later than the Monday. */
+/** A time after the Monday. */
 export const at = (hours: number, minutes = 0) => monday + hours * hourMs + minutes * minuteMs
 
 export const aTrack = (id: number, parts: Partial<TrackRow> = {}): TrackRow => ({
@@ -24,7 +25,7 @@ export const aTrack = (id: number, parts: Partial<TrackRow> = {}): TrackRow => (
   ...parts
 })
 
-/** A rotation of ten tracks that are its id times 100 and what follows. */
+/** A rotation of ten tracks, numbered from its id times 100. */
 export function aPlaylist(
   id: number,
   parts: Partial<Omit<Playlist, 'tracks' | 'schedule' | 'options'>> & {
@@ -37,17 +38,7 @@ export function aPlaylist(
   return {
     id,
     name: `List ${id}`,
-    type: 'default',
-    source: 'songs',
-    order: 'shuffle',
-    weight: 3,
-    isEnabled: true,
-    isJingle: false,
-    avoidsDuplicates: true,
-    everySongs: 0,
-    everyMinutes: 0,
-    hourMinute: 0,
-    pass: 1,
+    ...newPlaylist,
     ...rest,
     options: new Set(options),
     schedule: schedule.map((item, index) => ({
@@ -60,7 +51,7 @@ export function aPlaylist(
       loop_once: false,
       ...item
     })),
-    tracks: tracksOf(tracks ?? Array.from({ length: 10 }, (_, index) => aTrack(id * 100 + index)))
+    tracks: buildTracks(tracks ?? Array.from({ length: 10 }, (_, index) => aTrack(id * 100 + index)))
   }
 }
 
@@ -69,29 +60,24 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRu
     rules: {
       zone: openZone('UTC'),
       seed: 1,
-      queueLength: 3,
-      duplicateRangeMs: 2 * hourMs,
-      overlapMs: 0,
+      ...newStationRules,
       requestThresholdMs: 0,
-      consecutiveRequests: 2,
-      overrunMs: 10 * minuteMs,
-      cutsBeforeSent: false,
       ...rules
     },
     playlists,
-    past: { plays: [], older: new Map(), refused: [] },
+    past: { plays: [], older: new Map(), removed: [] },
     requests: []
   }
 }
 
-/** One that follows another: of a playlist (0: silence), so many minutes long. */
+/** A play of a playlist (0: silence) after the one before. */
 export interface Heard extends Partial<HeardPlay> {
   readonly of: number
   readonly minutes: number
   readonly log?: readonly LogEntry[]
 }
 
-/** Plays one after the other; each track of a playlist in turn. */
+/** Consecutive plays. */
 export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPlay[] {
   let atMs = startsAtMs
   return heard.map(({ of, minutes, log = [], ...parts }, index) => {
@@ -117,7 +103,7 @@ export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPl
   })
 }
 
-/** A run from the Monday on, as long as its plays. */
+/** A run from the Monday to the end of its plays. */
 export function aRun(
   playlists: readonly Playlist[],
   heard: readonly Heard[],

@@ -8,9 +8,9 @@ import type { StationChange } from '../../playout/change-station.ts'
 import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../../playout/queue/media.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
-import { artistKeys, titleKey } from '../../songs/clash-keys.ts'
-import { libraryPath, maxPathBytes } from '../../songs/library-path.ts'
-import { longest, songId, songText, titleOf } from '../../songs/song.ts'
+import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
+import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
+import { longest, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceRules, type Write } from '../core/resource.ts'
@@ -112,7 +112,7 @@ const rules: ResourceRules<FileFields> = {
       ...(await findUnknownPlaylists(write)),
       ...(await findUnknownFields(write.tx, values.custom_fields))
     ]
-    if (!before && values.title === '' && values.artist === '') values.title = titleOf(values.path)
+    if (!before && values.title === '' && values.artist === '') values.title = titleFromPath(values.path)
     values.unique_id = before?.unique_id ?? randomBytes(12).toString('hex')
     const isSameSong = before?.artist === values.artist && before.title === values.title
     values.song_id = isSameSong ? before.song_id : songId(songText(values.artist, values.title))
@@ -170,7 +170,7 @@ async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
   const { tx, services, station, before, values } = write
   if (values.path === before?.path) return []
   const folder = station && (await findMediaFolder(tx, station.id, services.config.DATA_DIR))
-  const result = libraryPath(values.path, folder)
+  const result = parseLibraryPath(values.path, folder)
   if ('problem' in result)
     return [{ field: 'path', code: 'invalid_format', message: `path ${result.problem}` }]
   values.path = result.path

@@ -2,7 +2,7 @@ import { integer, text } from '../../fields/field.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
-import { mayHaveBeenSent, type StationState } from '../../station/state.ts'
+import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { type PublicRequest, findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { filtersOf } from '../core/parse.ts'
@@ -76,7 +76,8 @@ function respondToPoll(poll: Poll, caller: PublicRequest, respond: Respond): Res
   return (state, services) => {
     const { waitMs, since } = poll
     const awaited = { ...caller, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
-    if (isNewState(awaited, state) || !mayHaveBeenSent(since, engineTimeMs())) return respond(state, services)
+    if (isNewState(awaited, state) || !isPlausibleOffset(since, engineTimeMs()))
+      return respond(state, services)
     if (waitMs === 0) return sendNotModified(state, services)
     const respondLater: Respond = now => (isNewState(awaited, now) ? respond : sendNotModified)(now, services)
     return {

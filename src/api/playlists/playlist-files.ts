@@ -5,9 +5,9 @@ import type { Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
 import { refillQueueLater } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { candidatesOf } from '../../songs/location.ts'
+import { findSongCandidates } from '../../songs/location.ts'
 import {
-  isCut,
+  isTruncated,
   type ListedSong,
   maxEntries,
   maxPlaylistBytes,
@@ -16,7 +16,7 @@ import {
   playlistTypes,
   renderPlaylist
 } from '../../songs/playlist-file.ts'
-import { remoteSong } from '../../songs/remote-list.ts'
+import { buildRemoteSong } from '../../songs/remote-list.ts'
 import { cleanLine, type ImportedSong, longest } from '../../songs/song.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
@@ -76,7 +76,7 @@ function parseImport(body: unknown): ImportItem[] {
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)
     refuse('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
-  if (isCut(file)) refuse('too_long', `The playlist has more than ${maxEntries} entries.`)
+  if (isTruncated(file)) refuse('too_long', `The playlist has more than ${maxEntries} entries.`)
   return entries.map(entry => ({ entry }))
 }
 
@@ -158,13 +158,13 @@ async function matchOrAdd(tx: Tx, stationId: number, items: readonly ImportItem[
   const ids = items.flatMap(item => ('id' in item ? [item.id] : []))
   const pathsById = await findPaths(tx, stationId, ids)
   const folder = await findMediaFolder(tx, stationId, dataDir)
-  const candidates = items.map(item => candidatesOf('entry' in item ? item.entry.location : '', folder))
+  const candidates = items.map(item => findSongCandidates('entry' in item ? item.entry.location : '', folder))
   const found = await matchMedia(tx, stationId, candidates)
   const missing = new Map<string, ImportedSong>()
   for (const [index, item] of items.entries()) {
     const url = candidates[index]?.url ?? null
     if (!('entry' in item) || url === null || found[index] !== null || missing.has(url)) continue
-    missing.set(url, remoteSong({ ...item.entry, location: url }, undefined))
+    missing.set(url, buildRemoteSong({ ...item.entry, location: url }, undefined))
   }
   const added = await addSongs(tx, stationId, [...missing.values()])
   return items.map((item, index) => {

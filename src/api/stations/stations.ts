@@ -23,7 +23,7 @@ import { refillQueue } from '../../playout/queue/queue.ts'
 import { markStationDeleted } from '../../playout/station-removal.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import type { FieldError } from '../../runtime/errors.ts'
-import { shortNameOf, shortNamePattern } from '../../station/short-name.ts'
+import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceRules, type StoredRecord, type Write } from '../core/resource.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -265,11 +265,11 @@ const mostNames = 1_000
 async function freeShortName(tx: Tx, name: string, ownId: number): Promise<string> {
   // One at a time, so that two stations of one name do not choose the same.
   await tx`select pg_advisory_xact_lock(hashtext('cuewire short names'))`
-  const names = Array.from({ length: mostNames }, (_, index) => shortNameOf(name, index + 1))
+  const names = Array.from({ length: mostNames }, (_, index) => makeShortName(name, index + 1))
   const rows = await tx<{ name: string }[]>`
     select short_name as name from stations where short_name = any(${names}::text[]) and id <> ${ownId}`
   const taken = new Set(rows.map(row => row.name))
-  return names.find(each => !taken.has(each)) ?? shortNameOf(name)
+  return names.find(each => !taken.has(each)) ?? makeShortName(name)
 }
 
 const timeoutMs = 2_000

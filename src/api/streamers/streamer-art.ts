@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Sql } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { type ImageType, imageType, imageTypes } from '../../songs/image-type.ts'
+import { type ImageType, detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
 import { actionResult, type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
@@ -30,7 +30,7 @@ const upload: ApiRoute = {
   },
   async handle(request, { sql }) {
     const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array()
-    const type = imageType(bytes)
+    const type = detectImageType(bytes)
     if (type === null) {
       const message = 'The body must be a JPEG, PNG, WebP or GIF picture.'
       throw ApiError.ofFields([{ field: '', code: 'invalid_format', message }])

@@ -2,10 +2,10 @@ import type { CachedResponse } from '../../station/document.ts'
 import {
   elapsedAt,
   type NowPlayingDocument,
+  renderElapsed,
+  type Rendering,
   renderLine,
-  renderMoving,
-  renderNowPlaying,
-  type Rendering
+  renderNowPlaying
 } from '../../station/now-playing.ts'
 import type { StationState } from '../../station/state.ts'
 import { hashOf, tagOf } from '../entity-tags.ts'
@@ -68,7 +68,7 @@ function openRendering(state: StationState, rendering: Rendering, baseUrl: strin
   }
   const text = (nowSeconds: number): string => {
     const at = renderAt(nowSeconds)
-    return (cachedText ??= at.head + renderMoving(at, nowSeconds) + at.tail)
+    return (cachedText ??= at.head + renderElapsed(at, nowSeconds) + at.tail)
   }
   const response = (nowSeconds: number): CachedResponse => {
     const { head, tail } = renderAt(nowSeconds)

@@ -1,4 +1,4 @@
-import { airtimeMs } from '../../autodj/estimate.ts'
+import { airtimeMs } from '../../autodj/durations.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 import { raiseLibraryVersion } from '../queue/libraries.ts'

@@ -1,4 +1,4 @@
-import { artistKeys, titleKey } from '../../songs/clash-keys.ts'
+import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { songId, songText } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
 import type { OpenPlay } from '../rows.ts'

@@ -1,5 +1,5 @@
-import type { Past, HeardPlay, Playlist, Refused } from '../../autodj/library.ts'
-import { transferIndex } from '../../autodj/recent.ts'
+import { transferIndex } from '../../autodj/duplicates.ts'
+import type { HeardPlay, Past, Playlist, RemovedRow } from '../../autodj/library.ts'
 import { indexOf, markAired } from '../../autodj/tracks.ts'
 import { type PastPlay, readOlder, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
@@ -212,6 +212,6 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
 }
 
 /** The past in the form that the AutoDJ uses. */
-export function pastOf({ plays, older }: CachedPast, refused: readonly Refused[]): Past {
-  return { plays: plays satisfies readonly HeardPlay[], older, refused }
+export function pastOf({ plays, older }: CachedPast, refused: readonly RemovedRow[]): Past {
+  return { plays: plays satisfies readonly HeardPlay[], older, removed: refused }
 }

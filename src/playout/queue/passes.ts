@@ -1,4 +1,4 @@
-import { isCounted, type Library } from '../../autodj/library.ts'
+import { isFirstOccurrence, type Library } from '../../autodj/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 
@@ -27,7 +27,8 @@ export function endPass(
 ) {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (!playlist || pass <= playlist.pass) return []
-  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !isCounted(playlist, index)
+  const isDone = (lastPass: number, index: number) =>
+    lastPass >= pass - 1 || !isFirstOccurrence(playlist, index)
   if (!playlist.tracks.lastPass.every(isDone)) return []
   return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
 }

@@ -1,10 +1,10 @@
-import type { Plan } from '../../autodj/refill.ts'
+import type { QueuePlan } from '../../autodj/queue-planner.ts'
 import type { Tx } from '../../db/sql.ts'
 
 /** A plan and the station it is for. */
 export interface StationPlan {
   readonly stationId: number
-  readonly plan: Plan
+  readonly plan: QueuePlan
 }
 
 /** The statements that write plans, in this order; one of a kind for all stations. */
@@ -30,7 +30,7 @@ export function planStatements(tx: Tx, plans: readonly StationPlan[]) {
   ]
 }
 
-function insertedRow(tx: Tx, stationId: number, row: Plan['insert'][number]) {
+function insertedRow(tx: Tx, stationId: number, row: QueuePlan['insert'][number]) {
   return {
     station_id: stationId,
     seq: row.seq,
@@ -55,7 +55,7 @@ function insertedRow(tx: Tx, stationId: number, row: Plan['insert'][number]) {
 
 const logBytesAtMost = 8_000
 
-function moveStatement(tx: Tx, moved: Plan['move']) {
+function moveStatement(tx: Tx, moved: QueuePlan['move']) {
   const logs = moved.map(({ log }) => JSON.stringify(log))
   return tx`
     update queue q set position = x.position, cued_at_ms = x.cued, plays_at_ms = x.plays, duration_ms = x.duration,
@@ -69,5 +69,5 @@ function moveStatement(tx: Tx, moved: Plan['move']) {
     where q.id = x.id`
 }
 
-export const isEmptyPlan = ({ insert, move, withdraw }: Plan) =>
+export const isEmptyPlan = ({ insert, move, withdraw }: QueuePlan) =>
   insert.length + move.length + withdraw.length === 0

@@ -1,5 +1,5 @@
 import type { Playlist } from '../../autodj/library.ts'
-import { type Plan, refill } from '../../autodj/refill.ts'
+import { planQueue, type QueuePlan } from '../../autodj/queue-planner.ts'
 import { indexOf, markAired } from '../../autodj/tracks.ts'
 import type { Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
@@ -36,7 +36,7 @@ export async function removeFromQueue(change: StationChange, queueId: number, no
     queue: situation.queue.filter(each => each !== row),
     library: {
       ...situation.library,
-      past: { ...past, refused: [row, ...past.refused] },
+      past: { ...past, removed: [row, ...past.removed] },
       requests: situation.library.requests.filter(({ id }) => id !== row.requestId)
     }
   }
@@ -142,9 +142,9 @@ function planOf(
   { station, play, queue, library }: Situation,
   nowMs: number,
   rejected: ReadonlySet<number>
-): Plan {
+): QueuePlan {
   const endsAtMs = Math.max(nowMs, play ? followedAtMs(play, station.overlapMs) : nowMs)
-  return refill({
+  return planQueue({
     library,
     running: {
       startedAtMs: play?.startedAtMs ?? nowMs,
@@ -161,14 +161,14 @@ function planOf(
 }
 
 /** The new end of the current play if an interrupt now cuts it or no longer does; null if it is unchanged. */
-function movedEnd({ station, play }: Situation, plan: Plan): number | null {
+function movedEnd({ station, play }: Situation, plan: QueuePlan): number | null {
   if (play === null || !station.isClocked || play.dueAtMs === null) return null
   const endMs = endOf(play, plan)
   return endMs === play.dueAtMs ? null : endMs
 }
 
 /** A play that exceeds its time keeps the end that it had. */
-function endOf(play: OpenPlay, { runningEndsMs }: Plan): number {
+function endOf(play: OpenPlay, { runningEndsMs }: QueuePlan): number {
   const naturalMs = naturalEndMs(play)
   return Math.round(runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs ?? 0) : runningEndsMs)
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
-import { artistKeys, titleKey } from '../../songs/clash-keys.ts'
+import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { addressSongId, type ImportedSong } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
 

@@ -1,4 +1,4 @@
-import { requestTtlMs } from '../../autodj/estimate.ts'
+import { requestTtlMs } from '../../autodj/library.ts'
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'

@@ -1,4 +1,4 @@
-import { renderMoving, renderNowPlaying } from '../../station/now-playing.ts'
+import { renderElapsed, renderNowPlaying } from '../../station/now-playing.ts'
 import type { StationState } from '../../station/state.ts'
 import type { NowPlaying } from '../event.ts'
 
@@ -61,6 +61,6 @@ function changeNext(body: NowPlaying, change: SongChange): NowPlaying {
 /** Renders the now-playing object at the time of an event; the same in every attempt. */
 export function nowPlayingAt(state: StationState, happenedAtMs: number, baseUrl: string): NowPlaying {
   const document = renderNowPlaying(state, 'event', baseUrl)
-  const moving = renderMoving(document, Math.floor(happenedAtMs / 1000))
+  const moving = renderElapsed(document, Math.floor(happenedAtMs / 1000))
   return JSON.parse(document.head + moving + document.tail)
 }

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 
 import type { Library, Option, Order, Playlist, PlaylistType } from '../../../src/autodj/library.ts'
-import type { Plan, PlannerInput } from '../../../src/autodj/refill.ts'
+import type { PlannerInput } from '../../../src/autodj/queue-draft.ts'
+import type { QueuePlan } from '../../../src/autodj/queue-planner.ts'
 import { sized } from '../tier.ts'
 import {
   aLibrary,
@@ -17,10 +18,7 @@ import {
 } from './library.ts'
 import { aStation, type Heard, type Observer, type TestStation } from './station.ts'
 
-/**
- * A playlist in a few words, so that a station that fails can be read. What is left out is as an operator
- * finds it.
- */
+/** A compact playlist, so that a failing example is readable. */
 export interface PlaylistSpec {
   /** The lengths of its tracks in minutes. */
   minutes: number[]
@@ -54,19 +52,19 @@ export interface StationSpec {
   begins?: (typeof beginnings)[number]
 }
 
-/** What happens to a station, some minutes after what happened before. */
+/** An action on a station, some minutes after the action before. */
 export type Action = { after: number } & (
   | { do: 'skip' | 'top' | 'send' | 'restart' }
   | { do: 'refuse' | 'withdraw' | 'add' | 'request' | 'cancel' | 'switch' | 'resize'; what: number }
   | { do: 'pause'; minutes: number }
 )
 
-/** The clock goes forward, back, or is let alone in the hours that follow. */
+/** The clock goes forward, back, or does not change in the following hours. */
 const beginnings = ['2026-03-29T00:10+01:00', '2026-10-25T00:10+02:00', '2026-01-15T11:40+01:00'] as const
 
 const optionsOf = (names: Option[]) => fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 })
 const hhmm = fc.tuple(fc.nat(23), fc.constantFrom(0, 5, 30, 45)).map(([hour, minute]) => hour * 100 + minute)
-/** Most windows lie in the night in which the clock changes. */
+/** Most windows are in the night in which the clock changes. */
 const window = fc.tuple(
   fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(0, 30, 100, 130, 200, 230, 300, 1200, 1300, 2330) },
@@ -131,16 +129,13 @@ export function stationSpecs(
   )
 }
 
-/**
- * Of a playlist by its place, a row of the queue, or a song: what is beyond the last one begins from the
- * first.
- */
+/** The index of a playlist, a row of the queue, or a song, modulo their number. */
 const what = fc.nat(9)
 const after = fc.constantFrom(0, 1, 2, 7, 30)
 
 export type Doing = Action['do']
 
-/** `doings`: what may happen. */
+/** Lists of actions of the given kinds. */
 export function actionLists(doings: readonly Doing[], maxLength = 12): fc.Arbitrary<Action[]> {
   const each: fc.Arbitrary<Action> = fc
     .constantFrom(...doings)
@@ -222,11 +217,11 @@ export function playlistOf(spec: PlaylistSpec, id: number): Playlist {
 
 export interface DayOptions {
   readonly observe?: Observer
-  /** The day ends early after so many plays; no limit by default. */
+  /** Maximum number of plays; no limit by default. */
   readonly maxPlays?: number
 }
 
-/** Runs a station for some hours and lets the actions happen on the way. */
+/** Runs a station for some hours with the given actions. */
 export function dayOf(
   spec: StationSpec,
   actions: readonly Action[],
@@ -289,28 +284,28 @@ function act(station: TestStation, action: Action): void {
   }
 }
 
-/** The number of days that a property looks at. */
+/** The number of days per property. */
 export const dayRuns = sized({ quick: 3, deep: 100, soak: 5_000 })
 
-/** What a day is made of. */
+/** Options of simulated days. */
 export interface DayParts {
-  /** The playlists; all kinds unless told. */
+  /** The playlists; all kinds by default. */
   readonly kind?: fc.Arbitrary<PlaylistSpec>
   /** Playlists that come before them. */
   readonly first?: PlaylistSpec[]
-  /** What does not happen. */
+  /** Kinds of actions that are excluded. */
   readonly without?: readonly Doing[]
   readonly hours?: number
   readonly numRuns?: number
   /**
-   * A day ends early after so many plays: lists of very short tracks take as long as all other days together.
+   * Maximum number of plays. Days with very short tracks would take as long as all others together.
    */
   readonly maxPlays?: number
-  /** What is wrong with a plan. */
-  readonly faultsOf?: (situation: PlannerInput, plan: Plan) => readonly unknown[]
+  /** Returns the faults of a plan. */
+  readonly faultsOf?: (situation: PlannerInput, plan: QueuePlan) => readonly unknown[]
 }
 
-/** Looks at days to which all sorts of things happen. */
+/** Checks a property on days with random playlists and actions. */
 export function onDays(
   parts: DayParts,
   check: (station: TestStation, faults: readonly unknown[]) => void
@@ -328,9 +323,9 @@ export function onDays(
   fc.assert(days, { numRuns })
 }
 
-/** Playlists of all kinds that are alike in some things. */
+/** Playlists of all kinds with some equal settings. */
 export const alike = (parts: Partial<PlaylistSpec>) => playlistSpecs.map(spec => ({ ...spec, ...parts }))
 
-/** What was heard of a playlist. */
+/** The plays of a playlist. */
 export const heardOf = ({ heard }: TestStation, { id }: Playlist): Heard[] =>
   heard.filter(({ playlistId }) => playlistId === id)

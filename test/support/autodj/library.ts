@@ -1,19 +1,19 @@
 import type {
+  AutodjRules,
+  HeardPlay,
   Library,
   Option,
   Past,
   PendingRequest,
-  HeardPlay,
   Playlist,
-  Refused,
-  AutodjRules,
+  RemovedRow,
   Slot
 } from '../../../src/autodj/library.ts'
-import type { SongKeys } from '../../../src/autodj/recent.ts'
-import type { QueuedRow, Running, PlannerInput } from '../../../src/autodj/refill.ts'
+import type { PlannerInput, QueuedRow, RunningPlay } from '../../../src/autodj/queue-draft.ts'
 import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
-import { type TrackRow, tracksOf } from '../../../src/autodj/tracks.ts'
+import { buildTracks, type SongKeys, type TrackRow } from '../../../src/autodj/tracks.ts'
 import { openZone } from '../../../src/autodj/zone.ts'
+import { newPlaylist, newStationRules } from '../../../src/simulate/example-station.ts'
 
 export const secondMs = 1_000
 export const minuteMs = 60 * secondMs
@@ -28,10 +28,7 @@ export function timeOf(text: string): number {
   return Date.parse(/^\d\d:\d\d(:\d\d)?$/.test(text) ? `2026-01-15T${text}Z` : text)
 }
 
-/**
- * A song that clashes with none of another number. Of the same song only the number is the same, or title and
- * artists.
- */
+/** A song that is not a duplicate of any other number. */
 export function aSong(number: number, parts: Partial<SongKeys> = {}): SongKeys {
   return { song: number, title: 1_000_000 + number, artists: [2_000_000 + number], ...parts }
 }
@@ -41,7 +38,7 @@ export function aTrack(id: number, parts: Partial<TrackRow> = {}): TrackRow {
   return { ...aSong(id), id, media: id, durationMs: 3 * minuteMs, lastPass: 0, lastAiredMs: 0, ...parts }
 }
 
-/** A playlist as an operator makes it, with its tracks in rows; without them it has three. */
+/** A playlist with the settings of a new one, and three tracks by default. */
 export interface PlaylistParts extends Partial<Omit<Playlist, 'options' | 'tracks'>> {
   readonly options?: readonly Option[]
   readonly tracks?: readonly (number | TrackRow)[]
@@ -53,25 +50,14 @@ export function aPlaylist({ options = [], tracks, ...parts }: PlaylistParts = {}
   return {
     id,
     name: `Playlist ${id}`,
-    type: 'default',
-    source: 'songs',
-    order: 'shuffle',
-    weight: 3,
-    isEnabled: true,
-    isJingle: false,
-    avoidsDuplicates: true,
-    everySongs: 0,
-    everyMinutes: 0,
-    hourMinute: 0,
-    schedule: [],
-    pass: 1,
+    ...newPlaylist,
     ...parts,
     options: new Set(options),
-    tracks: tracksOf(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
+    tracks: buildTracks(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
   }
 }
 
-/** A schedule item of every day. */
+/** A daily schedule item. */
 export function anItem(startTime: number, endTime: number, parts: Partial<ScheduleItem> = {}): ScheduleItem {
   return {
     id: 1,
@@ -93,13 +79,7 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRule
   return {
     zone: openZone(zone),
     seed: 7,
-    queueLength: 3,
-    duplicateRangeMs: 120 * minuteMs,
-    overlapMs: 0,
-    requestThresholdMs: 15 * minuteMs,
-    consecutiveRequests: 2,
-    overrunMs: 10 * minuteMs,
-    cutsBeforeSent: false,
+    ...newStationRules,
     ...parts
   }
 }
@@ -109,7 +89,7 @@ export interface LibraryParts {
   readonly playlists?: readonly Playlist[]
   readonly plays?: readonly HeardPlay[]
   readonly older?: Past['older']
-  readonly refused?: readonly Refused[]
+  readonly removed?: readonly RemovedRow[]
   readonly requests?: readonly PendingRequest[]
 }
 
@@ -118,13 +98,13 @@ export function aLibrary({
   playlists = [aPlaylist()],
   plays = [],
   older = new Map(),
-  refused = [],
+  removed = [],
   requests = []
 }: LibraryParts = {}): Library {
-  return { rules: theRules(rules), playlists, past: { plays, older, refused }, requests }
+  return { rules: theRules(rules), playlists, past: { plays, older, removed }, requests }
 }
 
-/** A play of a song of the number, from no playlist unless told. */
+/** A play of a song by number, from no playlist by default. */
 export function aPlay(number: number, startsAtMs: number, parts: Partial<HeardPlay> = {}): HeardPlay {
   return {
     playlistId: null,
@@ -153,7 +133,7 @@ export function aPlayOf(
 }
 
 export function aSlot(library: Library, atMs: number = noonMs, parts: Partial<Slot> = {}): Slot {
-  return { library, ahead: [], behind: [], atMs, rejected: new Set(), ...parts }
+  return { library, rowsBefore: [], rowsAfter: [], atMs, rejected: new Set(), ...parts }
 }
 
 export function aRequest(id: number, parts: Partial<PendingRequest> = {}): PendingRequest {
@@ -168,7 +148,7 @@ export function aRequest(id: number, parts: Partial<PendingRequest> = {}): Pendi
   }
 }
 
-/** A row of the queue whose place and number are the same. */
+/** A row of the queue whose position and id are equal. */
 export function aRow(position: number, play: HeardPlay, parts: Partial<QueuedRow> = {}): QueuedRow {
   return {
     ...play,
@@ -183,10 +163,10 @@ export function aRow(position: number, play: HeardPlay, parts: Partial<QueuedRow
 }
 
 export interface SituationParts extends Partial<Omit<PlannerInput, 'running'>> {
-  readonly running?: Partial<Running>
+  readonly running?: Partial<RunningPlay>
 }
 
-/** At noon, where a play has just begun that is heard for three minutes. */
+/** At noon, at the start of a play of three minutes. */
 export function aSituation({ running = {}, ...parts }: SituationParts = {}): PlannerInput {
   const nowMs = parts.nowMs ?? noonMs
   return {

@@ -1,14 +1,16 @@
-import { nextStartMs, requestTtlMs } from '../../../src/autodj/estimate.ts'
+import { nextStartMs } from '../../../src/autodj/durations.ts'
 import {
-  isCounted,
+  type HeardPlay,
+  isFirstOccurrence,
   type Library,
   type PendingRequest,
-  type HeardPlay,
   type Playlist,
-  type Refused
+  type RemovedRow,
+  requestTtlMs
 } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
-import { type Plan, type QueuedRow, refill, type PlannerInput } from '../../../src/autodj/refill.ts'
+import type { PlannerInput, QueuedRow } from '../../../src/autodj/queue-draft.ts'
+import { planQueue, type QueuePlan } from '../../../src/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
@@ -20,7 +22,7 @@ import {
   reachMs
 } from '../../../src/playout/queue/libraries.ts'
 
-/** What was heard: a play until it ended or was cut. */
+/** A play, up to its end or interrupt. */
 export interface Heard extends HeardPlay {
   readonly untilMs: number
   readonly log: readonly LogEntry[]
@@ -35,15 +37,12 @@ export interface KnownRequest extends PendingRequest {
   state: RequestState
 }
 
-/** Called with every situation that was planned for, and its plan. */
-export type Observer = (situation: PlannerInput, plan: Plan) => void
+/** Called with every input of the planner and its plan. */
+export type Observer = (situation: PlannerInput, plan: QueuePlan) => void
 
 const catchUpMs = 5_000
 
-/**
- * A station whose engine steps in memory as the real one does: time goes on by itself, and everything that
- * people do to it can be done at any time. Its playlists are copies.
- */
+/** A station that is advanced in memory as by the engine. Its playlists are copies. */
 export function aStation(start: Library, nowStartMs: number, queueLength = 3, observe: Observer = () => {}) {
   let library: Library = {
     ...start,
@@ -51,7 +50,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   }
   const before = start.past.plays.map((play, index) => ({ ...play, stationId: 1, id: index + 1 }))
   const kept: CachedPast = { plays: [...before], older: new Map() }
-  let refused: Refused[] = []
+  let removed: RemovedRow[] = []
   const requests: KnownRequest[] = start.requests.map(request => ({ ...request, state: 'pending' }))
   let queue: QueuedRow[] = []
   const logs = new Map<number, readonly LogEntry[]>()
@@ -67,10 +66,14 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   function seen(): Library {
     trimPast(kept, nowMs - reachMs(library.rules, library.playlists))
     const waiting = requests.filter(({ state }) => state === 'pending' || state === 'queued')
-    return { ...library, past: pastOf(kept, refused), requests: waiting }
+    return { ...library, past: pastOf(kept, removed), requests: waiting }
   }
 
-  function plan(running: PlannerInput['running'], rowsWanted: number, rejected: ReadonlySet<number>): Plan {
+  function plan(
+    running: PlannerInput['running'],
+    rowsWanted: number,
+    rejected: ReadonlySet<number>
+  ): QueuePlan {
     for (const request of requests)
       if (request.state === 'pending' && request.dueAtMs <= nowMs - requestTtlMs) request.state = 'expired'
     const situation: PlannerInput = {
@@ -82,7 +85,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       rejected,
       nextSeq
     }
-    const planned = refill(situation)
+    const planned = planQueue(situation)
     observe(situation, planned)
     const withdrawn = new Set(planned.withdraw)
     for (const { id, requestId } of queue) if (withdrawn.has(id)) setState(requestId, 'pending')
@@ -98,7 +101,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     if (request) request.state = state
   }
 
-  /** Brings the queue in line with everything, as after any change. */
+  /** Plans the queue, as after any change. */
   function top(rejected: ReadonlySet<number> = new Set()): void {
     const running = on
       ? {
@@ -151,7 +154,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   function endPass({ playlistId, pass }: HeardPlay): void {
     changePlaylist(playlistId ?? 0, playlist =>
       pass > playlist.pass &&
-      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !isCounted(playlist, index))
+      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !isFirstOccurrence(playlist, index))
         ? { ...playlist, pass }
         : playlist
     )
@@ -178,11 +181,11 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     get requests(): readonly KnownRequest[] {
       return requests
     },
-    /** What has been heard, and what is on air, until now. */
+    /** All plays until now, including the current one. */
     get heard(): readonly Heard[] {
       return on ? [...heard, { ...on.play, untilMs: nowMs }] : heard
     },
-    /** Lets time pass; all that ends by itself until then ends. */
+    /** Advances the time and all plays that end until then. */
     runTo(untilMs: number): void {
       for (;;) {
         const dueMs = on ? on.dueMs : wakeAtMs
@@ -193,7 +196,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       }
       nowMs = Math.max(nowMs, untilMs)
     },
-    /** Lets time pass while the engine is down, so that it goes on late. */
+    /** Advances the time while the engine is down, so that it continues late. */
     pauseTo(untilMs: number): void {
       const dueMs = on ? on.dueMs : wakeAtMs
       nowMs = Math.max(nowMs, untilMs)
@@ -207,7 +210,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       if (on && nowMs > on.play.startsAtMs) step()
     },
     top,
-    /** Takes a row out as an operator does. */
+    /** Removes a row as an operator does. */
     refuse(index: number): void {
       const row = queue[index]
       if (!row || row.isSent) return
@@ -216,17 +219,17 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       const playlist = library.playlists.find(({ id }) => id === row.playlistId)
       if (playlist?.order === 'sequential' && row.trackId !== null)
         markAired(playlist.tracks, indexOf(playlist.tracks, row.trackId), row.pass, 0)
-      refused = [row, ...refused]
+      removed = [row, ...removed]
       top(new Set(row.trackId === null ? [] : [row.trackId]))
     },
-    /** Rows that vanish, as by a change that is taken back. */
+    /** Removes rows without marking them as removed. */
     withdraw(isGone: (row: QueuedRow, index: number) => boolean): void {
       const gone = queue.filter((row, index) => !row.isSent && isGone(row, index))
       for (const { requestId } of gone) setState(requestId, 'pending')
       queue = queue.filter(row => !gone.includes(row))
       top()
     },
-    /** Puts a song behind what was put there by hand before, as an operator does. */
+    /** Adds a manual song after the other manual songs, as an operator does. */
     add(play: HeardPlay): void {
       const sent = queue.findLastIndex(row => row.isSent || row.isManual) + 1
       const first = queue.reduce((least, { position }) => Math.min(least, position), nextSeq)
@@ -244,7 +247,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       queue = queue.toSpliced(sent, 0, row).map((each, index) => ({ ...each, position: first + index }))
       top()
     },
-    /** Hands the first row to a playout. */
+    /** Sends the first row to a playout. */
     send(): void {
       const [first] = queue.filter(row => !row.isSent)
       queue = queue.map(row => (row === first ? { ...row, isSent: true, cuedAtMs: nowMs } : row))
@@ -274,7 +277,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       length = rows
       top()
     },
-    /** Reads the past anew, as a process does that was started again. */
+    /** Reads the past again, as a restarted process does. */
     restart(): void {
       const fromMs = nowMs - reachMs(library.rules, library.playlists)
       kept.plays = everything.filter(play => play.startsAtMs >= fromMs)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Playlist } from '../../../src/autodj/library.ts'
-import { type TrackRow, tracksOf } from '../../../src/autodj/tracks.ts'
+import { buildTracks, type TrackRow } from '../../../src/autodj/tracks.ts'
 import {
   aLibrary,
   anItem,
@@ -18,7 +18,7 @@ import {
 import { aStation, type TestStation } from '../../support/autodj/station.ts'
 import { sized } from '../../support/tier.ts'
 
-/** A station that has begun to play at noon. */
+/** A station that started at noon. */
 function stationOf(playlists: readonly Playlist[], parts: LibraryParts = {}, length = 3): TestStation {
   const station = aStation(aLibrary({ playlists, ...parts }), timeOf('12:00'), length)
   station.runTo(timeOf('12:01'))
@@ -32,11 +32,11 @@ const tracksIn = ({ queue }: TestStation) => queue.map(({ trackId }) => trackId)
 const heardTracks = ({ heard }: TestStation) => heard.map(({ trackId }) => trackId)
 const setTracks = (rows: readonly (number | TrackRow)[]) => (playlist: Playlist) => ({
   ...playlist,
-  tracks: tracksOf(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
+  tracks: buildTracks(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
 })
 
 describe('when a schedule changes', () => {
-  test('rows outside of it leave, and others take their place', () => {
+  test('rows outside of it are withdrawn and replaced', () => {
     const station = stationOf([list(1), list(2, { schedule: [anItem(1200, 1300)] })])
     expect(playlistsOf(station)).toEqual([2, 2, 2])
     station.change(2, playlist => ({ ...playlist, schedule: [anItem(1500, 1600)] }))
@@ -44,7 +44,7 @@ describe('when a schedule changes', () => {
     expect(station.queue[0]?.startsAtMs).toBe(timeOf('12:03'))
   })
 
-  test('a window that opens takes over at the next slot, not in the middle of a song', () => {
+  test('a new window applies from the next slot, not in the middle of a song', () => {
     const station = stationOf([list(1), list(2, { schedule: [anItem(1500, 1600)] })])
     const before = station.on?.dueMs
     station.change(2, playlist => ({ ...playlist, schedule: [anItem(1200, 1300)] }))
@@ -52,14 +52,14 @@ describe('when a schedule changes', () => {
     expect(station.on?.dueMs).toBe(before)
   })
 
-  test('rows that are still inside stay as they are', () => {
+  test('rows that are still inside do not change', () => {
     const station = stationOf([list(1), list(2, { schedule: [anItem(1200, 1300)] })])
     const before = station.queue
     station.change(2, playlist => ({ ...playlist, schedule: [anItem(1130, 1400)] }))
     expect(station.queue).toEqual(before)
   })
 
-  test('a window that ends earlier keeps what begins before its end', () => {
+  test('rows that start before an earlier end of the window stay', () => {
     const station = stationOf([list(1), list(2, { schedule: [anItem(1200, 1300)] })])
     const [first] = tracksIn(station)
     station.change(2, playlist => ({ ...playlist, schedule: [anItem(1200, 1205)] }))
@@ -69,7 +69,7 @@ describe('when a schedule changes', () => {
 })
 
 describe('when a track is deleted', () => {
-  test('its rows leave, and the rest stays in its order', () => {
+  test('its rows are withdrawn, and the order of the others does not change', () => {
     const station = stationOf([list(1)])
     const [first, second, third] = tracksIn(station)
     station.change(1, setTracks([101, 102, 103, 104, 105, 106].filter(id => id !== second)))
@@ -79,14 +79,14 @@ describe('when a track is deleted', () => {
     expect(heardTracks(station)).not.toContain(second)
   })
 
-  test('a sequence goes on with the track behind it', () => {
+  test('a sequential playlist continues with the track after it', () => {
     const station = stationOf([list(1, { order: 'sequential' })])
     const lastPass = (id: number) => aTrack(id, { lastPass: id === 101 ? 1 : 0 })
     station.change(1, setTracks([101, 103, 104, 105, 106].map(lastPass)))
     expect(tracksIn(station)).toEqual([103, 104, 105])
   })
 
-  test('a new one comes in the pass that runs', () => {
+  test('a new track plays in the current pass', () => {
     const station = stationOf([list(1)])
     const { tracks } = station.library.playlists[0] ?? list(1)
     const known = [...tracks.ids].map((id, index) => aTrack(id, { lastPass: tracks.lastPass[index] ?? 0 }))
@@ -95,7 +95,7 @@ describe('when a track is deleted', () => {
     expect(heardTracks(station).slice(0, 7)).toContain(107)
   })
 
-  test('what is on air plays to its end', () => {
+  test('the current play is not cut', () => {
     const station = stationOf([list(1)])
     const onAir = station.on?.play.trackId
     station.change(1, setTracks([101, 102, 103, 104, 105, 106].filter(id => id !== onAir)))
@@ -103,11 +103,11 @@ describe('when a track is deleted', () => {
   })
 })
 
-describe('when a playlist is switched off', () => {
+describe('when a playlist is disabled', () => {
   const off = (playlist: Playlist) => ({ ...playlist, isEnabled: false })
   const on = (playlist: Playlist) => ({ ...playlist, isEnabled: true })
 
-  test('its rows leave, and come back where they were', () => {
+  test('its rows are withdrawn, and return at the same place', () => {
     const station = stationOf([list(1, { order: 'sequential' }), list(2, { isEnabled: false })])
     expect(tracksIn(station)).toEqual([102, 103, 104])
     station.change(1, off)
@@ -119,7 +119,7 @@ describe('when a playlist is switched off', () => {
     expect(tracksIn(station)).toEqual([102, 103, 104])
   })
 
-  test('and nothing is left, it is silent after what plays, until there is something again', () => {
+  test('and nothing else is left, the station is silent after the current play until a playlist is enabled', () => {
     const station = stationOf([list(1)])
     station.change(1, off)
     station.runTo(timeOf('12:30'))
@@ -130,7 +130,7 @@ describe('when a playlist is switched off', () => {
     expect(station.on?.play.startsAtMs).toBe(timeOf('12:30'))
   })
 
-  test('what people put into the queue stays', () => {
+  test('manual rows and requests stay', () => {
     const station = stationOf([list(1)], { requests: [aRequest(5)] })
     station.add(aPlay(9, 0))
     station.change(1, off)
@@ -138,7 +138,7 @@ describe('when a playlist is switched off', () => {
   })
 })
 
-test('when a playlist is emptied its rows leave, and it comes back with its first track', () => {
+test('rows of an emptied playlist are withdrawn; its first new track is queued', () => {
   const station = stationOf([list(1)])
   station.change(1, setTracks([]))
   expect(station.queue).toEqual([])
@@ -146,8 +146,8 @@ test('when a playlist is emptied its rows leave, and it comes back with its firs
   expect(tracksIn(station)).toEqual([107, 107, 107])
 })
 
-describe('a range that is longer than a library lasts', () => {
-  test('plays all of it all the same, what was heard longest ago first', () => {
+describe('a duplicate range that is longer than the library', () => {
+  test('plays all tracks, least recently heard first', () => {
     const station = stationOf([list(1)], { rules: { duplicateRangeMs: 7 * dayMs } })
     station.runTo(timeOf('18:00'))
     const heard = heardTracks(station)
@@ -156,7 +156,7 @@ describe('a range that is longer than a library lasts', () => {
       expect(new Set(heard.slice(from, from + 6)).size).toBe(6)
   })
 
-  test('never keeps a scheduled list off the air', () => {
+  test('never silences a scheduled playlist', () => {
     const show = list(2, { schedule: [anItem(1300, 1306)], tracks: [201, 202] })
     const station = stationOf([list(1), show], { rules: { duplicateRangeMs: 7 * dayMs } })
     const [untilMs, shows] = sized({ quick: [timeOf('14:00'), 1], deep: [timeOf('12:00') + 3 * dayMs, 3] })
@@ -166,14 +166,14 @@ describe('a range that is longer than a library lasts', () => {
 })
 
 describe('a playlist of one song', () => {
-  test('is repeated where there is nothing else', () => {
+  test('is repeated if nothing else is left', () => {
     const station = stationOf([list(1, { tracks: [101] })])
     station.runTo(timeOf('13:00'))
     expect(heardTracks(station)).toEqual(Array.from({ length: 21 }, () => 101))
     expect(station.heard.map(({ pass }) => pass)).toEqual(Array.from({ length: 21 }, (_, index) => index + 1))
   })
 
-  test('takes turns with the music beside it', () => {
+  test('alternates with other music', () => {
     const station = stationOf([list(1), list(2, { tracks: [201], schedule: [anItem(1200, 1300)] })])
     station.runTo(timeOf('12:29'))
     const kinds = station.heard.map(({ playlistId }) => playlistId).join('')
@@ -181,8 +181,8 @@ describe('a playlist of one song', () => {
   })
 })
 
-describe('what an operator takes out of the queue', () => {
-  test('of a shuffled list comes later in the same pass', () => {
+describe('a row that an operator removes', () => {
+  test('from a shuffled playlist plays later in the same pass', () => {
     const station = stationOf([list(1)])
     const [first] = station.queue
     station.refuse(0)
@@ -193,7 +193,7 @@ describe('what an operator takes out of the queue', () => {
     )
   })
 
-  test('of a sequence is left out in this pass', () => {
+  test('from a sequential playlist is skipped in this pass', () => {
     const station = stationOf([list(1, { order: 'sequential' })])
     station.refuse(1)
     expect(tracksIn(station)).toEqual([102, 104, 105])
@@ -201,7 +201,7 @@ describe('what an operator takes out of the queue', () => {
     expect(heardTracks(station)).toEqual([101, 102, 104, 105, 106, 101, 102, 103, 104, 105, 106, 101, 102])
   })
 
-  test('counts as played where it was due', () => {
+  test('counts as played at its time', () => {
     const jingles = aPlaylist({
       id: 2,
       type: 'once_per_x_songs',
@@ -218,7 +218,7 @@ describe('what an operator takes out of the queue', () => {
     expect(kinds()).toBe('11111121')
   })
 
-  test('is a request: it is cancelled', () => {
+  test('cancels its request', () => {
     const station = stationOf([list(1)], { requests: [aRequest(5)] })
     station.request(aRequest(6, { dueAtMs: timeOf('12:01') }))
     expect(station.queue[0]?.requestId).toBe(6)
@@ -231,7 +231,7 @@ describe('what an operator takes out of the queue', () => {
   })
 })
 
-test('a queue that was cleared is filled as before, and its requests wait again', () => {
+test('a cleared queue is filled again, and its requests are pending again', () => {
   const station = stationOf([list(1, { order: 'sequential' })])
   station.request(aRequest(6, { dueAtMs: timeOf('12:01') }))
   expect(station.queue.map(({ requestId }) => requestId)).toEqual([6, null, null, null])
@@ -242,7 +242,7 @@ test('a queue that was cleared is filled as before, and its requests wait again'
   expect(station.requests[0]?.state).toBe('aired')
 })
 
-test('songs that are added by hand are played in the order given, and count as songs', () => {
+test('manual songs play in the given order and count as songs', () => {
   const jingles = aPlaylist({ id: 2, type: 'once_per_x_songs', everySongs: 3, tracks: [201], isJingle: true })
   const station = stationOf([list(1), jingles], {}, 5)
   for (const number of [8, 9]) station.add(aPlay(number, 0))
@@ -250,7 +250,7 @@ test('songs that are added by hand are played in the order given, and count as s
   expect(station.queue.map(({ isManual }) => isManual).slice(0, 3)).toEqual([true, true, false])
 })
 
-test('a process that was started again goes on with the same queue', () => {
+test('a restarted process continues with the same queue', () => {
   const station = stationOf([list(1), list(2, { type: 'once_per_x_songs', everySongs: 50 })])
   station.runTo(timeOf('12:00') + 5 * hourMs)
   const before = station.queue

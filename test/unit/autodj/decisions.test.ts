@@ -1,29 +1,28 @@
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 
-import { longestAt } from '../../../src/autodj/candidate.ts'
-import { dueAt } from '../../../src/autodj/due.ts'
-import { airtimeMs } from '../../../src/autodj/estimate.ts'
+import { checkDue } from '../../../src/autodj/due.ts'
+import { areDuplicates } from '../../../src/autodj/duplicates.ts'
+import { airtimeMs, maxAirtimeAt } from '../../../src/autodj/durations.ts'
 import {
-  interrupts,
+  type HeardPlay,
+  isInterrupting,
   isSequence,
   type Library,
-  type HeardPlay,
   type Slot
 } from '../../../src/autodj/library.ts'
-import { pick } from '../../../src/autodj/pick.ts'
-import { buckets, isFallback, isOf, poolsOf } from '../../../src/autodj/pools.ts'
-import { isClash } from '../../../src/autodj/recent.ts'
-import { refill } from '../../../src/autodj/refill.ts'
-import { at, keysAt } from '../../../src/autodj/tracks.ts'
-import { randomOf } from '../../../src/autodj/zone.ts'
+import { buckets, isFallback, isInBucket, pick } from '../../../src/autodj/pick.ts'
+import { findPools } from '../../../src/autodj/pools.ts'
+import { planQueue } from '../../../src/autodj/queue-planner.ts'
+import { seededRandom } from '../../../src/autodj/random.ts'
+import { at, songKeysAt } from '../../../src/autodj/tracks.ts'
 import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../support/autodj/days.ts'
 import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../support/autodj/library.ts'
 import { sized } from '../../support/tier.ts'
 
 const numRuns = sized({ quick: 20, deep: 500 })
 
-/** What was played, by places of playlists and tracks; the pass is one of three. */
+/** Plays, by indices of playlists and tracks; the pass is one of three. */
 interface PlaySpec {
   of: number
   track: number
@@ -44,19 +43,19 @@ const playSpecs = fc.array(
 interface SlotSpec {
   station: StationSpec
   played: PlaySpec[]
-  ahead: number
+  rowsBefore: number
   requested: number[]
 }
 
 const slotSpecs: fc.Arbitrary<SlotSpec> = fc.record({
   station: stationSpecs(),
   played: playSpecs,
-  ahead: fc.nat(4),
+  rowsBefore: fc.nat(4),
   requested: fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 2 })
 })
 
-/** The slot at noon behind what was played; the last plays of it are rows ahead. All times can be moved. */
-function slotOf({ station, played, ahead, requested }: SlotSpec, movedMs = 0): Slot {
+/** The slot at noon after the plays; the last plays are queued rows. All times can be shifted. */
+function slotOf({ station, played, rowsBefore, requested }: SlotSpec, movedMs = 0): Slot {
   const library = libraryOf(station)
   const plays = played
     .toSorted((a, b) => b.minutesAgo - a.minutesAgo)
@@ -65,22 +64,22 @@ function slotOf({ station, played, ahead, requested }: SlotSpec, movedMs = 0): S
       const index = track % (playlist?.tracks.ids.length ?? 1)
       const atMs = noonMs + movedMs - (minutesAgo + 1) * minuteMs
       const id = playlist?.id ?? 0
-      const song = playlist ? keysAt(playlist.tracks, index) : { song: 0, title: 0, artists: [] }
+      const song = playlist ? songKeysAt(playlist.tracks, index) : { song: 0, title: 0, artists: [] }
       if (playlist) {
         playlist.tracks.lastPass[index] = Math.max(pass, at(playlist.tracks.lastPass, index))
         playlist.tracks.lastAired[index] = atMs
       }
       return aPlayOf(id, id * 100 + index, atMs, { song, pass, isVisible: !playlist?.isJingle })
     })
-  const aired = plays.length - Math.min(ahead, plays.length)
+  const aired = plays.length - Math.min(rowsBefore, plays.length)
   const requests = requested.map((minutes, index) =>
     aRequest(index + 1, { mediaId: 900 + index, dueAtMs: noonMs + movedMs + minutes * minuteMs })
   )
-  const past = { plays: plays.slice(0, aired), older: new Map(), refused: [] }
-  return aSlot({ ...library, past, requests }, noonMs + movedMs, { ahead: plays.slice(aired) })
+  const past = { plays: plays.slice(0, aired), older: new Map(), removed: [] }
+  return aSlot({ ...library, past, requests }, noonMs + movedMs, { rowsBefore: plays.slice(aired) })
 }
 
-/** Freezes all but columns, which cannot be. */
+/** Freezes everything except typed arrays, which cannot be frozen. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   Object.values(value).forEach(frozen)
@@ -91,7 +90,7 @@ const columnsOf = ({ playlists }: Library) =>
   playlists.flatMap(({ tracks }) => Object.values(tracks).map(column => [...column]))
 
 describe('a decision', () => {
-  test('depends on nothing but what it is given, and changes none of it', () => {
+  test('depends only on its input, and does not modify it', () => {
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => expect.unreachable('the clock was read'))
     const chance = vi
       .spyOn(Math, 'random')
@@ -99,12 +98,12 @@ describe('a decision', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = frozen(slotOf(spec))
       const before = columnsOf(slot.library)
-      const once = pick(slot, randomOf(seed, 1))
-      for (let unused = 1; unused < 4; unused++) pick(slot, randomOf(seed, unused + 1))
-      expect(pick(slot, randomOf(seed, 1))).toEqual(once)
-      expect(pick(slotOf(spec), randomOf(seed, 1))).toEqual(once)
+      const once = pick(slot, seededRandom(seed, 1))
+      for (let unused = 1; unused < 4; unused++) pick(slot, seededRandom(seed, unused + 1))
+      expect(pick(slot, seededRandom(seed, 1))).toEqual(once)
+      expect(pick(slotOf(spec), seededRandom(seed, 1))).toEqual(once)
       const situation = () => frozen(aSituation({ library: slotOf(spec).library }))
-      expect(refill(situation())).toEqual(refill(situation()))
+      expect(planQueue(situation())).toEqual(planQueue(situation()))
       expect(columnsOf(slot.library)).toEqual(before)
     })
     try {
@@ -115,32 +114,33 @@ describe('a decision', () => {
     }
   })
 
-  test('is made whenever a playlist is due', () => {
+  test('exists whenever a playlist is due', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = slotOf(spec)
       const isDue = slot.library.playlists.some(
-        playlist => !interrupts(playlist) && dueAt(playlist, slot).why === null
+        playlist => !isInterrupting(playlist) && checkDue(playlist, slot).obstacle === null
       )
-      expect(pick(slot, randomOf(seed, 1)) !== null || !isDue).toBe(true)
+      expect(pick(slot, seededRandom(seed, 1)) !== null || !isDue).toBe(true)
     })
     fc.assert(property, { numRuns })
   })
 
-  test('clashes no more than it must', () => {
+  test('has the best possible tier', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = slotOf({ ...spec, requested: [] })
-      const decision = pick(slot, randomOf(seed, 1))
+      const decision = pick(slot, seededRandom(seed, 1))
       const entry = decision?.log.at(-1)
       const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : 0
-      const last = slot.ahead.at(-1) ?? slot.library.past.plays.at(-1)
+      const last = slot.rowsBefore.at(-1) ?? slot.library.past.plays.at(-1)
       const track = decision?.tracks[0]
       const own = slot.library.playlists.find(({ id }) => id === track?.playlistId)
       fc.pre(own !== undefined && !isFallback(own))
       const isForced = track?.song.song === last?.song.song
-      const bucket = buckets.find(each => own && isOf(own, each))
+      const bucket = buckets.find(each => own && isInBucket(own, each))
       const best = slot.library.playlists
         .filter(
-          playlist => bucket && isOf(playlist, bucket) && !interrupts(playlist) && !isFallback(playlist)
+          playlist =>
+            bucket && isInBucket(playlist, bucket) && !isInterrupting(playlist) && !isFallback(playlist)
         )
         .map(playlist => bestTier(playlist, slot))
       expect(isForced || tier === Math.min(...best)).toBe(true)
@@ -148,7 +148,7 @@ describe('a decision', () => {
     fc.assert(property, { numRuns })
   })
 
-  test('moves with the clock, where neither schedule nor hour counts', () => {
+  test('is invariant under a shift of all times, without schedules and hours', () => {
     const kind = playlistSpecs
       .filter(({ type }) => type !== 'once_per_hour')
       .map(({ schedule: _schedule, ...spec }) => spec)
@@ -156,13 +156,13 @@ describe('a decision', () => {
     const specs = fc.record({
       station: stationSpecs(kind),
       played: playSpecs,
-      ahead: fc.nat(4),
+      rowsBefore: fc.nat(4),
       requested: fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 2 })
     })
     const property = fc.property(specs, shifts, (spec, shiftMs) => {
       const planAt = (movedMs: number) => {
         const nowMs = noonMs + movedMs
-        const { insert, ...plan } = refill(aSituation({ library: slotOf(spec, movedMs).library, nowMs }))
+        const { insert, ...plan } = planQueue(aSituation({ library: slotOf(spec, movedMs).library, nowMs }))
         const rows = insert.map(({ log: _log, ...row }) => ({
           ...row,
           startsAtMs: row.startsAtMs - movedMs,
@@ -176,14 +176,11 @@ describe('a decision', () => {
   })
 })
 
-/**
- * The best that a playlist has for a slot, found in the plainest way: 1 clashes with nothing, infinite is
- * nothing at all.
- */
+/** The best tier of a playlist for a slot, by brute force; Infinity if nothing fits. */
 function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
-  const { why, window } = dueAt(playlist, slot)
+  const { obstacle: why, window } = checkDue(playlist, slot)
   if (why !== null) return Infinity
-  const last = slot.ahead.at(-1) ?? slot.library.past.plays.at(-1)
+  const last = slot.rowsBefore.at(-1) ?? slot.library.past.plays.at(-1)
   if (playlist.source === 'stream' || isSequence(playlist)) {
     const isOwn = last?.playlistId === playlist.id && isSequence(playlist)
     const [first] = offered(playlist, slot)
@@ -191,19 +188,19 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
   }
   const { tracks } = playlist
   const { past, rules } = slot.library
-  const before = [...past.plays, ...slot.ahead]
+  const before = [...past.plays, ...slot.rowsBefore]
   const near = before.filter(
     (play, index) => play.startsAtMs > slot.atMs - rules.duplicateRangeMs || index === before.length - 1
   )
   const others = rules.duplicateRangeMs === 0 ? [] : near
-  const longestMs = longestAt(playlist, slot, window)
-  const tiers = poolsOf(playlist, slot, window, 0).flatMap(pool =>
+  const longestMs = maxAirtimeAt(playlist, slot, window)
+  const tiers = findPools(playlist, slot, window, 0).flatMap(pool =>
     [...tracks.ids.keys()].flatMap(index => {
-      const keys = keysAt(tracks, index)
-      const isOut = !pool.isIn(index) || keys.song === last?.song.song
+      const keys = songKeysAt(tracks, index)
+      const isOut = !pool.includes(index) || keys.song === last?.song.song
       if (isOut || airtimeMs(at(tracks.durations, index)) > longestMs) return []
       if (!playlist.avoidsDuplicates) return [1]
-      const clashes = others.filter(({ song }) => isClash(keys, song))
+      const clashes = others.filter(({ song }) => areDuplicates(keys, song))
       const isHard = clashes.some(
         ({ song }) => song.song === keys.song || (song.title !== 0 && song.title === keys.title)
       )
@@ -213,10 +210,10 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
   return Math.min(...tiers)
 }
 
-/** The song that a sequence, a batch or a stream begins with. */
+/** The first song of a sequence, batch or stream. */
 function offered(playlist: Library['playlists'][number], slot: Slot): number[] {
   const library = { ...slot.library, playlists: [playlist], requests: [] }
-  const alone = { ...slot, library, ahead: slot.ahead }
-  const track = pick(alone, randomOf(1, 1))?.tracks[0]
+  const alone = { ...slot, library, rowsBefore: slot.rowsBefore }
+  const track = pick(alone, seededRandom(1, 1))?.tracks[0]
   return track ? [track.song.song] : []
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { dueAt } from '../../../src/autodj/due.ts'
+import { checkDue } from '../../../src/autodj/due.ts'
 import type { HeardPlay } from '../../../src/autodj/library.ts'
 import type { Obstacle } from '../../../src/autodj/log-entry.ts'
 import {
@@ -23,10 +23,15 @@ import {
 function whyNot(
   playlist: PlaylistParts,
   atMs: number,
-  { zone = 'UTC', ahead = [], ...parts }: LibraryParts & { zone?: string; ahead?: readonly HeardPlay[] } = {}
+  {
+    zone = 'UTC',
+    rowsBefore = [],
+    ...parts
+  }: LibraryParts & { zone?: string; rowsBefore?: readonly HeardPlay[] } = {}
 ): Obstacle | null {
   const one = aPlaylist({ id: 1, ...playlist })
-  return dueAt(one, aSlot(aLibrary({ playlists: [one], rules: { zone }, ...parts }), atMs, { ahead })).why
+  return checkDue(one, aSlot(aLibrary({ playlists: [one], rules: { zone }, ...parts }), atMs, { rowsBefore }))
+    .obstacle
 }
 
 const hourly = (hourMinute: number): PlaylistParts => ({ type: 'once_per_hour', hourMinute })
@@ -43,15 +48,15 @@ describe('every so many minutes', () => {
     expect(whyNot(everyHalfHour, noonMs, { plays: [aPlayOf(1, 101, ago(minutesAgo))] })).toBe(why)
   })
 
-  test('what was never played is due', () => {
+  test('a playlist that was never played is due', () => {
     expect(whyNot(everyHalfHour, noonMs)).toBeNull()
   })
 
-  test('a row ahead in the queue counts as played', () => {
-    expect(whyNot(everyHalfHour, noonMs, { ahead: [aPlayOf(1, 101, ago(20))] })).toBe('too_soon')
+  test('an earlier row of the queue counts as played', () => {
+    expect(whyNot(everyHalfHour, noonMs, { rowsBefore: [aPlayOf(1, 101, ago(20))] })).toBe('too_soon')
   })
 
-  test('a play that is older than what is known counts', () => {
+  test('an older play counts', () => {
     const older = new Map([[1, { startsAtMs: ago(20), visibleAfter: 6 }]])
     expect(whyNot(everyHalfHour, noonMs, { older })).toBe('too_soon')
   })
@@ -80,15 +85,15 @@ describe('every so many songs', () => {
     const all = rows(airOrder)
     expect(whyNot(everyTwo, noonMs, { plays: all })).toBe(why)
     for (let aired = 0; aired <= all.length; aired++)
-      expect(whyNot(everyTwo, noonMs, { plays: all.slice(0, aired), ahead: all.slice(aired) })).toBe(why)
+      expect(whyNot(everyTwo, noonMs, { plays: all.slice(0, aired), rowsBefore: all.slice(aired) })).toBe(why)
   })
 
-  test('what was never played is due', () => {
+  test('a playlist that was never played is due', () => {
     expect(whyNot(everyTwo, noonMs)).toBeNull()
     expect(whyNot({ ...everyTwo, everySongs: 100 }, noonMs, { plays: rows('song') })).toBeNull()
   })
 
-  test('songs are counted beyond the plays that are known', () => {
+  test('songs are counted up to an older play', () => {
     const older = new Map([[1, { startsAtMs: ago(600), visibleAfter: 98 }]])
     expect(whyNot({ ...everyTwo, everySongs: 100 }, noonMs, { older, plays: rows('song') })).toBe(
       'not_enough_songs'
@@ -125,7 +130,7 @@ describe('once per hour', () => {
     const day = Date.parse(date) / dayMs
     const found = new Set<number | null>()
     for (let atMs = Date.parse(date) - dayMs; atMs < Date.parse(date) + 2 * dayMs; atMs += 5 * minuteMs) {
-      const { occurrenceMs } = dueAt(playlist, aSlot(library, atMs))
+      const { occurrenceMs } = checkDue(playlist, aSlot(library, atMs))
       if (occurrenceMs !== null && zone.localDay(occurrenceMs) === day) found.add(occurrenceMs)
     }
     expect(found.size).toBe(targets)
@@ -136,52 +141,55 @@ describe('once per hour', () => {
     aPlay(9, timeOf(from), { durationMs: timeOf('12:25') - timeOf(from) })
   ]
 
-  test('what ran over the minute makes it late', () => {
+  test('a play across the target delays it', () => {
     expect(whyNot(hourly(0), timeOf('12:25'), { plays: mix('11:40') })).toBeNull()
     const [before, during] = mix('11:40')
     expect(
-      whyNot(hourly(0), timeOf('12:25'), { plays: [before ?? aPlay(1, 0)], ahead: during ? [during] : [] })
+      whyNot(hourly(0), timeOf('12:25'), {
+        plays: [before ?? aPlay(1, 0)],
+        rowsBefore: during ? [during] : []
+      })
     ).toBeNull()
   })
 
-  test('so late that a good part of the hour is over, it is not made up for', () => {
+  test('after 45 minutes it is skipped', () => {
     const plays = [aPlay(9, timeOf('11:40'))]
     expect(whyNot(hourly(0), timeOf('12:44:59'), { plays })).toBeNull()
     expect(whyNot(hourly(0), timeOf('12:45'), { plays })).toBe('too_soon')
   })
 
-  test('a free slot that was not used is not made up for', () => {
+  test('after a free slot in time it is skipped', () => {
     expect(whyNot(hourly(0), timeOf('12:25'), { plays: mix('12:05') })).toBe('too_soon')
   })
 
-  test('it plays once for its minute', () => {
+  test('it plays once per target', () => {
     const plays = [aPlayOf(1, 101, timeOf('12:01'))]
     expect(whyNot(hourly(0), timeOf('12:04'), { plays })).toBe('already_played')
     expect(whyNot(hourly(0), timeOf('13:00'), { plays })).toBeNull()
   })
 
-  test('with single_track in a window it plays once for each of its minutes', () => {
+  test('with single_track in a window it plays once per target', () => {
     const playlist: PlaylistParts = {
       ...hourly(0),
       options: ['single_track'],
       schedule: [anItem(1200, 1800)]
     }
-    const ahead = [aPlayOf(1, 101, timeOf('12:00'), { occurrenceMs: timeOf('12:00') })]
+    const rowsBefore = [aPlayOf(1, 101, timeOf('12:00'), { occurrenceMs: timeOf('12:00') })]
     expect(whyNot(playlist, timeOf('12:00'))).toBeNull()
-    expect(whyNot(playlist, timeOf('13:00'), { ahead })).toBeNull()
-    const twice = [...ahead, aPlayOf(1, 102, timeOf('13:00'), { occurrenceMs: timeOf('13:00') })]
-    expect(whyNot(playlist, timeOf('13:10'), { ahead: twice })).toBe('already_played')
+    expect(whyNot(playlist, timeOf('13:00'), { rowsBefore })).toBeNull()
+    const twice = [...rowsBefore, aPlayOf(1, 102, timeOf('13:00'), { occurrenceMs: timeOf('13:00') })]
+    expect(whyNot(playlist, timeOf('13:10'), { rowsBefore: twice })).toBe('already_played')
   })
 })
 
 describe('by default', () => {
-  test('a playlist is due, within its windows where it has any', () => {
+  test('a playlist is due, within its windows if it has any', () => {
     expect(whyNot({}, noonMs)).toBeNull()
     expect(whyNot({ schedule: [anItem(1200, 1300)] }, noonMs)).toBeNull()
     expect(whyNot({ schedule: [anItem(1200, 1300)] }, noonMs + hourMs)).toBe('not_scheduled')
   })
 
-  test('single_track lets one track play for each window', () => {
+  test('single_track allows one track per window', () => {
     const playlist: PlaylistParts = {
       options: ['single_track'],
       schedule: [anItem(1200, 1300), anItem(1500, 1600)]
@@ -203,14 +211,14 @@ describe('by default', () => {
   ])('single_track and a play %s (%s, %s): %s', ([, startsAt, occurrenceMs, why]) => {
     const play = aPlayOf(1, 101, timeOf(startsAt), { occurrenceMs })
     expect(whyNot(single, timeOf('12:20'), { plays: [play] })).toBe(why)
-    expect(whyNot(single, timeOf('12:20'), { ahead: [play] })).toBe(why)
+    expect(whyNot(single, timeOf('12:20'), { rowsBefore: [play] })).toBe(why)
     expect(whyNot(single, timeOf('12:20'), { plays: [{ ...play, playlistId: 2 }] })).toBeNull()
   })
 
   test('an occurrence begins with the minute of an hourly playlist, else with the window', () => {
     const occurrenceOf = (parts: PlaylistParts) => {
       const one = aPlaylist(parts)
-      return dueAt(one, aSlot(aLibrary({ playlists: [one] }), timeOf('12:20'))).occurrenceMs
+      return checkDue(one, aSlot(aLibrary({ playlists: [one] }), timeOf('12:20'))).occurrenceMs
     }
     const schedule = [anItem(1130, 1300)]
     expect(occurrenceOf({ ...hourly(10), schedule })).toBe(timeOf('12:10'))
@@ -229,7 +237,7 @@ describe('by default', () => {
     const plays = [aPlayOf(1, 103, ago(5)), aPlayOf(1, 102, noonMs), aPlayOf(1, 101, noonMs + minuteMs)]
     expect(whyNot(playlist, noonMs + 2 * minuteMs, { plays })).toBeNull()
     expect(
-      whyNot(playlist, noonMs + 4 * minuteMs, { plays, ahead: [aPlayOf(1, 103, noonMs + 2 * minuteMs)] })
+      whyNot(playlist, noonMs + 4 * minuteMs, { plays, rowsBefore: [aPlayOf(1, 103, noonMs + 2 * minuteMs)] })
     ).toBe('loop_done')
   })
 })
@@ -246,8 +254,8 @@ describe('never due', () => {
   })
 })
 
-describe('what an operator took out of the queue counts as played', () => {
-  const refused = [
+describe('a removed row counts as played', () => {
+  const removed = [
     { playlistId: 1, trackId: 101, pass: 1, startsAtMs: ago(10), occurrenceMs: ago(10) },
     { playlistId: 1, trackId: 101, pass: 1, startsAtMs: ago(90), occurrenceMs: ago(90) }
   ]
@@ -259,19 +267,19 @@ describe('what an operator took out of the queue counts as played', () => {
     ['windows', { options: ['single_track'], schedule: [anItem(1100, 1300)] }, 'already_played']
   ])('by %s', ([, playlist, why]) => {
     const plays = [11, 8, 5].map(minutes => aPlay(minutes, ago(minutes)))
-    expect(whyNot(playlist, noonMs, { plays, refused })).toBe(why)
+    expect(whyNot(playlist, noonMs, { plays, removed })).toBe(why)
     expect(whyNot(playlist, noonMs, { plays })).toBeNull()
   })
 
   test('until enough songs have followed', () => {
     const plays = [11, 9, 6, 3].map(minutes => aPlay(minutes, ago(minutes)))
-    expect(whyNot({ type: 'once_per_x_songs', everySongs: 3 }, noonMs, { plays, refused })).toBeNull()
+    expect(whyNot({ type: 'once_per_x_songs', everySongs: 3 }, noonMs, { plays, removed })).toBeNull()
   })
 
-  test('also where it is older than the plays that are known', () => {
+  test('also if it is older than the known plays', () => {
     const plays = [9, 6, 3].map(minutes => aPlay(minutes, ago(minutes)))
     const older = new Map([[1, { startsAtMs: ago(200), visibleAfter: 40 }]])
-    const parts = { plays, older, refused }
+    const parts = { plays, older, removed }
     expect(whyNot({ type: 'once_per_x_songs', everySongs: 43 }, noonMs, parts)).toBeNull()
     expect(whyNot({ type: 'once_per_x_minutes', everyMinutes: 11 }, noonMs, parts)).toBe('too_soon')
   })

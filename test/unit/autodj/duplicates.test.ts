@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
+import { areDuplicates, findTier } from '../../../src/autodj/duplicates.ts'
 import type { HeardPlay } from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { isClash, type SongKeys, tierOf } from '../../../src/autodj/recent.ts'
-import { randomOf } from '../../../src/autodj/zone.ts'
+import { seededRandom } from '../../../src/autodj/random.ts'
+import type { SongKeys } from '../../../src/autodj/tracks.ts'
 import {
   aLibrary,
   anItem,
@@ -19,7 +20,7 @@ import {
   type RuleParts
 } from '../../support/autodj/library.ts'
 
-/** Songs by their names: `X-a` is the title a of the artist X. */
+/** Songs by name: `X-a` is the title a of the artist X. */
 function songOf(name: string): SongKeys {
   const [artist = '', title = ''] = name.split('-')
   const keyOf = (text: string) =>
@@ -32,17 +33,17 @@ function songOf(name: string): SongKeys {
 }
 
 interface Past {
-  /** A name and the minutes since it began; without them it was never heard. */
+  /** A name and the minutes since its start; without them it was never played. */
   readonly list: readonly (readonly [name: string, minutesAgo?: number])[]
-  /** Plays of others. */
+  /** Plays of other playlists. */
   readonly others?: readonly (readonly [name: string, minutesAgo: number])[]
-  readonly ahead?: readonly HeardPlay[]
+  readonly rowsBefore?: readonly HeardPlay[]
   readonly playlist?: PlaylistParts
   readonly rules?: RuleParts
 }
 
-/** What is picked of a list, and at which tier; it must be the same for every seed. */
-function picked({ list, others = [], ahead = [], playlist = {}, rules = {} }: Past): string {
+/** The picked song and its tier, which must not depend on the seed. */
+function picked({ list, others = [], rowsBefore = [], playlist = {}, rules = {} }: Past): string {
   const aired = (minutes: number | undefined) => (minutes === undefined ? 0 : noonMs - minutes * minuteMs)
   const tracks = list.map(([name, minutes], index) =>
     aTrack(index + 1, { ...songOf(name), lastAiredMs: aired(minutes) })
@@ -57,7 +58,7 @@ function picked({ list, others = [], ahead = [], playlist = {}, rules = {} }: Pa
       rules: { ...rules, seed },
       plays: plays.toSorted((a, b) => a.startsAtMs - b.startsAtMs)
     })
-    const decision = pick(aSlot(library, noonMs, { ahead }), randomOf(seed, 1))
+    const decision = pick(aSlot(library, noonMs, { rowsBefore }), seededRandom(seed, 1))
     const entry = decision?.log.at(-1)
     const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : null
     found.add(`${list[(decision?.tracks[0].trackId ?? 0) - 1]?.[0]}, tier ${tier}`)
@@ -89,7 +90,7 @@ describe('of a list, within 120 minutes', () => {
       'Y-c, tier 3'
     ],
     [
-      'a song that clashes with nothing',
+      'a song that areDuplicates with nothing',
       {
         list: [
           ['X-a', 100],
@@ -159,7 +160,7 @@ describe('of a list, within 120 minutes', () => {
     expect(picked(past)).toBe(expected)
   })
 
-  test('order does not matter to it', () => {
+  test('the order of plays does not matter', () => {
     const past: Past = {
       list: [
         ['X-a', 30],
@@ -174,7 +175,7 @@ describe('of a list, within 120 minutes', () => {
 describe('what counts as recent', () => {
   const two: Past['list'] = [['X-a'], ['Z-b', 500]]
 
-  test('what began within the range, and no longer', () => {
+  test('plays that started within the range', () => {
     expect(
       picked({
         list: two,
@@ -196,46 +197,46 @@ describe('what counts as recent', () => {
     ).toBe('X-a, tier 1')
   })
 
-  test('what is heard before the slot, however long ago it began', () => {
+  test('the previous play, however long ago it started', () => {
     expect(picked({ list: two, others: [['X-c', 300]] })).toBe('Z-b, tier 1')
-    const ahead = [aPlay(1, noonMs - minuteMs, { song: songOf('Z-c') })]
-    expect(picked({ list: two, others: [['X-c', 300]], ahead })).toBe('X-a, tier 1')
+    const rowsBefore = [aPlay(1, noonMs - minuteMs, { song: songOf('Z-c') })]
+    expect(picked({ list: two, others: [['X-c', 300]], rowsBefore })).toBe('X-a, tier 1')
   })
 
-  test('rows ahead, as they will when they have been played', () => {
+  test('earlier rows, at their planned time', () => {
     const rowAt = (name: string, minutes: number) =>
       aPlay(1, noonMs + minutes * minuteMs, { song: songOf(name) })
-    expect(picked({ list: two, ahead: [rowAt('X-c', -119), rowAt('V-v', -1)] })).toBe('Z-b, tier 1')
+    expect(picked({ list: two, rowsBefore: [rowAt('X-c', -119), rowAt('V-v', -1)] })).toBe('Z-b, tier 1')
     expect(
       picked({
         list: two,
-        ahead: [rowAt('Z-c', -130), rowAt('X-c', -120), rowAt('Z-d', -119), rowAt('V-v', -1)]
+        rowsBefore: [rowAt('Z-c', -130), rowAt('X-c', -120), rowAt('Z-d', -119), rowAt('V-v', -1)]
       })
     ).toBe('X-a, tier 1')
-    expect(picked({ list: two, ahead: [rowAt('X-c', -300)] })).toBe('Z-b, tier 1')
+    expect(picked({ list: two, rowsBefore: [rowAt('X-c', -300)] })).toBe('Z-b, tier 1')
   })
 
-  /** How many songs come into question while one by X is requested. */
+  /** The number of possible songs while one by X is requested. */
   const pickWith = (dueInMinutes: number) => {
     const requests = [aRequest(1, { song: songOf('X-c'), dueAtMs: noonMs + dueInMinutes * minuteMs })]
     const tracks = two.map(([name], index) => aTrack(index + 1, songOf(name)))
     const library = aLibrary({ playlists: [aPlaylist({ tracks })], requests })
     const found = Array.from({ length: 25 }, (_, seed) =>
-      pick(aSlot({ ...library, rules: { ...library.rules, seed } }), randomOf(seed, 1))
+      pick(aSlot({ ...library, rules: { ...library.rules, seed } }), seededRandom(seed, 1))
     )
     return new Set(found.map(decision => decision?.tracks[0].trackId)).size
   }
 
-  test('requests that are due within the range to come', () => {
+  test('requests that are due within the range after the slot', () => {
     expect(pickWith(119)).toBe(1)
     expect(pickWith(120)).toBe(2)
   })
 
-  test('no request that is given up by then', () => {
+  test('no request that has expired by then', () => {
     expect(pickWith(-180)).toBe(2)
   })
 
-  test('with a range of 0 only the song just heard', () => {
+  test('with a range of 0 only the previous song', () => {
     const rules = { duplicateRangeMs: 0 }
     expect(
       picked({
@@ -258,7 +259,7 @@ describe('what counts as recent', () => {
     ).toMatch(/^X-[bc], tier 1 or X-[bc], tier 1$/)
   })
 
-  test('for a playlist that avoids no duplicates only the song just heard', () => {
+  test('for a playlist that allows duplicates only the previous song', () => {
     const playlist = { avoidsDuplicates: false }
     expect(
       picked({
@@ -281,10 +282,10 @@ test.for<[song: string, tier: number]>([
   const { song, title, artists } = songOf('X+Y-a')
   const times = (keys: readonly number[]) => new Map(keys.map(key => [key, noonMs]))
   const recent = { songs: times([song]), titles: times([title]), artists: times(artists) }
-  expect(tierOf(songOf(name), recent)).toBe(tier)
+  expect(findTier(songOf(name), recent)).toBe(tier)
 })
 
-describe('two songs clash', () => {
+describe('two songs are duplicates', () => {
   test.for<[one: SongKeys, other: SongKeys, isOne: boolean]>([
     [songOf('X-a'), songOf('X-b'), true],
     [songOf('X-a'), songOf('Y-a'), true],
@@ -293,11 +294,11 @@ describe('two songs clash', () => {
     [{ song: 1, title: 0, artists: [] }, { song: 2, title: 0, artists: [] }, false],
     [{ song: 1, title: 0, artists: [] }, { song: 1, title: 0, artists: [] }, true]
   ])('%j and %j: %s', ([one, other, isOne]) => {
-    expect(isClash(one, other)).toBe(isOne)
-    expect(isClash(other, one)).toBe(isOne)
+    expect(areDuplicates(one, other)).toBe(isOne)
+    expect(areDuplicates(other, one)).toBe(isOne)
   })
 
-  test('but songs without artist and title only with themselves', () => {
+  test('but songs without artist and title only of themselves', () => {
     const list = [['-'], ['--']] as const
     expect(
       picked({

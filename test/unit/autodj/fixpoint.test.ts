@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
 
-import { nextStartMs } from '../../../src/autodj/estimate.ts'
-import { interrupts, isSequence, type Playlist } from '../../../src/autodj/library.ts'
-import { pickFrom } from '../../../src/autodj/pick.ts'
-import { buckets } from '../../../src/autodj/pools.ts'
-import { type Plan, type QueuedRow, refill, type PlannerInput } from '../../../src/autodj/refill.ts'
+import { nextStartMs } from '../../../src/autodj/durations.ts'
+import { isInterrupting, isSequence, type Playlist } from '../../../src/autodj/library.ts'
+import { buckets, pickFrom } from '../../../src/autodj/pick.ts'
+import type { PlannerInput, QueuedRow } from '../../../src/autodj/queue-draft.ts'
+import { planQueue, type QueuePlan } from '../../../src/autodj/queue-planner.ts'
+import { seededRandom } from '../../../src/autodj/random.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
-import { randomOf } from '../../../src/autodj/zone.ts'
 import { onDays } from '../../support/autodj/days.ts'
 import { sized } from '../../support/tier.ts'
 
-function afterPlan(situation: PlannerInput, plan: Plan): PlannerInput {
+function afterPlan(situation: PlannerInput, plan: QueuePlan): PlannerInput {
   const { queue, nextSeq } = situation
   return { ...situation, queue: applyPlan(queue, plan), nextSeq: nextSeq + plan.insert.length }
 }
 
-/** Rows as text: when they begin, whose they are and what they play. */
-function linesOf(situation: PlannerInput, plan: Plan): string[] {
+/** Rows as text: start, playlist and track. */
+function linesOf(situation: PlannerInput, plan: QueuePlan): string[] {
   const rows = applyPlan(situation.queue, plan).map(row => {
     const { id, position, playlistId, trackId, pass, requestId, startsAtMs, cuedAtMs } = row
     const what = requestId === null ? `${playlistId}: ${trackId} in ${pass}` : `request ${requestId}`
@@ -27,10 +27,10 @@ function linesOf(situation: PlannerInput, plan: Plan): string[] {
 }
 
 describe('whatever happens to a station', () => {
-  test('a plan that was applied leaves nothing to plan', () => {
-    const faultsOf = (situation: PlannerInput, plan: Plan) => {
+  test('planning is idempotent', () => {
+    const faultsOf = (situation: PlannerInput, plan: QueuePlan) => {
       const again = afterPlan(situation, plan)
-      const [once, twice] = [linesOf(situation, plan), linesOf(again, refill(again))]
+      const [once, twice] = [linesOf(situation, plan), linesOf(again, planQueue(again))]
       return once.join() === twice.join() ? [] : [{ once, twice }]
     }
     onDays({ faultsOf, numRuns: sized({ quick: 4, deep: 150, soak: 7_500 }) }, (_, faults) =>
@@ -38,12 +38,12 @@ describe('whatever happens to a station', () => {
     )
   })
 
-  test('expected times follow from each other', () => {
-    const faultsOf = (situation: PlannerInput, plan: Plan) => {
+  test('expected times are consistent', () => {
+    const faultsOf = (situation: PlannerInput, plan: QueuePlan) => {
       const { library, running, nowMs } = situation
       const rows = applyPlan(situation.queue, plan)
       const ends = rows.map(row => nextStartMs(row.startsAtMs, row.durationMs, library.rules.overlapMs))
-      const mayCut = library.playlists.some(interrupts)
+      const mayCut = library.playlists.some(isInterrupting)
       const odd = rows.filter(({ startsAtMs, cuedAtMs, isSent }, index) => {
         const previousMs = rows[index - 1]?.startsAtMs ?? running.startedAtMs
         const endMs = ends[index - 1] ?? plan.runningEndsMs
@@ -55,8 +55,8 @@ describe('whatever happens to a station', () => {
     onDays({ faultsOf }, (_, faults) => expect(faults).toEqual([]))
   })
 
-  test('no song follows itself where another one may play', () => {
-    const faultsOf = (situation: PlannerInput, plan: Plan) => {
+  test('no song follows itself while another one is eligible', () => {
+    const faultsOf = (situation: PlannerInput, plan: QueuePlan) => {
       const rows = applyPlan(situation.queue, plan)
       return rows.filter((_, index) => isNeedless(situation, rows, index))
     }
@@ -70,10 +70,10 @@ function isNeedless({ library, rejected }: PlannerInput, rows: readonly QueuedRo
   if (!row || last?.song.song !== row.song.song || row.batch !== null) return false
   const own = library.playlists.find(({ id }) => id === row.playlistId && id === last.playlistId)
   if (own && isSequence(own)) return false
-  const slot = { library, ahead: rows.slice(0, index), behind: [], atMs: row.startsAtMs, rejected }
-  // What cuts in is there for its time: no other playlist stands in for it.
+  const slot = { library, rowsBefore: rows.slice(0, index), rowsAfter: [], atMs: row.startsAtMs, rejected }
+  // No other playlist may replace an interrupt.
   const mayStandIn = (playlist: Playlist) =>
-    row.isInterrupt ? playlist.id === row.playlistId : !interrupts(playlist)
+    row.isInterrupt ? playlist.id === row.playlistId : !isInterrupting(playlist)
   const playlists = library.playlists.filter(mayStandIn)
-  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, randomOf(1, 1), []) !== null
+  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, seededRandom(1, 1), []) !== null
 }

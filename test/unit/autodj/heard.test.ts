@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { indexPlays, transferIndex } from '../../../src/autodj/duplicates.ts'
 import type { HeardPlay } from '../../../src/autodj/library.ts'
-import { transferIndex, heardIn } from '../../../src/autodj/recent.ts'
 import { aPlay, aSong } from '../../support/autodj/library.ts'
 
 const keys = fc.nat(5)
@@ -27,12 +27,12 @@ function latest(plays: readonly HeardPlay[], isMeant: (play: HeardPlay) => boole
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-test('what was heard last is known of every key, also of plays that are added later', () => {
+test('the index has the last play of every key, including plays added later', () => {
   const property = fc.property(playSpecs, playSpecs, (first, later) => {
     const plays = first.map(playOf)
-    heardIn(plays)
+    indexPlays(plays)
     plays.push(...later.map(playOf))
-    const heard = heardIn(plays)
+    const heard = indexPlays(plays)
     for (let key = 0; key <= 5; key++) {
       expect(heard.songs.get(key)).toBe(latest(plays, ({ song }) => song.song === key))
       expect(heard.titles.get(key)).toBe(latest(plays, ({ song }) => key !== 0 && song.title === key))
@@ -42,13 +42,13 @@ test('what was heard last is known of every key, also of plays that are added la
   fc.assert(property)
 })
 
-test('the end of a list knows at least what is in it', () => {
+test('a transferred index contains the rest of the list', () => {
   const property = fc.property(playSpecs, fc.nat(20), (specs, cut) => {
     const plays = specs.toSorted((a, b) => a.at - b.at).map(playOf)
-    heardIn(plays)
+    indexPlays(plays)
     const rest = plays.slice(cut)
     transferIndex(plays, rest)
-    const heard = heardIn(rest)
+    const heard = indexPlays(rest)
     for (const { song, startsAtMs } of rest)
       expect(heard.songs.get(song.song)).toBeGreaterThanOrEqual(startsAtMs)
   })

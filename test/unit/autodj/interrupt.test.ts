@@ -17,7 +17,7 @@ import {
 } from '../../support/autodj/library.ts'
 import { aStation, type TestStation } from '../../support/autodj/station.ts'
 
-/** Songs of ten minutes, so that something is always cut. */
+/** Songs of ten minutes, so that a song is always interrupted. */
 const music = aPlaylist({
   id: 1,
   tracks: [101, 102, 103, 104].map(id => aTrack(id, { durationMs: 10 * minuteMs }))
@@ -29,7 +29,7 @@ const cutting = (id: number, parts: PlaylistParts): Playlist =>
 const hourly = (id: number, hourMinute: number, parts: PlaylistParts = {}) =>
   cutting(id, { type: 'once_per_hour', hourMinute, ...parts })
 
-/** A station whose music began at 11:55, where nothing cuts yet. */
+/** A station that started at 11:55, without interrupts. */
 function stationWith(playlists: readonly Playlist[], parts: LibraryParts = {}): TestStation {
   const quiet = playlists.map(playlist => ({ ...playlist, isEnabled: playlist === music }))
   const station = aStation(aLibrary({ playlists: quiet, ...parts }), timeOf('11:55'))
@@ -38,7 +38,7 @@ function stationWith(playlists: readonly Playlist[], parts: LibraryParts = {}): 
   return station
 }
 
-/** What is heard from 11:55 until a time: when it begins, and of which playlist it is. */
+/** The starts and playlists of the plays from 11:55 until a time. */
 function heardTo(station: TestStation, until: string): string {
   station.runTo(timeOf(until))
   return station.heard
@@ -49,8 +49,8 @@ function heardTo(station: TestStation, until: string): string {
     .join(', ')
 }
 
-describe('what runs is cut at the exact second', () => {
-  test('of the minute of an hourly playlist', () => {
+describe('the current play is interrupted at the exact second', () => {
+  test('of an hourly target', () => {
     const station = stationWith([music, hourly(2, 0)])
     expect(station.on?.dueMs).toBe(timeOf('12:00'))
     expect(station.queue[0]).toMatchObject({ playlistId: 2, startsAtMs: timeOf('12:00'), isInterrupt: true })
@@ -62,14 +62,14 @@ describe('what runs is cut at the exact second', () => {
     expect(heardTo(stationWith([music, news]), '12:20')).toBe('11:55 1, 12:04 2, 12:07 1, 12:17 1')
   })
 
-  test('at which a window closes that has covered a longer one', () => {
+  test('at which a window ends that covered a longer one', () => {
     const tracks = [201, 202].map(id => aTrack(id, { durationMs: 8 * minuteMs }))
     const show = cutting(2, { schedule: [anItem(1100, 1400), anItem(1130, 1201)], tracks })
     const past = { rules: { overrunMs: 0 }, plays: [aPlay(201, timeOf('11:40'), { playlistId: 2 })] }
     expect(heardTo(stationWith([music, show], past), '12:10')).toBe('11:55 1, 12:01 2, 12:09 2')
   })
 
-  test('at which so many minutes have passed', () => {
+  test('at which the interval has passed', () => {
     const every = cutting(2, {
       type: 'once_per_x_minutes',
       everyMinutes: 7,
@@ -80,7 +80,7 @@ describe('what runs is cut at the exact second', () => {
     )
   })
 
-  test('and is not taken up again', () => {
+  test('and is not resumed', () => {
     const station = stationWith([music, hourly(2, 0)])
     station.runTo(timeOf('12:04'))
     const [first, , second] = station.heard
@@ -88,7 +88,7 @@ describe('what runs is cut at the exact second', () => {
     expect(second?.trackId).not.toBe(first?.trackId)
   })
 
-  test('also in the middle of what was put there by hand, of a request and of a batch', () => {
+  test('also a manual row, a request and a batch', () => {
     const batch = aPlaylist({ ...music, options: ['merge'], order: 'sequential', tracks: [101, 102, 103] })
     const short = { ...batch, tracks: aPlaylist({ tracks: [101, 102, 103] }).tracks }
     const station = aStation(aLibrary({ playlists: [short, hourly(2, 10)] }), timeOf('12:03'))
@@ -101,19 +101,19 @@ describe('what runs is cut at the exact second', () => {
   })
 })
 
-describe('nothing is cut', () => {
-  test('by a playlist that would cut for ever', () => {
+describe('nothing is interrupted', () => {
+  test('by a playlist that is always due', () => {
     expect(heardTo(stationWith([music, cutting(2, {})]), '12:20')).toBe('11:55 1, 12:05 1, 12:15 1')
   })
 
-  test('in the middle of a song by a count of songs', () => {
+  test('by a count of songs in the middle of a song', () => {
     const station = stationWith([music, cutting(2, { type: 'once_per_x_songs', everySongs: 1 })])
     station.runTo(timeOf('11:58'))
     station.top()
     expect(heardTo(station, '12:20')).toBe('11:55 1, 12:05 2, 12:08 1, 12:18 2')
   })
 
-  test('by what has nothing that fits into its window', () => {
+  test('by a playlist without a track that fits its window', () => {
     const parts = { schedule: [anItem(1150, 1201)], tracks: [aTrack(201, { durationMs: 20 * minuteMs })] }
     const library = {
       rules: { overrunMs: 5 * minuteMs },
@@ -125,7 +125,7 @@ describe('nothing is cut', () => {
     expect(station.on?.dueMs).toBe(timeOf('12:05'))
   })
 
-  test('for the sake of a row that is on its way to the air', () => {
+  test('while a row was sent to the playout', () => {
     const station = stationWith([music, hourly(2, 0)])
     station.change(2, playlist => ({ ...playlist, isEnabled: false }))
     station.send()
@@ -135,7 +135,7 @@ describe('nothing is cut', () => {
     expect(station.queue[1]?.startsAtMs).toBe(timeOf('12:15'))
   })
 
-  test('but where the playout keeps that row for later', () => {
+  test('unless the playout keeps that row for later', () => {
     const station = stationWith([music, hourly(2, 0)], { rules: { cutsBeforeSent: true } })
     station.change(2, playlist => ({ ...playlist, isEnabled: false }))
     station.send()
@@ -149,7 +149,7 @@ describe('nothing is cut', () => {
     expect(station.queue.find(({ playlistId }) => playlistId === 2)).toEqual(news)
   })
 
-  test('in what cuts in itself by one that is no more than equal', () => {
+  test('in an interrupt by a playlist of the same rank', () => {
     const first = hourly(2, 0)
     const second = hourly(3, 2)
     expect(heardTo(stationWith([music, first, second]), '12:15')).toBe('11:55 1, 12:00 2, 12:03 3, 12:06 1')
@@ -157,12 +157,12 @@ describe('nothing is cut', () => {
 })
 
 describe('of several', () => {
-  test('that are due at once, all are heard before anything else', () => {
+  test('that are due at once, all play before anything else', () => {
     const heard = heardTo(stationWith([music, hourly(2, 0), hourly(3, 0)]), '12:10')
     expect(['11:55 1, 12:00 2, 12:03 3, 12:06 1', '11:55 1, 12:00 3, 12:03 2, 12:06 1']).toContain(heard)
   })
 
-  test('what is picked first cuts the other', () => {
+  test('the one of higher rank interrupts the other', () => {
     const show = cutting(2, {
       schedule: [anItem(1150, 1300)],
       tracks: music.tracks.ids.length ? [201, 202, 203, 204] : []
@@ -177,7 +177,7 @@ describe('of several', () => {
     )
   })
 
-  test('one that splits a batch keeps its place when the rest of the batch waits behind it', () => {
+  test('one that splits a batch keeps its place while the rest of the batch follows', () => {
     const tracks = [1, 2].map(song => aTrack(200 + song, { ...aSong(song), durationMs: minuteMs }))
     const schedule = [anItem(1100, 1400)]
     const batches = cutting(2, { options: ['interrupt', 'merge'], schedule, tracks })
@@ -195,7 +195,7 @@ describe('of several', () => {
     expect(station.queue).toEqual(before)
   })
 
-  test('none makes the others wait for ever', () => {
+  test('none starves the others', () => {
     const every = (id: number) => cutting(id, { type: 'once_per_x_minutes', everyMinutes: 2 })
     const station = stationWith([music, every(2), every(3)])
     station.runTo(timeOf('13:55'))
@@ -206,17 +206,17 @@ describe('of several', () => {
   })
 })
 
-describe('a show that cuts in', () => {
+describe('an interrupting show', () => {
   const show = (parts: PlaylistParts = {}) =>
     cutting(2, { schedule: [anItem(1200, 1215)], tracks: [201, 202, 203, 204, 205, 206], ...parts })
 
-  test('has the air to the end of its window', () => {
+  test('plays to the end of its window', () => {
     expect(heardTo(stationWith([music, show()]), '12:20')).toBe(
       '11:55 1, 12:00 2, 12:03 2, 12:06 2, 12:09 2, 12:12 2, 12:15 1'
     )
   })
 
-  test('has it also with one song, rather than take turns with the music that it cuts', () => {
+  test('with one song repeats it instead of alternating with the interrupted music', () => {
     const one = show({ tracks: [201] })
     const station = stationWith([music, one])
     for (const time of ['12:01', '12:04', '12:05', '12:08']) {
@@ -226,15 +226,15 @@ describe('a show that cuts in', () => {
     expect(heardTo(station, '12:20')).toBe('11:55 1, 12:00 2, 12:03 2, 12:06 2, 12:09 2, 12:12 2, 12:15 1')
   })
 
-  test('is all that the queue holds until then', () => {
+  test('fills the queue until then', () => {
     const station = stationWith([music, show()])
     station.runTo(timeOf('12:00'))
     expect(station.queue.map(({ playlistId }) => playlistId)).toEqual([2, 2, 2])
   })
 })
 
-describe('a row that is to cut in', () => {
-  test('leaves when the window of its playlist is changed, and what runs plays on', () => {
+describe('a queued interrupt', () => {
+  test('is withdrawn when its window changes, and the current play continues', () => {
     const station = stationWith([music, cutting(2, { schedule: [anItem(1200, 1300)] })])
     expect(station.on?.dueMs).toBe(timeOf('12:00'))
     station.change(2, playlist => ({ ...playlist, schedule: [anItem(1500, 1600)] }))
@@ -243,7 +243,7 @@ describe('a row that is to cut in', () => {
     expect(heardTo(station, '12:06')).toBe('11:55 1, 12:05 1')
   })
 
-  test('comes later when its minute is moved', () => {
+  test('moves with its minute', () => {
     const station = stationWith([music, hourly(2, 0)])
     const [row] = station.queue
     station.change(2, playlist => ({ ...playlist, hourMinute: 8 }))
@@ -264,14 +264,14 @@ describe('a row that is to cut in', () => {
     expect(station.queue.filter(({ isInterrupt }) => isInterrupt)).toEqual([])
   })
 
-  test('is not put back where an operator takes it out', () => {
+  test('is not planned again after an operator removes it', () => {
     const station = stationWith([music, hourly(2, 0)])
     station.refuse(0)
     expect(heardTo(station, '12:06')).toBe('11:55 1, 12:05 1')
   })
 })
 
-test('a playlist that comes to be due in the middle of a song cuts it at once', () => {
+test('a playlist that becomes due in the middle of a song interrupts it at once', () => {
   const station = stationWith([music, cutting(2, { schedule: [anItem(1800, 1900)] })])
   station.runTo(timeOf('11:58'))
   station.change(2, playlist => ({

@@ -13,11 +13,11 @@ const rotation: PlaylistSpec = { minutes: [3, 4, 5, 6] }
 const ofType = ({ library }: TestStation, type: PlaylistType) =>
   library.playlists.filter(playlist => playlist.type === type)
 
-/** Neither on its way to the air when something changed, nor part of something that had begun. */
+/** Neither sent before a change, nor part of a batch that had begun. */
 const isChosen = ({ isSent, batch }: Heard) => !isSent && batch === null
 
 describe('whatever happens to a station', () => {
-  test('at least so many songs lie between two plays', () => {
+  test('at least the set number of songs is between two plays', () => {
     onDays({ kind: alike({ type: 'once_per_x_songs' }), first: [rotation] }, station => {
       const { heard } = station
       for (const { id, everySongs } of ofType(station, 'once_per_x_songs')) {
@@ -31,7 +31,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('plays begin at least so many minutes apart', () => {
+  test('plays start at least the set number of minutes apart', () => {
     onDays({ kind: alike({ type: 'once_per_x_minutes' }), first: [rotation] }, station => {
       for (const playlist of ofType(station, 'once_per_x_minutes')) {
         const plays = heardOf(station, playlist)
@@ -44,7 +44,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('an hourly playlist plays once for its minute', () => {
+  test('an hourly playlist plays once per target', () => {
     onDays({ kind: alike({ type: 'once_per_hour' }), first: [rotation] }, station => {
       const { zone } = station.library.rules
       for (const playlist of ofType(station, 'once_per_hour')) {
@@ -55,7 +55,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('an hourly playlist misses no slot of its quarter of an hour that nothing else may take', () => {
+  test('an hourly playlist takes a free slot within its 15 minutes', () => {
     const hourly = fc.record({
       minutes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 3 }),
       type: fc.constant('once_per_hour' as const),
@@ -73,7 +73,7 @@ describe('whatever happens to a station', () => {
           const targetMs = hourlyTarget(library.rules.zone, hourMinute, play.startsAtMs)
           const isInTime = play.startsAtMs - targetMs <= 15 * minuteMs
           if (!isInTime || play.isSent || (play.playlistId ?? Infinity) > others.length) return false
-          // Its only track may have been late for the minute before: it does not follow itself.
+          // Its only track may have been late for the target before, and does not follow itself.
           if (heard[index - 1]?.playlistId === id) return false
           return !heard.slice(0, index).some(each => each.playlistId === id && each.startsAtMs >= targetMs)
         })
@@ -83,7 +83,7 @@ describe('whatever happens to a station', () => {
   })
 })
 
-test('exactly so many songs lie between two jingles where nothing else intervenes', () => {
+test('exactly the set number of songs is between two jingles if nothing else intervenes', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 2, max: 25 }), (every, queueLength) => {
       const jingles: PlaylistSpec = { minutes: [0.1, 0.2], type: 'once_per_x_songs', every, isJingle: true }

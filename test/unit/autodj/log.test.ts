@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Playlist } from '../../../src/autodj/library.ts'
-import { type LogEntry, shortened } from '../../../src/autodj/log-entry.ts'
+import { type LogEntry, truncateLog } from '../../../src/autodj/log-entry.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { refill } from '../../../src/autodj/refill.ts'
-import { randomOf } from '../../../src/autodj/zone.ts'
+import { planQueue } from '../../../src/autodj/queue-planner.ts'
+import { seededRandom } from '../../../src/autodj/random.ts'
 import {
   aLibrary,
   anItem,
@@ -23,11 +23,12 @@ import {
   timeOf
 } from '../../support/autodj/library.ts'
 
-const logOf = (parts: LibraryParts, atMs = noonMs) => pick(aSlot(aLibrary(parts), atMs), randomOf(1, 1))?.log
+const logOf = (parts: LibraryParts, atMs = noonMs) =>
+  pick(aSlot(aLibrary(parts), atMs), seededRandom(1, 1))?.log
 const atNoon = noonMs / 1_000
 
 describe('the log of a pick', () => {
-  test('tells the slot, the requests, the draw, the tracks and the choice', () => {
+  test('contains the slot, requests, draw, tracks and choice', () => {
     const playlists = [aPlaylist({ id: 4, tracks: [aTrack(401, { media: 812 })], pass: 17, weight: 5 })]
     expect(logOf({ playlists })).toEqual([
       { step: 'slot', at: atNoon, why: 'fill' },
@@ -38,14 +39,14 @@ describe('the log of a pick', () => {
     ])
   })
 
-  test('tells a request and no more', () => {
+  test('of a request contains only the request', () => {
     expect(logOf({ requests: [aRequest(55)] })).toEqual([
       { step: 'slot', at: atNoon, why: 'fill' },
       { step: 'picked', request: 55 }
     ])
   })
 
-  test('tells what was passed over, and why', () => {
+  test('contains skipped playlists and the reasons', () => {
     const tracks = [
       aTrack(1),
       aTrack(2, { title: 1_000_001 }),
@@ -61,7 +62,7 @@ describe('the log of a pick', () => {
     })
   })
 
-  test('tells by how many seconds a window is overrun', () => {
+  test('contains the overrun in seconds', () => {
     const playlists = [aPlaylist({ schedule: [anItem(1200, 1230)] })]
     expect(logOf({ playlists }, timeOf('12:28:30'))?.at(-1)).toMatchObject({ step: 'picked', overrun: 90 })
     expect(logOf({ playlists }, timeOf('12:27'))?.at(-1)).toMatchObject({ step: 'picked', overrun: 0 })
@@ -78,7 +79,7 @@ describe('the log of a pick', () => {
   })
 })
 
-describe('why a playlist is not played', () => {
+describe('why a playlist is not due', () => {
   const window = [anItem(1130, 1201)]
   const played = [aPlayOf(1, 101, timeOf('11:58'))]
 
@@ -120,12 +121,12 @@ describe('why there is no request', () => {
   })
 })
 
-test('rows that take the place of others say so', () => {
+test('replacements are logged', () => {
   const queue = [aRow(1, aPlayOf(1, 101, noonMs + 3 * minuteMs))]
   const library = aLibrary({
     playlists: [aPlaylist({ id: 1, schedule: [anItem(1500, 1600)] }), aPlaylist({ id: 2 })]
   })
-  const { insert } = refill(aSituation({ library, queue }))
+  const { insert } = planQueue(aSituation({ library, queue }))
   expect(insert.map(({ log }) => log[0])).toMatchObject([
     { why: 'replaced' },
     { why: 'fill' },
@@ -133,9 +134,9 @@ test('rows that take the place of others say so', () => {
   ])
 })
 
-test('rows that cut in say so', () => {
+test('interrupts are logged', () => {
   const hourly = aPlaylist({ id: 2, type: 'once_per_hour', hourMinute: 1, options: ['interrupt'] })
-  const { insert } = refill(aSituation({ library: aLibrary({ playlists: [aPlaylist(), hourly] }) }))
+  const { insert } = planQueue(aSituation({ library: aLibrary({ playlists: [aPlaylist(), hourly] }) }))
   expect(insert[0]?.log[0]).toEqual({ step: 'slot', at: timeOf('12:01') / 1_000, why: 'interrupt' })
 })
 
@@ -151,17 +152,17 @@ describe('a log that is too long', () => {
 
   test('keeps its beginning and its end', () => {
     const long = Array.from({ length: 100 }, (_, id) => entry(id))
-    const ids = idsOf(shortened(long))
+    const ids = idsOf(truncateLog(long))
     expect(ids).toEqual([
       ...Array.from({ length: 30 }, (_, id) => id),
       ...Array.from({ length: 30 }, (_, id) => id + 70)
     ])
-    expect(shortened(long.slice(0, 60))).toEqual(long.slice(0, 60))
+    expect(truncateLog(long.slice(0, 60))).toEqual(long.slice(0, 60))
   })
 
-  test('has no more than 8 KiB, whatever the names are', () => {
+  test('has at most 8 KiB', () => {
     for (const name of ['n'.repeat(200), 'ü'.repeat(200), '"'.repeat(200)]) {
-      const log = shortened(Array.from({ length: 60 }, (_, id) => entry(id, name)))
+      const log = truncateLog(Array.from({ length: 60 }, (_, id) => entry(id, name)))
       expect(Buffer.byteLength(JSON.stringify(log))).toBeLessThanOrEqual(8_192)
       expect(Buffer.byteLength(JSON.stringify(log))).toBeGreaterThan(7_500)
       expect(idsOf(log)[0]).toBe(0)
@@ -169,7 +170,7 @@ describe('a log that is too long', () => {
     }
   })
 
-  test('counts rather than lists many playlists', () => {
+  test('lists at most 20 playlists of a draw', () => {
     const playlists = Array.from({ length: 300 }, (_, id) =>
       aPlaylist({ id, name: 'p'.repeat(200), tracks: [id] })
     )

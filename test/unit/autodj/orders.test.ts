@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { alike, heardOf, onDays } from '../../support/autodj/days.ts'
 
 describe('whatever happens to a station', () => {
-  test('a sequence is never changed', () => {
+  test('a sequential order is kept', () => {
     onDays({ kind: alike({ order: 'sequential' }), without: ['refuse'] }, station => {
       for (const playlist of station.library.playlists) {
         const { id, options, source, tracks } = playlist
@@ -14,7 +14,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('no shuffled track comes twice in a pass, nor twice more often than another', () => {
+  test('no shuffled track plays twice in a pass, or two plays more than another', () => {
     onDays({ kind: alike({ order: 'shuffle' }), without: ['refuse'] }, station => {
       for (const playlist of station.library.playlists) {
         const { options, source, tracks } = playlist
@@ -28,7 +28,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('no track of a shuffled list is left out of a pass', () => {
+  test('no track of a shuffled playlist is omitted from a pass', () => {
     onDays({ kind: alike({ order: 'shuffle' }), without: ['refuse'] }, station => {
       for (const playlist of station.library.playlists) {
         const { options, source, tracks } = playlist
@@ -43,7 +43,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('a batch is heard in one go, but for what cuts in', () => {
+  test('a batch plays without gaps, except for interrupts', () => {
     onDays(
       { kind: alike({ options: ['merge'] }), without: ['refuse', 'withdraw', 'add', 'send'] },
       station => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { HeardPlay, Slot } from '../../../src/autodj/library.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/zone.ts'
+import { seededRandom } from '../../../src/autodj/random.ts'
 import {
   aLibrary,
   anItem,
@@ -18,34 +18,34 @@ import {
 } from '../../support/autodj/library.ts'
 import { aStation } from '../../support/autodj/station.ts'
 
-/** What a playlist plays in so many slots, as tracks and passes, three minutes apart. */
+/** The tracks and passes that a playlist plays in a number of slots, three minutes apart. */
 function played(playlist: PlaylistParts, slots: number, parts: Partial<Slot> = {}, seed = 7): string[] {
   const rules = { duplicateRangeMs: 0, seed }
   const library = aLibrary({ playlists: [aPlaylist({ id: 1, ...playlist })], rules })
-  const ahead: HeardPlay[] = [...(parts.ahead ?? [])]
+  const rowsBefore: HeardPlay[] = [...(parts.rowsBefore ?? [])]
   for (let slot = 0; slot < slots; slot++) {
     const atMs = (parts.atMs ?? noonMs) + slot * 3 * minuteMs
-    const track = pick(aSlot(library, atMs, { ...parts, ahead }), randomOf(seed, slot))?.tracks[0]
-    if (track) ahead.push({ ...track, startsAtMs: atMs })
+    const track = pick(aSlot(library, atMs, { ...parts, rowsBefore }), seededRandom(seed, slot))?.tracks[0]
+    if (track) rowsBefore.push({ ...track, startsAtMs: atMs })
   }
-  return ahead.slice(parts.ahead?.length ?? 0).map(({ trackId, pass }) => `${trackId} in ${pass}`)
+  return rowsBefore.slice(parts.rowsBefore?.length ?? 0).map(({ trackId, pass }) => `${trackId} in ${pass}`)
 }
 
 const consumed = (id: number, lastPass: number) => aTrack(id, { lastPass })
 
-describe('a sequence', () => {
+describe('a sequential playlist', () => {
   const sequence: PlaylistParts = { order: 'sequential', tracks: [101, 102, 103] }
 
-  test('is played from its first track to its last, and again', () => {
+  test('plays from the first track to the last, and again', () => {
     expect(played(sequence, 5)).toEqual(['101 in 1', '102 in 1', '103 in 1', '101 in 2', '102 in 2'])
   })
 
-  test('goes on where it stopped', () => {
+  test('continues where it stopped', () => {
     const tracks = [consumed(101, 4), consumed(102, 4), consumed(103, 3)]
     expect(played({ ...sequence, tracks, pass: 4 }, 3)).toEqual(['103 in 4', '101 in 5', '102 in 5'])
   })
 
-  test('is not kept from repeating an artist, nor from what was just heard', () => {
+  test('may repeat an artist or a recent song', () => {
     const tracks = [101, 102, 103].map(id => aTrack(id, { artists: [1], title: 1 }))
     expect(played({ ...sequence, tracks, avoidsDuplicates: true }, 3)).toEqual([
       '101 in 1',
@@ -54,34 +54,34 @@ describe('a sequence', () => {
     ])
   })
 
-  test('begins a new pass where it is told to', () => {
+  test('starts a new pass if set', () => {
     const tracks = [consumed(101, 4), consumed(102, 4), consumed(103, 3)]
     expect(played({ ...sequence, tracks, pass: 5 }, 2)).toEqual(['101 in 5', '102 in 5'])
   })
 
-  test('has a new track at its end in the pass that runs', () => {
+  test('plays a new track at its end in the current pass', () => {
     const tracks = [consumed(101, 4), consumed(102, 4), consumed(103, 3), aTrack(104)]
     expect(played({ ...sequence, tracks, pass: 4 }, 3)).toEqual(['103 in 4', '104 in 4', '101 in 5'])
   })
 })
 
-describe('a shuffled list', () => {
+describe('a shuffled playlist', () => {
   const shuffled: PlaylistParts = { tracks: [101, 102, 103, 104, 105, 106] }
   const tracksIn = (plays: readonly string[]) => plays.map(play => play.slice(0, 3))
 
-  test('has every track once in each pass, in another order', () => {
+  test('plays every track once per pass, in another order', () => {
     const plays = tracksIn(played(shuffled, 18))
     const passes = [0, 6, 12].map(from => plays.slice(from, from + 6))
     for (const pass of passes) expect(pass.toSorted()).toEqual(['101', '102', '103', '104', '105', '106'])
     expect(new Set(passes.map(pass => pass.join())).size).toBe(3)
   })
 
-  test('has an order of its own on every station', () => {
+  test('has a different order on every station', () => {
     const orders = [1, 2, 3, 4, 5].map(seed => played(shuffled, 6, {}, seed).join())
     expect(new Set(orders).size).toBe(5)
   })
 
-  test('has any order as likely as another', () => {
+  test('has every order with the same probability', () => {
     const firsts = new Map<string, number>()
     for (let seed = 0; seed < 600; seed++) {
       const [first = ''] = played(shuffled, 1, {}, seed)
@@ -91,12 +91,12 @@ describe('a shuffled list', () => {
     expect(firsts.size).toBe(6)
   })
 
-  test('has a new track in the pass that runs', () => {
+  test('plays a new track in the current pass', () => {
     const tracks = [consumed(101, 4), consumed(102, 4), aTrack(103)]
     expect(played({ tracks, pass: 4 }, 1)).toEqual(['103 in 4'])
   })
 
-  test('borrows from the next pass what does not clash, and plays the rest of its own later', () => {
+  test('borrows tracks that are not duplicates from the next pass, and plays its rest later', () => {
     const tracks = [
       aTrack(101, { lastPass: 3, artists: [1] }),
       aTrack(102, { lastPass: 4 }),
@@ -106,31 +106,32 @@ describe('a shuffled list', () => {
       aLibrary({ playlists: [aPlaylist({ id: 1, tracks, pass: 4 })], plays })
     const heard = aPlay(1, noonMs - 60 * minuteMs, { song: { song: 1, title: 1, artists: [1] } })
     const other = aPlay(2, noonMs - 3 * minuteMs)
-    const first = pick(aSlot(library([heard, other])), randomOf(1, 1))?.tracks[0]
+    const first = pick(aSlot(library([heard, other])), seededRandom(1, 1))?.tracks[0]
     expect([102, 103]).toContain(first?.trackId)
     expect(first?.pass).toBe(5)
-    const ahead = first ? [{ ...first, startsAtMs: noonMs }] : []
-    const later = pick(aSlot(library([other]), noonMs + 3 * minuteMs, { ahead }), randomOf(1, 1))?.tracks[0]
+    const rowsBefore = first ? [{ ...first, startsAtMs: noonMs }] : []
+    const later = pick(aSlot(library([other]), noonMs + 3 * minuteMs, { rowsBefore }), seededRandom(1, 1))
+      ?.tracks[0]
     expect(later).toMatchObject({ trackId: 101, pass: 4 })
   })
 
-  test('borrows one pass ahead and no more', () => {
+  test('borrows from the next pass only', () => {
     const tracks = [aTrack(101, { lastPass: 3 }), consumed(102, 5), consumed(103, 5)]
-    const ahead = [aPlay(101, noonMs)]
-    expect(played({ tracks, pass: 4 }, 1, { ahead })).toEqual(['101 in 4'])
+    const rowsBefore = [aPlay(101, noonMs)]
+    expect(played({ tracks, pass: 4 }, 1, { rowsBefore })).toEqual(['101 in 4'])
   })
 
-  test('that avoids no duplicates borrows rather than play a song twice in a row', () => {
+  test('that allows duplicates borrows instead of playing a song twice in a row', () => {
     const tracks = [aTrack(101, { lastPass: 3 }), consumed(102, 4)]
-    const ahead = [aPlay(101, noonMs)]
-    expect(played({ tracks, pass: 4, avoidsDuplicates: false }, 1, { ahead })).toEqual(['102 in 5'])
+    const rowsBefore = [aPlay(101, noonMs)]
+    expect(played({ tracks, pass: 4, avoidsDuplicates: false }, 1, { rowsBefore })).toEqual(['102 in 5'])
   })
 })
 
-describe('a song that a list holds twice', () => {
+describe('a song that occurs twice in a playlist', () => {
   const tracks = [aTrack(101), aTrack(102), aTrack(103, { media: 101, song: 101 }), aTrack(104)]
 
-  test('counts once where the list is shuffled or random', () => {
+  test('counts once if the order is shuffled or random', () => {
     const plays = played({ tracks }, 9)
     expect(plays.toSorted()).toEqual(
       [1, 2, 3].flatMap(pass => [101, 102, 104].map(id => `${id} in ${pass}`)).toSorted()
@@ -144,7 +145,7 @@ describe('a song that a list holds twice', () => {
     expect(looped.toSorted()).toEqual(['101 in 1', '102 in 1', '104 in 1'])
   })
 
-  test('is played twice in a sequence', () => {
+  test('plays twice in sequential order', () => {
     expect(played({ tracks, order: 'sequential' }, 4)).toEqual([
       '101 in 1',
       '102 in 1',
@@ -154,15 +155,15 @@ describe('a song that a list holds twice', () => {
   })
 })
 
-describe('a list in random order', () => {
-  test('goes through no passes', () => {
+describe('a playlist in random order', () => {
+  test('has no passes', () => {
     const plays = played({ order: 'random', tracks: [101, 102, 103, 104] }, 40, {}, 3)
     expect(new Set(plays)).toEqual(new Set(['101 in 1', '102 in 1', '103 in 1', '104 in 1']))
     const fours = [0, 4, 8, 12].map(from => new Set(plays.slice(from, from + 4)).size)
     expect(Math.min(...fours)).toBeLessThan(4)
   })
 
-  test('depends on the draw', () => {
+  test('depends on the seed', () => {
     const firsts = new Set(
       Array.from(
         { length: 60 },
@@ -182,15 +183,15 @@ describe('loop_once', () => {
   })
   const tracksIn = (plays: readonly string[]) => plays.map(play => play.slice(0, 3))
 
-  test('starts a list from its top with the window, and plays all of it once', () => {
+  test('starts the list with the window, and plays all tracks once', () => {
     expect(tracksIn(played(window(true), 5))).toEqual(['101', '102', '103'])
   })
 
-  test('off, the list goes on where it stopped', () => {
+  test('disabled: the list continues where it stopped', () => {
     expect(tracksIn(played(window(false), 4))).toEqual(['102', '103', '101', '102'])
   })
 
-  test('shuffles what is shuffled or random, in every window anew', () => {
+  test('shuffles again in every window', () => {
     for (const order of ['shuffle', 'random'] as const) {
       const orders = new Set(
         [0, 1, 2, 3, 4, 5].map(day => {
@@ -205,7 +206,7 @@ describe('loop_once', () => {
     }
   })
 
-  test('plays all of a list in a window that is long enough, and nothing after it', () => {
+  test('plays the whole list if the window is long enough, and nothing after it', () => {
     const playlist = aPlaylist({
       tracks: [101, 102, 103, 104],
       options: ['loop_once'],
@@ -219,15 +220,15 @@ describe('loop_once', () => {
     expect(station.on).toBeNull()
   })
 
-  test('does not bring back a track of a sequence that an operator took out', () => {
-    const refused = [
+  test('does not repeat a track of a sequence that an operator removed', () => {
+    const removed = [
       { playlistId: 1, trackId: 102, pass: 4, startsAtMs: noonMs + minuteMs, occurrenceMs: noonMs }
     ]
     const playlist = aPlaylist({ id: 1, ...window(true) })
-    const ahead = [aPlayOf(1, 101, noonMs)]
-    const slot = aSlot(aLibrary({ playlists: [playlist] }), noonMs + minuteMs, { ahead })
-    const without = { ...slot.library, past: { ...slot.library.past, refused } }
-    expect(pick(slot, randomOf(1, 1))?.tracks[0].trackId).toBe(102)
-    expect(pick({ ...slot, library: without }, randomOf(1, 1))?.tracks[0].trackId).toBe(103)
+    const rowsBefore = [aPlayOf(1, 101, noonMs)]
+    const slot = aSlot(aLibrary({ playlists: [playlist] }), noonMs + minuteMs, { rowsBefore })
+    const without = { ...slot.library, past: { ...slot.library.past, removed } }
+    expect(pick(slot, seededRandom(1, 1))?.tracks[0].trackId).toBe(102)
+    expect(pick({ ...slot, library: without }, seededRandom(1, 1))?.tracks[0].trackId).toBe(103)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
+import type { Decision } from '../../../src/autodj/candidates.ts'
 import type { Library, Slot } from '../../../src/autodj/library.ts'
-import type { Decision } from '../../../src/autodj/log-entry.ts'
 import { pick } from '../../../src/autodj/pick.ts'
-import { randomOf } from '../../../src/autodj/zone.ts'
+import { seededRandom } from '../../../src/autodj/random.ts'
 import {
   aLibrary,
   anItem,
@@ -21,16 +21,16 @@ import {
 import { sized } from '../../support/tier.ts'
 
 const pickIn = (library: Library, parts: Partial<Slot> = {}, seed = 1): Decision | null =>
-  pick(aSlot(library, parts.atMs ?? noonMs, parts), randomOf(seed, 1))
+  pick(aSlot(library, parts.atMs ?? noonMs, parts), seededRandom(seed, 1))
 
-/** The playlist of what is picked, and its track. */
+/** The picked playlist and track. */
 function picked(library: Library, parts: Partial<Slot> = {}, seed = 1): string {
   const track = pickIn(library, parts, seed)?.tracks[0]
   return track ? `${track.playlistId}: ${track.trackId}` : 'nothing'
 }
 
 const seeds = Array.from({ length: 30 }, (_, seed) => seed)
-const lastWas = (number: number) => ({ ahead: [aPlay(number, noonMs - 3 * minuteMs)] })
+const lastWas = (number: number) => ({ rowsBefore: [aPlay(number, noonMs - 3 * minuteMs)] })
 const allDay = [anItem(0, 0, { id: 1 }), anItem(15, 0, { id: 2 })]
 
 describe('what is picked first', () => {
@@ -42,7 +42,7 @@ describe('what is picked first', () => {
   ]
   const inOrder = kinds.flatMap(parts => [{ ...parts, schedule: allDay }, parts])
 
-  test('goes by type, and playlists with a schedule come first', () => {
+  test('depends on type, and playlists with a schedule come first', () => {
     const playlists = inOrder.map((parts, index) => aPlaylist({ id: index + 1, ...parts }))
     for (let first = 0; first < playlists.length; first++)
       for (const seed of seeds) {
@@ -69,7 +69,7 @@ describe('what is picked first', () => {
     expect(picked(aLibrary({ playlists }))).toBe('nothing')
   })
 
-  test('is nothing where there is nothing', () => {
+  test('is null if nothing may play', () => {
     expect(picked(aLibrary({ playlists: [] }))).toBe('nothing')
     const silent = [{ isEnabled: false }, { tracks: [] }, { type: 'custom' as const }]
     expect(picked(aLibrary({ playlists: silent.map((parts, id) => aPlaylist({ id, ...parts })) }))).toBe(
@@ -78,8 +78,8 @@ describe('what is picked first', () => {
   })
 })
 
-describe('the song before', () => {
-  test('does not follow itself, also not from another playlist', () => {
+describe('the previous song', () => {
+  test('does not follow itself, even from another playlist', () => {
     for (const seed of seeds) {
       const list = aLibrary({ playlists: [aPlaylist({ tracks: [101, 102] })] })
       expect(picked(list, lastWas(101), seed)).toBe('1: 102')
@@ -90,14 +90,14 @@ describe('the song before', () => {
     }
   })
 
-  test('does not follow itself while a playlist of a lower kind has another one', () => {
+  test('does not follow itself while a playlist of lower rank has another song', () => {
     const show = aPlaylist({ id: 1, tracks: [101], schedule: allDay })
     const playlists = [show, aPlaylist({ id: 2, tracks: [201] })]
     expect(picked(aLibrary({ playlists }))).toBe('1: 101')
     expect(picked(aLibrary({ playlists }), lastWas(101))).toBe('2: 201')
   })
 
-  test('is repeated where it is all there is', () => {
+  test('is repeated if nothing else is left', () => {
     expect(picked(aLibrary({ playlists: [aPlaylist({ tracks: [101] })] }), lastWas(101))).toBe('1: 101')
     const merged = aPlaylist({ tracks: [101], options: ['merge'] })
     expect(picked(aLibrary({ playlists: [merged] }), lastWas(101))).toBe('1: 101')
@@ -105,46 +105,50 @@ describe('the song before', () => {
     expect(picked(aLibrary({ playlists: [sequence] }), lastWas(101))).toBe('1: 101')
   })
 
-  test('is repeated from the best kind of playlist that has it', () => {
+  test('is repeated from the playlist of the highest rank', () => {
     const one = (id: number, parts: PlaylistParts) =>
       aPlaylist({ id, tracks: [aTrack(id * 100, { song: 101 })], ...parts })
     const playlists = [one(1, {}), one(2, { schedule: allDay })]
     expect(picked(aLibrary({ playlists }), lastWas(101))).toBe('2: 200')
   })
 
-  test('may follow itself in a list that holds it twice on purpose', () => {
+  test('may follow itself in a sequence that contains it twice', () => {
     const twice = [aTrack(101, { song: 7 }), aTrack(102, { song: 7 }), aTrack(103)]
     const ahead = [aPlayOf(1, 101, noonMs, { song: { song: 7, title: 1, artists: [] } })]
     const sequence = aPlaylist({ id: 1, tracks: twice, order: 'sequential' })
     const other = aPlaylist({ id: 2 })
     for (const seed of seeds) {
-      const first = pickIn(aLibrary({ playlists: [sequence, { ...other, weight: 1e-9 }] }), { ahead }, seed)
+      const first = pickIn(
+        aLibrary({ playlists: [sequence, { ...other, weight: 1e-9 }] }),
+        { rowsBefore: ahead },
+        seed
+      )
       expect(first?.tracks[0].trackId).toBe(102)
       const shuffled = { ...sequence, order: 'shuffle' as const }
-      expect(picked(aLibrary({ playlists: [shuffled] }), { ahead }, seed)).toBe('1: 103')
+      expect(picked(aLibrary({ playlists: [shuffled] }), { rowsBefore: ahead }, seed)).toBe('1: 103')
     }
   })
 
-  test('from elsewhere is passed over by a sequence, which waits for the next slot', () => {
+  test('from another playlist is skipped by a sequence, which waits for the next slot', () => {
     const playlists = [aPlaylist({ id: 1, tracks: [101, 102], order: 'sequential' }), aPlaylist({ id: 2 })]
     for (const seed of seeds) expect(picked(aLibrary({ playlists }), lastWas(101), seed)).toMatch(/^2: /)
   })
 })
 
-describe('a track that was just taken out', () => {
-  test('is not put back', () => {
+describe('a track that was just removed', () => {
+  test('is not chosen again', () => {
     const library = aLibrary({ playlists: [aPlaylist({ tracks: [101, 102] })] })
     for (const seed of seeds) expect(picked(library, { rejected: new Set([101]) }, seed)).toBe('1: 102')
   })
 
-  test('is put back where it is all there is', () => {
+  test('is chosen again if nothing else is left', () => {
     const library = aLibrary({ playlists: [aPlaylist({ tracks: [101] })] })
     expect(picked(library, { rejected: new Set([101]) })).toBe('1: 101')
   })
 })
 
 describe('weights', () => {
-  /** How often each playlist is picked first of all. */
+  /** How often each playlist is picked. */
   function counts(weights: readonly number[], parts: PlaylistParts, slots: number): number[] {
     const playlists = weights.map((weight, index) =>
       aPlaylist({ id: index, weight, tracks: [index], ...parts })
@@ -152,7 +156,7 @@ describe('weights', () => {
     const slot = aSlot(aLibrary({ playlists }))
     const found = weights.map(() => 0)
     for (let seq = 0; seq < slots; seq++) {
-      const id = pick(slot, randomOf(42, seq))?.tracks[0].playlistId ?? 0
+      const id = pick(slot, seededRandom(42, seq))?.tracks[0].playlistId ?? 0
       found[id] = (found[id] ?? 0) + 1
     }
     return found
@@ -172,7 +176,7 @@ describe('weights', () => {
     expect(chiSquare).toBeLessThan(13.816)
   })
 
-  test('of 0 read as 3', () => {
+  test('of 0 mean 3', () => {
     expect(counts([0, 3], {}, 300)).toEqual(counts([3, 3], {}, 300))
   })
 })
@@ -181,7 +185,7 @@ describe('a stream without a schedule', () => {
   const stream = (parts: PlaylistParts = {}) =>
     aPlaylist({ id: 9, source: 'stream', tracks: [901], ...parts })
 
-  test('plays for ten minutes where nothing else does', () => {
+  test('plays for ten minutes if nothing else may', () => {
     const decision = pickIn(aLibrary({ playlists: [stream(), aPlaylist({ isEnabled: false })] }))
     expect(decision?.tracks[0]).toMatchObject({ playlistId: 9, durationMs: 10 * minuteMs })
     expect(picked(aLibrary({ playlists: [stream(), aPlaylist()] }))).toMatch(/^1: /)
@@ -190,7 +194,7 @@ describe('a stream without a schedule', () => {
     )
   })
 
-  test('with one plays to the end of its window', () => {
+  test('with a schedule plays to the end of its window', () => {
     const playlists = [stream({ schedule: [anItem(1100, 1330)] }), aPlaylist()]
     const decision = pickIn(aLibrary({ playlists }), { atMs: timeOf('12:10') })
     expect(decision?.tracks[0]).toMatchObject({ playlistId: 9, durationMs: 80 * minuteMs })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { refill } from '../../../src/autodj/refill.ts'
+import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
@@ -21,35 +21,35 @@ const entries = [101, 102, 103].map(id =>
 )
 const list = (parts: PlaylistParts = {}) => aPlaylist({ id: 1, source: 'list', tracks: entries, ...parts })
 
-describe('a list that was fetched', () => {
-  test('is played entry by entry, each with its address', () => {
-    const { insert } = refill(
+describe('a remote list', () => {
+  test('plays entry by entry, with URLs', () => {
+    const { insert } = planQueue(
       aSituation({ library: aLibrary({ playlists: [list({ order: 'sequential' })] }) })
     )
     expect(insert.map(({ uri }) => uri)).toEqual([101, 102, 103].map(id => `https://cdn.example/${id}`))
   })
 
-  test('goes through passes as songs do', () => {
+  test('has passes like songs', () => {
     const library = aLibrary({ playlists: [list()] })
-    const { insert } = refill(aSituation({ library, queueLength: 6 }))
+    const { insert } = planQueue(aSituation({ library, queueLength: 6 }))
     const passes = insert.map(({ trackId, pass }) => `${trackId} in ${pass}`)
     expect(passes.slice(0, 3).toSorted()).toEqual(['101 in 1', '102 in 1', '103 in 1'])
     expect(passes.slice(3).toSorted()).toEqual(['101 in 2', '102 in 2', '103 in 2'])
   })
 
-  test('takes no heed of titles and artists', () => {
+  test('ignores titles and artists', () => {
     const plays = [aPlayOf(1, 101, timeOf('11:57'), { song: { song: 101, title: 1, artists: [1] } })]
-    const { insert } = refill(aSituation({ library: aLibrary({ playlists: [list()], plays }) }))
+    const { insert } = planQueue(aSituation({ library: aLibrary({ playlists: [list()], plays }) }))
     expect(insert[0]?.log.at(-1)).toMatchObject({ step: 'picked', tier: 1 })
   })
 
-  test('whose lengths are not known is reckoned with three minutes each', () => {
+  test('counts three minutes for entries of unknown length', () => {
     const tracks = entries.map(entry => ({ ...entry, durationMs: 0 }))
-    const { insert } = refill(aSituation({ library: aLibrary({ playlists: [list({ tracks })] }) }))
+    const { insert } = planQueue(aSituation({ library: aLibrary({ playlists: [list({ tracks })] }) }))
     expect(insert.map(({ startsAtMs }) => startsAtMs)).toEqual(['12:03', '12:06', '12:09'].map(timeOf))
   })
 
-  test('keeps the place of an entry over a refresh', () => {
+  test('keeps the place of an entry across a refresh', () => {
     const station = aStation(aLibrary({ playlists: [list({ order: 'sequential' })] }), timeOf('12:00'))
     station.runTo(timeOf('12:04'))
     const refreshed = list({
@@ -73,7 +73,7 @@ describe('a stream', () => {
     const library = aLibrary({
       playlists: [stream({ schedule: [anItem(1200, 1330)] }), aPlaylist({ id: 1 })]
     })
-    const rows = applyPlan([], refill(aSituation({ library })))
+    const rows = applyPlan([], planQueue(aSituation({ library })))
     expect(rows.map(({ playlistId, startsAtMs }) => [playlistId, startsAtMs])).toEqual([
       [2, timeOf('12:03')],
       [1, timeOf('13:30')],
@@ -81,7 +81,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('without a schedule gives way as soon as anything else may play', () => {
+  test('without a schedule ends as soon as anything else may play', () => {
     const station = aStation(
       aLibrary({ playlists: [stream(), aPlaylist({ id: 1, isEnabled: false })] }),
       timeOf('12:00')
@@ -101,6 +101,6 @@ describe('a stream', () => {
     const queue = [
       aRow(1, aPlayOf(2, 201, timeOf('12:03'), { durationMs: 10 * minuteMs }), { cuedAtMs: timeOf('12:00') })
     ]
-    expect(refill(aSituation({ library, queue })).withdraw).toEqual([])
+    expect(planQueue(aSituation({ library, queue })).withdraw).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { onDays } from '../../support/autodj/days.ts'
 import { sized } from '../../support/tier.ts'
 
 describe('whatever happens to a station', () => {
-  test('a request airs once, not before its time, and not after it was cancelled', () => {
+  test('a request plays once, not before its due time, and not after it was cancelled', () => {
     onDays({}, ({ heard, requests }) => {
       const aired = heard.flatMap(({ requestId, startsAtMs }) =>
         requestId === null ? [] : [{ requestId, startsAtMs }]
@@ -19,7 +19,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('there are never too many requests in a row', () => {
+  test('the limit of consecutive requests is kept', () => {
     onDays({ without: ['send'] }, ({ heard, library }) => {
       const most = library.rules.consecutiveRequests || Infinity
       const kinds = heard.map(({ requestId }) => (requestId === null ? '-' : 'R')).join('')
@@ -27,11 +27,11 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('every request ends aired, cancelled or expired', () => {
+  test('every request is played, cancelled or expires', () => {
     const numRuns = sized({ quick: 2, deep: 40, soak: 2_000 })
-    // Songs of a second would take half a minute.
+    // Days with songs of a second would take half a minute.
     const maxPlays = sized({ quick: 500, deep: Infinity })
-    // Every request has its end only after all of these hours.
+    // Every request has ended only after all of these hours.
     onDays({ hours: 12, numRuns, maxPlays, without: ['switch', 'send'] }, station => {
       if (station.heard.length >= maxPlays) return
       station.top()

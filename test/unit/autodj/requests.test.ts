@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { HeardPlay, Slot } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
-import { dueRequest } from '../../../src/autodj/requests.ts'
+import { findDueRequest } from '../../../src/autodj/requests.ts'
 import {
   aLibrary,
   aPlay,
@@ -16,9 +16,9 @@ import {
   noonMs
 } from '../../support/autodj/library.ts'
 
-/** The id of the request that is due at noon, or why there is none. */
+/** The id of the request that is due at noon, or the reason why there is none. */
 function dueIn(parts: LibraryParts, slot: Partial<Slot> = {}): number | string {
-  const { picked, log } = dueRequest(aSlot(aLibrary(parts), noonMs, slot))
+  const { picked, log } = findDueRequest(aSlot(aLibrary(parts), noonMs, slot))
   const [entry]: LogEntry[] = log
   return picked?.id ?? (entry && 'why' in entry ? entry.why : 'no reason')
 }
@@ -30,13 +30,13 @@ const clashing = aSong(99, { artists: [...aSong(5).artists] })
 const sameTitle = aSong(99, { title: aSong(5).title })
 
 describe('the request that is due', () => {
-  test('is none before its time', () => {
+  test('is null before its due time', () => {
     expect(dueIn({})).toBe('none_pending')
     expect(dueIn({ requests: [aRequest(5, { dueAtMs: inMinutes(1) })] })).toBe('not_due')
     expect(dueIn({ requests: [aRequest(5)] })).toBe(5)
   })
 
-  test('is the first that was made, but for those that skip the delay', () => {
+  test('is the oldest, after those that skip the delay', () => {
     const requests = [
       aRequest(5),
       aRequest(6),
@@ -51,11 +51,11 @@ describe('the request that is due', () => {
     )
   })
 
-  test('is not one that stands in the queue', () => {
+  test('is not one that is queued', () => {
     const requests = [aRequest(5), aRequest(6)]
     const rules = { consecutiveRequests: 0 }
-    expect(dueIn({ requests, rules }, { ahead: [requestPlay(5, ago(3))] })).toBe(6)
-    expect(dueIn({ requests, rules }, { behind: [requestPlay(5, inMinutes(3))] })).toBe(6)
+    expect(dueIn({ requests, rules }, { rowsBefore: [requestPlay(5, ago(3))] })).toBe(6)
+    expect(dueIn({ requests, rules }, { rowsAfter: [requestPlay(5, inMinutes(3))] })).toBe(6)
   })
 
   test('waits while a playlist with priority is due', () => {
@@ -72,23 +72,23 @@ describe('requests in a row', () => {
   const requests = [aRequest(5)]
   const two = [requestPlay(1, ago(6)), requestPlay(2, ago(3))]
 
-  test('are as many as the station lets follow each other', () => {
+  test('are limited by the station', () => {
     expect(dueIn({ requests, plays: two })).toBe('run_limit')
-    expect(dueIn({ requests, plays: two.slice(0, 1) }, { ahead: two.slice(1) })).toBe('run_limit')
-    expect(dueIn({ requests }, { ahead: two })).toBe('run_limit')
+    expect(dueIn({ requests, plays: two.slice(0, 1) }, { rowsBefore: two.slice(1) })).toBe('run_limit')
+    expect(dueIn({ requests }, { rowsBefore: two })).toBe('run_limit')
     expect(dueIn({ requests, plays: two.slice(1) })).toBe(5)
-    expect(dueIn({ requests, plays: two }, { ahead: [aPlay(9, ago(1))] })).toBe(5)
+    expect(dueIn({ requests, plays: two }, { rowsBefore: [aPlay(9, ago(1))] })).toBe(5)
     expect(dueIn({ requests, plays: two, rules: { consecutiveRequests: 3 } })).toBe(5)
   })
 
-  test('are any number where 0 is the most', () => {
+  test('are unlimited with a limit of 0', () => {
     expect(
       dueIn({ requests, plays: [...two, requestPlay(3, ago(1))], rules: { consecutiveRequests: 0 } })
     ).toBe(5)
   })
 })
 
-describe('a request of a song that was just heard', () => {
+describe('a request for a recent song', () => {
   const requests = [aRequest(5)]
 
   test.for<[what: string, song: HeardPlay['song']]>([
@@ -100,24 +100,24 @@ describe('a request of a song that was just heard', () => {
     const play = (minutes: number) => aPlay(99, ago(minutes), { song })
     expect(dueIn({ requests, plays: [play(14), other] })).toBe('too_recent')
     expect(dueIn({ requests, plays: [play(15), other] })).toBe(5)
-    expect(dueIn({ requests, plays: [other] }, { ahead: [play(100), other] })).toBe('too_recent')
-    expect(dueIn({ requests, plays: [other] }, { behind: [play(-20)] })).toBe('too_recent')
+    expect(dueIn({ requests, plays: [other] }, { rowsBefore: [play(100), other] })).toBe('too_recent')
+    expect(dueIn({ requests, plays: [other] }, { rowsAfter: [play(-20)] })).toBe('too_recent')
   })
 
   test('lets the next one go first', () => {
     expect(dueIn({ requests: [aRequest(5), aRequest(6)], plays: [aPlay(5, ago(3))] })).toBe(6)
   })
 
-  test('waits for the row directly before it only, where the threshold is 0', () => {
+  test('waits only for the previous row if the threshold is 0', () => {
     const rules = { requestThresholdMs: 0 }
     const play = aPlay(99, ago(3), { song: clashing })
     expect(dueIn({ requests, rules, plays: [play] })).toBe('too_recent')
     expect(dueIn({ requests, rules, plays: [play, aPlay(1, ago(1))] })).toBe(5)
-    expect(dueIn({ requests, rules, plays: [play] }, { ahead: [aPlay(1, ago(1))] })).toBe(5)
-    expect(dueIn({ requests, rules }, { behind: [play] })).toBe(5)
+    expect(dueIn({ requests, rules, plays: [play] }, { rowsBefore: [aPlay(1, ago(1))] })).toBe(5)
+    expect(dueIn({ requests, rules }, { rowsAfter: [play] })).toBe(5)
   })
 
-  test('waits for nothing but the song itself once it is an hour late', () => {
+  test('waits only for the song itself after an hour', () => {
     const late = [aRequest(5, { dueAtMs: ago(61) })]
     const plays = (song: HeardPlay['song']) => [aPlay(99, ago(3), { song }), aPlay(1, ago(1))]
     expect(dueIn({ requests: [aRequest(5, { dueAtMs: ago(60) })], plays: plays(clashing) })).toBe(
@@ -127,12 +127,12 @@ describe('a request of a song that was just heard', () => {
     expect(dueIn({ requests: late, plays: plays(aSong(5)) })).toBe('too_recent')
   })
 
-  test('is given up after three hours', () => {
+  test('expires after three hours', () => {
     expect(dueIn({ requests: [aRequest(5, { dueAtMs: ago(180) + 1 })] })).toBe(5)
     expect(dueIn({ requests: [aRequest(5, { dueAtMs: ago(180) })] })).toBe('none_pending')
   })
 
-  test('never follows the same song, however long that was', () => {
+  test('never follows the same song, however long ago it started', () => {
     expect(dueIn({ requests, plays: [aPlay(5, ago(100), { durationMs: 100 * minuteMs })] })).toBe(
       'too_recent'
     )

@@ -8,10 +8,10 @@ import {
   type ScheduleItem,
   type Window,
   windowAt,
-  windowOf,
+  windowOnDay,
   windowsBetween
 } from '../../../src/autodj/schedule.ts'
-import { dayMs, dayOf, hourMs, minuteMs, openZone, type Zone } from '../../../src/autodj/zone.ts'
+import { dayMs, hourMs, minuteMs, openZone, parseDay, type Zone } from '../../../src/autodj/zone.ts'
 import { sized } from '../../support/tier.ts'
 import { changesOf, zones, sweepFromMs, sweepToMs } from '../../support/zones.ts'
 
@@ -100,21 +100,21 @@ describe('windows of Europe/Berlin', () => {
     ['0100-0400', autumn, between('2026-10-24T23:00Z', '2026-10-25T03:00Z')],
     ['2200-0400', '2026-10-24', between('2026-10-24T20:00Z', '2026-10-25T03:00Z')]
   ])('%s of %s', (times, date, window) => {
-    expect(shown(windowOf(berlin, anItem(times), dayOf(date)))).toBe(window)
+    expect(shown(windowOnDay(berlin, anItem(times), parseDay(date)))).toBe(window)
   })
 
-  test('a time that the clock shows twice opens a quarter of an hour once', () => {
+  test('a time that occurs twice opens 15 minutes once', () => {
     const [from, to] = [Date.parse('2026-10-24T22:00Z'), Date.parse('2026-10-25T23:00Z')]
     expect(windowsBetween(berlin, [anItem('0230-0230')], from, to)).toHaveLength(1)
   })
 
-  test('an item of nearly 24 hours ends where it begins again', () => {
+  test('an item of almost 24 hours ends where it begins again', () => {
     const item = anItem('0230-0215')
-    expect(shown(windowOf(berlin, item, dayOf('2026-10-24')))).toBe(
+    expect(shown(windowOnDay(berlin, item, parseDay('2026-10-24')))).toBe(
       between('2026-10-24T00:30Z', '2026-10-25T00:30Z')
     )
-    // On Saturdays only nothing begins again on Sunday.
-    expect(shown(windowOf(berlin, { ...item, days: [6] }, dayOf('2026-10-24')))).toBe(
+    // On Saturdays only: no window begins on Sunday.
+    expect(shown(windowOnDay(berlin, { ...item, days: [6] }, parseDay('2026-10-24')))).toBe(
       between('2026-10-24T00:30Z', '2026-10-25T01:15Z')
     )
   })
@@ -122,17 +122,19 @@ describe('windows of Europe/Berlin', () => {
 
 describe('a date that the clock skips', () => {
   const apia = openZone('Pacific/Apia')
-  const skipped = dayOf('2011-12-30')
+  const skipped = parseDay('2011-12-30')
 
   test('has no window of its own hours', () => {
-    expect(windowOf(apia, anItem('0900-1700'), skipped)).toBeNull()
-    expect(windowOf(apia, anItem('0000-0000'), skipped)).toBeNull()
+    expect(windowOnDay(apia, anItem('0900-1700'), skipped)).toBeNull()
+    expect(windowOnDay(apia, anItem('0000-0000'), skipped)).toBeNull()
   })
 
-  test('ends the night before it and leaves the morning after it to its own night', () => {
+  test('ends the night before it, and the next night keeps its morning', () => {
     const night = anItem('2200-0400')
-    expect(shown(windowOf(apia, night, skipped - 1))).toBe(between('2011-12-30T08:00Z', '2011-12-30T10:00Z'))
-    expect(shown(windowOf(apia, night, skipped))).toBe(between('2011-12-30T10:00Z', '2011-12-30T14:00Z'))
+    expect(shown(windowOnDay(apia, night, skipped - 1))).toBe(
+      between('2011-12-30T08:00Z', '2011-12-30T10:00Z')
+    )
+    expect(shown(windowOnDay(apia, night, skipped))).toBe(between('2011-12-30T10:00Z', '2011-12-30T14:00Z'))
   })
 })
 
@@ -143,13 +145,13 @@ describe('of several items', () => {
   const openAt = (time: string) =>
     windowAt(utc, [base, show, twin], Date.parse(`2026-01-15T${time}Z`))?.item.id
 
-  test('the one that began last is open, of those that began together the first', () => {
+  test('the one that began last is open, of equal starts the first', () => {
     expect(['05:59:59.999', '06:00', '09:59:59.999', '10:00', '11:59', '12:00', '18:00'].map(openAt)).toEqual(
       [undefined, 1, 1, 2, 2, 1, undefined]
     )
   })
 
-  test('also where the calendar skips a date, and windows of two dates begin together', () => {
+  test('also if the calendar skips a date and windows of two dates begin together', () => {
     const apia = openZone('Pacific/Apia')
     const today = anItem('0000-0100', { id: 1, start_date: '2011-12-31', end_date: '2011-12-31' })
     const skipped = anItem('2300-0200', { id: 2, start_date: '2011-12-30', end_date: '2011-12-30' })
@@ -166,7 +168,7 @@ describe('of several items', () => {
     ])
   })
 
-  test('windows come by start, then in the order of the items, and only where they overlap the range', () => {
+  test('windows that overlap the range are sorted by start, then by item', () => {
     const windows = (from: string, to: string) =>
       windowsBetween(utc, [twin, show, base], Date.parse(from), Date.parse(to)).map(({ item }) => item.id)
     expect(windows('2026-01-15T00:00Z', '2026-01-16T00:00Z')).toEqual([1, 3, 2])
@@ -177,11 +179,11 @@ describe('of several items', () => {
     expect(windows('2026-01-15T18:00Z', '2026-01-16T06:00Z')).toEqual([])
   })
 
-  test('a range is cut after 366 days', () => {
+  test('a range is limited to 366 days', () => {
     expect(windowsBetween(utc, [show], Date.parse('2026-01-01'), Infinity)).toHaveLength(366)
   })
 
-  test('the next opening lies after the instant and within the time given', () => {
+  test('the next opening is after the instant and within the given time', () => {
     const next = (at: string, withinMs: number) => {
       const opening = nextOpening(utc, [base, show], Date.parse(at), withinMs)
       return opening === null ? null : new Date(opening).toISOString()
@@ -212,9 +214,9 @@ test.each([
 test('14:00-16:00 and 16:00-18:00 never overlap', () => {
   const wrong: string[] = []
   for (const zone of zones) {
-    for (const day of [dayOf('2026-01-15'), ...changesOf(zone).map(atMs => zone.localDay(atMs))]) {
-      const early = windowOf(zone, anItem('1400-1600'), day)
-      const late = windowOf(zone, anItem('1600-1800'), day)
+    for (const day of [parseDay('2026-01-15'), ...changesOf(zone).map(atMs => zone.localDay(atMs))]) {
+      const early = windowOnDay(zone, anItem('1400-1600'), day)
+      const late = windowOnDay(zone, anItem('1600-1800'), day)
       if (!early || early.endMs !== late?.startMs) wrong.push(`${zone.name}: ${shown(early)}, ${shown(late)}`)
     }
   }
@@ -265,16 +267,16 @@ describe('the hourly target', () => {
     ['Australia/Lord_Howe', 30, '2024-10-06', 24],
     ['Pacific/Apia', 0, '2011-12-30', 0]
   ])('%s, minute %i, on %s: %i targets', (name, minute, date, count) => {
-    expect(targetsOf(openZone(name), minute, dayOf(date))).toHaveLength(count)
+    expect(targetsOf(openZone(name), minute, parseDay(date))).toHaveLength(count)
   })
 
-  test('tells the occurrences of an hourly list apart', () => {
+  test('identifies the occurrences of an hourly playlist', () => {
     const occurrence = (time: string) => hourlyTarget(utc, 0, Date.parse(`2026-01-15T${time}Z`))
     expect(occurrence('13:00')).not.toBe(occurrence('12:00'))
     expect(occurrence('13:10')).toBe(occurrence('13:00'))
   })
 
-  test('is the newest one: the next follows it and lies ahead', { timeout: 60_000 }, () => {
+  test('is the latest one: the next one is in the future', { timeout: 60_000 }, () => {
     const anInstant = fc.constantFrom(...zones).chain(zone =>
       fc.tuple(
         fc.constant(zone),
@@ -316,7 +318,7 @@ describe('the hourly target', () => {
         const changes = changesOf(zone).filter((_, index) => index % step === 0)
         const [anywhere = 0, minute = 0] = fc.sample(fc.nat({ max: 5_843 }), 2)
         const days = changes.flatMap(atMs => [zone.localDay(atMs - 1), zone.localDay(atMs)])
-        for (const day of new Set([...days, dayOf('2020-01-01') + anywhere])) {
+        for (const day of new Set([...days, parseDay('2020-01-01') + anywhere])) {
           const minutes: number[] = []
           const endMs = zone.instant(day + 1, 0, 'second') + 4 * hourMs
           for (let atMs = zone.instant(day, 0, 'first') - 4 * hourMs; atMs < endMs; atMs += minuteMs) {
@@ -337,13 +339,13 @@ describe('the hourly target', () => {
 
 const aTime = fc.integer({ min: 0, max: 1_439 }).map(hhmmOf)
 
-/** HHMM of minutes since 00:00, which may lie on the day before or after. */
+/** HHMM of minutes since 00:00, which may be on the day before or after. */
 function hhmmOf(minute: number): number {
   const ofDay = ((minute % 1_440) + 1_440) % 1_440
   return Math.floor(ofDay / 60) * 100 + (ofDay % 60)
 }
 
-/** Times at which a zone's clock does odd things, or any. */
+/** Times near unusual clock changes, or any. */
 function timesNear(zone: Zone, changes: readonly number[]): fc.Arbitrary<number> {
   if (changes.length === 0) return aTime
   const aside = fc.integer({ min: -70, max: 70 })
@@ -353,7 +355,7 @@ function timesNear(zone: Zone, changes: readonly number[]): fc.Arbitrary<number>
   return fc.oneof(aTime, near)
 }
 
-/** Items on all or some days; equal and nearly equal times come often. */
+/** Items on all or some days; equal and nearly equal times are frequent. */
 function itemsOf(time: fc.Arbitrary<number>): fc.Arbitrary<ScheduleItem> {
   const times = fc.oneof(
     fc.tuple(time, time),
@@ -369,13 +371,13 @@ function itemsOf(time: fc.Arbitrary<number>): fc.Arbitrary<ScheduleItem> {
 }
 
 /**
- * What is wrong with the windows of an item: each must be open for a time, and end before the next begins.
+ * The faults of an item's windows: each must have a length, and end before the next begins.
  */
 function problems(zone: Zone, item: ScheduleItem, days: Iterable<number>): string[] {
   const found: string[] = []
   let last: Window | null = null
   for (const day of days) {
-    const window = windowOf(zone, item, day)
+    const window = windowOnDay(zone, item, day)
     if (!window) continue
     const isGood = window.startMs < window.endMs && (last === null || last.endMs <= window.startMs)
     if (!isGood) found.push(`${zone.name} ${JSON.stringify(item)}: ${shown(last)}, ${shown(window)}`)
@@ -393,7 +395,7 @@ describe('windows of one item never overlap', () => {
     const wrong: string[] = []
     for (const zone of zones) {
       for (const item of fc.sample(itemsOf(timesNear(zone, changesOf(zone))), 2)) {
-        wrong.push(...problems(zone, item, daysFrom(dayOf('2020-01-01'), dayOf('2035-12-31'))))
+        wrong.push(...problems(zone, item, daysFrom(parseDay('2020-01-01'), parseDay('2035-12-31'))))
       }
     }
     expect(wrong).toEqual([])
@@ -436,11 +438,11 @@ describe('ranges', () => {
     items
       .flatMap(item => {
         const days = [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]
-        return days.flatMap(day => windowOf(zone, item, day) ?? [])
+        return days.flatMap(day => windowOnDay(zone, item, day) ?? [])
       })
       .toSorted((a, b) => a.startMs - b.startMs)
 
-  test('hold all windows that overlap them', () => {
+  test('contain all windows that overlap them', () => {
     fc.assert(
       fc.property(odd.chain(someItems), ({ zone, items, fromMs, minutes }) => {
         const toMs = fromMs + minutes * minuteMs

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Plan, PlannerInput } from '../../../src/autodj/refill.ts'
+import type { PlannerInput } from '../../../src/autodj/queue-draft.ts'
+import type { QueuePlan } from '../../../src/autodj/queue-planner.ts'
 import { simulate } from '../../../src/autodj/simulate.ts'
 import { actionLists, dayOf, libraryOf, stationSpecs } from '../../support/autodj/days.ts'
 import { aRequest, aSong, hourMs, minuteMs } from '../../support/autodj/library.ts'
@@ -10,8 +11,8 @@ import { sized } from '../../support/tier.ts'
 
 const numRuns = sized({ quick: 4, deep: 100, soak: 5_000 })
 
-/** What a plan changes, with the time from which on it does. */
-function changesOf({ situation: { queue }, plan }: { situation: PlannerInput; plan: Plan }) {
+/** The changes of a plan, and their time. */
+function changesOf({ situation: { queue }, plan }: { situation: PlannerInput; plan: QueuePlan }) {
   const before = new Map(queue.map(row => [row.id, row]))
   const earliest = (row: { startsAtMs: number }, id: number) => {
     return { ...row, startsAtMs: Math.min(row.startsAtMs, before.get(id)?.startsAtMs ?? Infinity) }
@@ -20,16 +21,16 @@ function changesOf({ situation: { queue }, plan }: { situation: PlannerInput; pl
   return [...plan.insert, ...plan.move.map(row => earliest(row, row.id)), ...withdrawn]
 }
 
-test('time alone changes nothing that was planned', () => {
+test('a plan does not change as time passes', () => {
   const changes = actionLists(['skip', 'add', 'withdraw', 'resize'], 4)
   const property = fc.property(stationSpecs(), changes, (spec, actions) => {
-    const seen: { situation: PlannerInput; plan: Plan }[] = []
+    const seen: { situation: PlannerInput; plan: QueuePlan }[] = []
     const station = dayOf(spec, actions, 0, {
       observe: (situation, plan) => seen.push({ situation, plan })
     })
     for (let step = 0; step < 25; step++) {
       station.runTo(station.nowMs + step * 13_000)
-      // Only the end of what is planned moves on.
+      // Only the end of the plan moves.
       const seenMs = (seen.at(-1)?.situation.nowMs ?? 0) + 6 * hourMs
       if (!station.on) continue
       station.top()
@@ -40,7 +41,7 @@ test('time alone changes nothing that was planned', () => {
   fc.assert(property, { numRuns })
 })
 
-test('what is simulated is what is heard', () => {
+test('a simulation matches the engine', () => {
   const songs = fc.uniqueArray(fc.nat(9), { maxLength: 3 })
   const property = fc.property(stationSpecs(), songs, (spec, requested) => {
     const fromMs = Date.parse('2026-03-28T23:10Z')

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { forkTracks, indexOf, keysAt, markAired, tracksOf } from '../../../src/autodj/tracks.ts'
+import { buildTracks, forkTracks, indexOf, markAired, songKeysAt } from '../../../src/autodj/tracks.ts'
 import { aTrack, noonMs } from '../../support/autodj/library.ts'
 
 const rows = fc
@@ -11,13 +11,13 @@ const rows = fc
   )
   .map(list => list.map(({ id, ...parts }) => aTrack(id, { ...parts, song: id })))
 
-test('every track is found by its id, with its keys', () => {
+test('every track is found by id, with its keys', () => {
   fc.assert(
     fc.property(rows, list => {
-      const tracks = tracksOf(list)
+      const tracks = buildTracks(list)
       for (const [index, { id, song, title, artists }] of list.entries()) {
         expect(indexOf(tracks, id)).toBe(index)
-        expect(keysAt(tracks, index)).toEqual({ song, title, artists })
+        expect(songKeysAt(tracks, index)).toEqual({ song, title, artists })
       }
     })
   )
@@ -27,13 +27,13 @@ test('a track that is not in the list is not found', () => {
   fc.assert(
     fc.property(rows, fc.maxSafeNat(), (list, id) => {
       fc.pre(!list.some(each => each.id === id))
-      expect(indexOf(tracksOf(list), id)).toBe(-1)
+      expect(indexOf(buildTracks(list), id)).toBe(-1)
     })
   )
 })
 
-test('airings are marked in a copy only, and never take one back', () => {
-  const tracks = tracksOf([aTrack(7), aTrack(3), aTrack(5)])
+test('plays are marked in the copy only, and never go back', () => {
+  const tracks = buildTracks([aTrack(7), aTrack(3), aTrack(5)])
   const fork = forkTracks(tracks)
   markAired(fork, 1, 4, noonMs)
   markAired(fork, 1, 2, noonMs - 1)

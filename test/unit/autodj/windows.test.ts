@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { airtimeMs } from '../../../src/autodj/estimate.ts'
+import { airtimeMs } from '../../../src/autodj/durations.ts'
 import type { Playlist } from '../../../src/autodj/library.ts'
 import { hourlyTarget, windowAt } from '../../../src/autodj/schedule.ts'
 import { alike, heardOf, onDays } from '../../support/autodj/days.ts'
@@ -9,7 +9,7 @@ import type { TestStation } from '../../support/autodj/station.ts'
 const scheduled = ({ library }: TestStation) =>
   library.playlists.filter(({ schedule }) => schedule.length > 0)
 
-/** What begins in a slot of its own: it was not on its way to the air, and it continues nothing. */
+/** Plays in a slot of their own: neither sent before a change, nor part of a batch. */
 function begunOf(station: TestStation, playlist: Playlist) {
   const plays = heardOf(station, playlist)
   return plays.filter(
@@ -18,7 +18,7 @@ function begunOf(station: TestStation, playlist: Playlist) {
 }
 
 describe('whatever happens to a station', () => {
-  test('nothing begins outside the windows of its playlist', () => {
+  test('nothing starts outside the windows of its playlist', () => {
     onDays({}, station => {
       const { zone } = station.library.rules
       for (const playlist of scheduled(station)) {
@@ -44,7 +44,7 @@ describe('whatever happens to a station', () => {
     })
   })
 
-  test('with single_track one track plays for each occurrence', () => {
+  test('with single_track one track plays per occurrence', () => {
     onDays({ kind: alike({ options: ['single_track'] }) }, station => {
       const { zone } = station.library.rules
       for (const playlist of scheduled(station)) {

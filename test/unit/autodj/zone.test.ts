@@ -2,19 +2,19 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import {
-  dateOf,
   dayMs,
-  dayOf,
+  formatDay,
   hourMs,
   minuteMs,
   openZone,
+  parseDay,
   weekday,
   type Zone
 } from '../../../src/autodj/zone.ts'
 import { sized } from '../../support/tier.ts'
 import { changesOf, sweepFromMs, sweepToMs, zones } from '../../support/zones.ts'
 
-/** The offset as the tz database words it (`GMT+05:30`), not as zone.ts computes it. */
+/** The offset as formatted by the tz database (`GMT+05:30`), independent of zone.ts. */
 function wordedOffsets(timeZone: string): (atMs: number) => number {
   const wording = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
   return atMs => {
@@ -28,16 +28,16 @@ function wordedOffsets(timeZone: string): (atMs: number) => number {
 const shownMs = (zone: Zone, atMs: number): number =>
   zone.localDay(atMs) * dayMs + zone.minuteOfDay(atMs) * minuteMs
 
-test('a name that is no zone is refused', () => {
+test('a name that is not a zone throws', () => {
   expect(() => openZone('Mars/Olympus_Mons')).toThrow(RangeError)
 })
 
-test('an instant that no calendar knows is refused', () => {
+test('an instant outside the range of dates throws', () => {
   expect(() => openZone('UTC').localDay(Number.NaN)).toThrow(RangeError)
   expect(() => openZone('UTC').localDay(Infinity)).toThrow(RangeError)
 })
 
-test('a zone is opened once', () => {
+test('zones are cached', () => {
   expect(openZone('Europe/Berlin')).toBe(openZone('Europe/Berlin'))
 })
 
@@ -53,7 +53,7 @@ test.each([
   ['Europe/Berlin', '1969-12-31T22:59:59.999Z', '1969-12-31', 1439]
 ])('the clock of %s at %s', (name, at, date, minute) => {
   const zone = openZone(name)
-  expect(dateOf(zone.localDay(Date.parse(at)))).toBe(date)
+  expect(formatDay(zone.localDay(Date.parse(at)))).toBe(date)
   expect(zone.minuteOfDay(Date.parse(at))).toBe(minute)
 })
 
@@ -75,7 +75,7 @@ test.each([
   ['Africa/Cairo', '2024-10-31', 2330, '2024-10-31T20:30Z', '2024-10-31T21:30Z'],
   ['America/St_Johns', '2010-11-06', 2330, '2010-11-07T02:00Z', '2010-11-07T03:00Z'],
   ['America/St_Johns', '2010-11-07', 0, '2010-11-07T02:30Z', '2010-11-07T03:30Z'],
-  // The clock changed where one of the years begins in which changes are looked up.
+  // The clock changed at the boundary of a cached year.
   ['Antarctica/Casey', '1969-01-01', 400, '1969-01-01T00:00Z', '1969-01-01T00:00Z'],
   ['Pacific/Apia', '2011-12-29', 2359, '2011-12-30T09:59Z', '2011-12-30T09:59Z'],
   ['Pacific/Apia', '2011-12-30', 1200, '2011-12-30T10:00Z', '2011-12-30T10:00Z'],
@@ -84,8 +84,8 @@ test.each([
   ['Pacific/Kwajalein', '1993-08-22', 0, '1993-08-21T12:00Z', '1993-08-21T12:00Z']
 ])('%s shows %s %i first at %s, then at %s', (name, date, hhmm, first, second) => {
   const zone = openZone(name)
-  expect(zone.instant(dayOf(date), hhmm, 'first')).toBe(Date.parse(first))
-  expect(zone.instant(dayOf(date), hhmm, 'second')).toBe(Date.parse(second))
+  expect(zone.instant(parseDay(date), hhmm, 'first')).toBe(Date.parse(first))
+  expect(zone.instant(parseDay(date), hhmm, 'second')).toBe(Date.parse(second))
 })
 
 test.each([
@@ -101,7 +101,7 @@ test.each([
   expect(in2024).toEqual(changes.map(at => Date.parse(at)))
 })
 
-test('a summer time of one week is found', () => {
+test('a daylight saving time of one week is found', () => {
   const { fromMs, untilMs } = openZone('America/Recife').span(Date.parse('2000-10-11T12:00Z'))
   expect([fromMs, untilMs]).toEqual([Date.parse('2000-10-08T03:00Z'), Date.parse('2000-10-15T02:00Z')])
 })
@@ -127,7 +127,7 @@ test(
   }
 )
 
-test('spans meet without gap and hold the instants that lead to them', () => {
+test('spans are contiguous and contain their instants', () => {
   const anInstant = fc.integer({ min: sweepFromMs, max: sweepToMs - 1 })
   const aChange = (zone: Zone) => fc.constantFrom(...changesOf(zone), sweepFromMs)
   fc.assert(
@@ -166,7 +166,7 @@ test(
         const minute = (wantedMs - day * dayMs) / minuteMs
         const hhmm = Math.floor(minute / 60) * 100 + (minute % 60)
         if (zone.instant(day, hhmm, 'first') !== first || zone.instant(day, hhmm, 'second') !== second) {
-          wrong.push(`${zone.name} ${dateOf(day)} ${hhmm}`)
+          wrong.push(`${zone.name} ${formatDay(day)} ${hhmm}`)
         }
       }
     }
@@ -181,6 +181,6 @@ test.each([
   ['2024-02-29', 4],
   ['2026-01-09', 5]
 ])('%s is day %i of its week', (date, day) => {
-  expect(weekday(dayOf(date))).toBe(day)
-  expect(dateOf(dayOf(date))).toBe(date)
+  expect(weekday(parseDay(date))).toBe(day)
+  expect(formatDay(parseDay(date))).toBe(date)
 })

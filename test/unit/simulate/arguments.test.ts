@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { help, parseSimulateArguments } from '../../../src/simulate/command.ts'
+import { help, parseSimulateArguments } from '../../../src/simulate/arguments.ts'
 
 const nothing = {
   station: null,
@@ -14,11 +14,11 @@ const nothing = {
   bench: false
 }
 
-test('without options it is a week of the example station', () => {
+test('the default is a week of the example station', () => {
   expect(parseSimulateArguments([])).toEqual(nothing)
 })
 
-test('every option is read, with or without an equals sign', () => {
+test('every option is parsed, with or without an equals sign', () => {
   const words =
     '--station demo --days=3 --from 2026-03-23 --timezone Europe/Berlin --seed 0 --svg a.svg --json=b.json --log'
   const request = parseSimulateArguments(words.split(' '))
@@ -35,29 +35,32 @@ test('every option is read, with or without an equals sign', () => {
   expect(request?.zone?.name).toBe('Europe/Berlin')
 })
 
-test('help is asked for beside anything, and names every option', () => {
+test('help takes precedence, and lists every option', () => {
   expect(parseSimulateArguments(['--days', 'x', '-h'])).toBeNull()
   expect(parseSimulateArguments(['--help'])).toBeNull()
   for (const name of ['station', 'days', 'from', 'timezone', 'seed', 'svg', 'json', 'log', 'bench', 'help'])
     expect(help).toContain(`  --${name}`)
 })
 
-describe('a mistake is told in words', () => {
+describe('a mistake is reported', () => {
   test.for([
-    [['--bogus'], 'there is no option --bogus'],
-    [['week.svg'], '"week.svg" belongs to no option'],
+    [['--bogus'], 'unknown option --bogus'],
+    [['week.svg'], 'unexpected argument "week.svg"'],
     [['--svg'], '--svg needs a value'],
     [['--svg', '--log'], '--svg needs a value'],
     [['--svg='], '--svg needs a value'],
     [['--log=yes'], '--log takes no value'],
-    [['--days', '0'], '--days "0" is not a number of days from 1 to 31'],
-    [['--days', '32'], '--days "32" is not a number of days from 1 to 31'],
-    [['--days', '1.5'], '--days "1.5" is not a number of days from 1 to 31'],
-    [['--from', '2026-02-30'], '--from "2026-02-30" is not a date of the form YYYY-MM-DD'],
-    [['--from', '23.3.2026'], '--from "23.3.2026" is not a date of the form YYYY-MM-DD'],
-    [['--timezone', 'Mars/Olympus'], '--timezone "Mars/Olympus" is not a time zone, such as Europe/Berlin'],
-    [['--seed', '2147483648'], '--seed "2147483648" is not a whole number from 0 to 2147483647'],
-    [['--bench', '--log'], '--bench goes with no other option']
+    [['--days', '0'], '--days must be a number from 1 to 31 (got "0")'],
+    [['--days', '32'], '--days must be a number from 1 to 31 (got "32")'],
+    [['--days', '1.5'], '--days must be a number from 1 to 31 (got "1.5")'],
+    [['--from', '2026-02-30'], '--from must be a date of the form YYYY-MM-DD (got "2026-02-30")'],
+    [['--from', '23.3.2026'], '--from must be a date of the form YYYY-MM-DD (got "23.3.2026")'],
+    [
+      ['--timezone', 'Mars/Olympus'],
+      '--timezone must be a time zone, such as Europe/Berlin (got "Mars/Olympus")'
+    ],
+    [['--seed', '2147483648'], '--seed must be a whole number from 0 to 2147483647 (got "2147483648")'],
+    [['--bench', '--log'], '--bench cannot be combined with other options']
   ] as const)('%j', ([args, problem]) => {
     expect(() => parseSimulateArguments(args)).toThrow(
       `${problem}\nnpm run simulate -- --help lists the options`
@@ -65,13 +68,13 @@ describe('a mistake is told in words', () => {
   })
 })
 
-test('all mistakes are told at once', () => {
+test('all mistakes are reported at once', () => {
   expect(() => parseSimulateArguments(['--days', 'x', '--bogus', '--seed', '-1', 'a'])).toThrow(
     [
-      'there is no option --bogus',
+      'unknown option --bogus',
       '--seed needs a value',
-      '"a" belongs to no option',
-      '--days "x" is not a number of days from 1 to 31',
+      'unexpected argument "a"',
+      '--days must be a number from 1 to 31 (got "x")',
       'npm run simulate -- --help lists the options'
     ].join('\n')
   )

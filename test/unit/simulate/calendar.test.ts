@@ -2,44 +2,44 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { hourMs, minuteMs, openZone } from '../../../src/autodj/zone.ts'
-import { clockChanges, type Piece, piecesOf } from '../../../src/simulate/calendar.ts'
+import { findClockChanges, type Piece, splitByDay } from '../../../src/simulate/calendar.ts'
 
 const berlin = openZone('Europe/Berlin')
 const spring = Date.UTC(2026, 2, 29) / (24 * hourMs)
 const autumn = Date.UTC(2026, 9, 25) / (24 * hourMs)
 
-const piece = (day: number, from: number, to: number, showing: Piece['showing'] = 'only') => ({
+const piece = (day: number, from: number, to: number, occurrence: Piece['occurrence'] = 'only') => ({
   day,
   fromMinute: from * 60,
   toMinute: to * 60,
-  showing
+  occurrence
 })
 
-test('a time over midnight is a piece of each date', () => {
+test('a period over midnight is a piece of each date', () => {
   const day = Date.UTC(2026, 0, 12) / (24 * hourMs)
-  expect(piecesOf(berlin, berlin.instant(day, 2200, 'first'), berlin.instant(day + 1, 400, 'first'))).toEqual(
-    [piece(day, 22, 24), piece(day + 1, 0, 4)]
-  )
+  expect(
+    splitByDay(berlin, berlin.instant(day, 2200, 'first'), berlin.instant(day + 1, 400, 'first'))
+  ).toEqual([piece(day, 22, 24), piece(day + 1, 0, 4)])
 })
 
-test('what goes on while the clock jumps leaves out what it skips', () => {
+test('skipped local time is omitted', () => {
   expect(
-    piecesOf(berlin, berlin.instant(spring, 100, 'first'), berlin.instant(spring, 400, 'first'))
+    splitByDay(berlin, berlin.instant(spring, 100, 'first'), berlin.instant(spring, 400, 'first'))
   ).toEqual([piece(spring, 1, 2), piece(spring, 3, 4)])
   expect(
-    clockChanges(berlin, berlin.instant(spring, 0, 'first'), berlin.instant(spring + 1, 0, 'first'))
+    findClockChanges(berlin, berlin.instant(spring, 0, 'first'), berlin.instant(spring + 1, 0, 'first'))
   ).toEqual([{ day: spring, fromMinute: 120, toMinute: 180, kind: 'skipped' }])
 })
 
-test('an hour that the clock shows twice is two pieces', () => {
+test('a repeated hour is two pieces', () => {
   const day = [berlin.instant(autumn, 0, 'first'), berlin.instant(autumn + 1, 0, 'first')] as const
-  expect(piecesOf(berlin, ...day)).toEqual([
+  expect(splitByDay(berlin, ...day)).toEqual([
     piece(autumn, 0, 2),
     piece(autumn, 2, 3, 'first'),
     piece(autumn, 2, 3, 'second'),
     piece(autumn, 3, 24)
   ])
-  expect(clockChanges(berlin, ...day)).toEqual([
+  expect(findClockChanges(berlin, ...day)).toEqual([
     { day: autumn, fromMinute: 120, toMinute: 180, kind: 'repeated' }
   ])
 })
@@ -47,11 +47,11 @@ test('an hour that the clock shows twice is two pieces', () => {
 test('a clock may change by half an hour', () => {
   const zone = openZone('Australia/Lord_Howe')
   const day = Date.UTC(2026, 3, 5) / (24 * hourMs)
-  const changes = clockChanges(zone, zone.instant(day, 0, 'first'), zone.instant(day + 1, 0, 'first'))
+  const changes = findClockChanges(zone, zone.instant(day, 0, 'first'), zone.instant(day + 1, 0, 'first'))
   expect(changes).toEqual([{ day, fromMinute: 90, toMinute: 120, kind: 'repeated' }])
 })
 
-test('pieces are as long as the time, lie within their dates, and none of a kind lies on another', () => {
+test('pieces add up to the period, are within their dates and do not overlap', () => {
   const zones = [
     'Europe/Berlin',
     'America/New_York',
@@ -68,9 +68,9 @@ test('pieces are as long as the time, lie within their dates, and none of a kind
   })
   fc.assert(
     fc.property(times, ({ zone, fromMs, lengthMs, isByChange }) => {
-      const [change] = isByChange ? clockChanges(zone, fromMs, fromMs + 366 * 24 * hourMs) : []
+      const [change] = isByChange ? findClockChanges(zone, fromMs, fromMs + 366 * 24 * hourMs) : []
       const startMs = change ? zone.instant(change.day, 0, 'first') - lengthMs / 2 : fromMs
-      const pieces = piecesOf(zone, startMs, startMs + lengthMs)
+      const pieces = splitByDay(zone, startMs, startMs + lengthMs)
       const minutes = pieces.reduce((sum, each) => sum + each.toMinute - each.fromMinute, 0)
       expect(minutes * minuteMs).toBeCloseTo(lengthMs, 3)
       for (const [index, one] of pieces.entries()) {
@@ -79,7 +79,8 @@ test('pieces are as long as the time, lie within their dates, and none of a kind
         expect(one.toMinute).toBeGreaterThan(one.fromMinute)
         for (const other of pieces.slice(index + 1)) {
           const isApart = other.fromMinute >= one.toMinute - 1e-6 || one.fromMinute >= other.toMinute - 1e-6
-          const isBeside = one.showing !== 'only' && other.showing !== 'only' && one.showing !== other.showing
+          const isBeside =
+            one.occurrence !== 'only' && other.occurrence !== 'only' && one.occurrence !== other.occurrence
           expect(other.day !== one.day || isApart || isBeside).toBe(true)
         }
       }

@@ -9,7 +9,7 @@ const playlists = [aPlaylist(1), aPlaylist(2)]
 const songName = (id: number | null) => `Song ${id}`
 const second = at(0) / 1_000
 
-test('a play is told with all reasons, in words', () => {
+test('a play is described with all reasons', () => {
   const [play] = inARow(monday, [
     {
       of: 1,
@@ -45,16 +45,16 @@ test('a play is told with all reasons, in words', () => {
   expect(play && explain(play, playlists, zone, songName)).toEqual([
     'Mon 2026-01-12 00:00:00  List 1: Song 7 (4:00)',
     '    slot of 00:00:00: window open',
-    '    no request of 2: too recent',
-    '    drawn of default/unscheduled: List 1 (weight 3), List 2 (weight 5)',
-    '    of 40 tracks of List 1 3 clash by song, 1 by title, 36 by artist',
-    '    tier 2 of pass 6, 12 s beyond its window',
+    '    none of 2 requests: too recent',
+    '    drawn from default/unscheduled: List 1 (weight 3), List 2 (weight 5)',
+    '    40 tracks of List 1; duplicates: 3 by song, 1 by title, 36 by artist',
+    '    tier 2 of pass 6, 12 s overrun',
     '    moved from 00:00:00 to 00:01:00',
     '    not due: News, Show (not scheduled); ID (too soon)'
   ])
 })
 
-test('silence, requests and songs by hand are called what they are', () => {
+test('silence, requests and manual songs are named', () => {
   const heads = inARow(monday, [
     { of: 0, minutes: 61 },
     { of: 1, minutes: 3, playlistId: null, requestId: 5, log: [{ step: 'picked', request: 5 }] },
@@ -63,6 +63,6 @@ test('silence, requests and songs by hand are called what they are', () => {
   expect(heads).toEqual([
     ['Mon 2026-01-12 00:00:00  silence (1:01:00)'],
     ['Mon 2026-01-12 01:01:00  request: Song 101 (3:00)', '    request 5'],
-    ['Mon 2026-01-12 01:04:00  by hand: Song 102 (3:00)']
+    ['Mon 2026-01-12 01:04:00  manual: Song 102 (3:00)']
   ])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { jinglesOf } from '../../../src/simulate/jingles.ts'
+import { measureJingles } from '../../../src/simulate/totals.ts'
 import { aPlaylist, aRun } from '../../support/simulated.ts'
 
 const rotation = aPlaylist(1)
@@ -12,22 +12,22 @@ const song = { of: 1, minutes: 3 }
 const jingle = { of: 2, minutes: 1, isVisible: false }
 const id = { of: 3, minutes: 1, isVisible: false }
 
-test('jingles in a row are counted, and apart from them those beside an identification of the hour', () => {
-  const measured = jinglesOf(
+test('jingles in a row are counted, and separately those next to an hourly playlist', () => {
+  const measured = measureJingles(
     aRun(lists, [jingle, jingle, song, jingle, jingle, jingle, id, song, id, jingle, song])
   )
   expect(measured).toMatchObject({ inARow: 3, besideHourly: 2 })
-  expect(jinglesOf(aRun(lists, [jingle, song, id, song, jingle]))).toMatchObject({
+  expect(measureJingles(aRun(lists, [jingle, song, id, song, jingle]))).toMatchObject({
     inARow: 0,
     besideHourly: 0
   })
 })
 
-test('silence parts two jingles', () => {
-  expect(jinglesOf(aRun(lists, [jingle, { of: 0, minutes: 5 }, jingle])).inARow).toBe(0)
+test('silence separates two jingles', () => {
+  expect(measureJingles(aRun(lists, [jingle, { of: 0, minutes: 5 }, jingle])).inARow).toBe(0)
 })
 
-test('the songs between two plays are counted, jingles and silence are not', () => {
+test('songs between two plays are counted, jingles and silence are not', () => {
   const heard = [
     song,
     song,
@@ -48,15 +48,15 @@ test('the songs between two plays are counted, jingles and silence are not', () 
     jingle,
     song
   ]
-  expect(jinglesOf(aRun(lists, heard)).spacings).toEqual([
+  expect(measureJingles(aRun(lists, heard)).spacings).toEqual([
     { playlistId: 2, name: 'List 2', everySongs: 2, plays: 4, least: 1, median: 2, most: 5 }
   ])
 })
 
-test('a visible playlist that counts songs is none of the songs between its plays', () => {
+test('a visible playlist that counts songs does not count itself', () => {
   const visible = aPlaylist(2, { type: 'once_per_x_songs', everySongs: 2 })
   const shown = { of: 2, minutes: 1 }
   expect(
-    jinglesOf(aRun([rotation, visible], [shown, song, shown, song, song, shown])).spacings
+    measureJingles(aRun([rotation, visible], [shown, song, shown, song, song, shown])).spacings
   ).toMatchObject([{ plays: 3, least: 1, median: 1, most: 2 }])
 })

@@ -10,10 +10,7 @@ const jingles = aPlaylist(3, { name: 'Jingles', type: 'once_per_x_songs', everyS
 
 const tags = /<(\/?)([a-z]+)((?:[^<>"]|"[^"<]*")*)>/gi
 
-/**
- * Elements that are closed in another order than they are opened, and signs that stand between them
- * unescaped.
- */
+/** Elements that are closed in another order than opened, and unescaped characters between them. */
 function faultsOf(svg: string): string[] {
   const open: string[] = []
   const faults: string[] = []
@@ -24,7 +21,7 @@ function faultsOf(svg: string): string[] {
   return [...faults, ...open, ...(svg.replaceAll(tags, '').match(/[<>]|&(?!amp;|lt;|gt;|quot;)/g) ?? [])]
 }
 
-test('the faults of a text are found', () => {
+test('faults in SVG text are found', () => {
   expect(faultsOf('<svg><text x="1">a &amp; b</text><rect/></svg>')).toEqual([])
   expect(faultsOf('<svg><text>a & b < c</svg>')).toEqual(['</svg>', 'svg', '&', '<'])
 })
@@ -32,7 +29,7 @@ test('the faults of a text are found', () => {
 const pathOf = (svg: string, name: string) =>
   new RegExp(`<path fill="[^"]+" d="([^"]*)"><title>${name}</title>`).exec(svg)?.[1]
 
-test('a week is seven columns with the names of their days, the jump of the clock, and a legend', () => {
+test('a week has seven columns with day names, the clock change and a legend', () => {
   const zone = openZone('Europe/Berlin')
   const fromMs = zone.instant(Date.UTC(2026, 2, 23) / 86_400_000, 0, 'first')
   const news = aPlaylist(4, { name: 'News', type: 'once_per_hour', hourMinute: 30, options: ['interrupt'] })
@@ -47,7 +44,7 @@ test('a week is seven columns with the names of their days, the jump of the cloc
   expect(svg.match(/<rect class="day"/g)).toHaveLength(7)
   for (const day of ['Mon 03-23', 'Sun 03-29']) expect(svg).toContain(`>${day}</text>`)
   for (const name of ['Hits', 'Show', 'News']) expect(svg).toContain(`>${name}</text>`)
-  for (const about of ['rotation, weight 3', 'programme', 'every hour at :30, cuts in'])
+  for (const about of ['rotation, weight 3', 'program', 'every hour at :30, interrupts'])
     expect(svg).toContain(`>${about}</text>`)
   // It has no schedule and was not heard.
   expect(svg).not.toContain('Jingles')
@@ -55,7 +52,7 @@ test('a week is seven columns with the names of their days, the jump of the cloc
   expect(svg).toContain('@media(prefers-color-scheme:dark)')
 })
 
-test('plays of one playlist that follow each other are one block, also over a jingle', () => {
+test('consecutive plays of a playlist are one block, also across a jingle', () => {
   const run = aRun(
     [rotation, show, jingles],
     [
@@ -73,11 +70,11 @@ test('plays of one playlist that follow each other are one block, also over a ji
   expect(pathOf(svg, 'Show')).toMatch(/^M52 94h[\d.]+v30h-[\d.]+z$/)
   expect(svg.match(/<path class="window"/g)).toHaveLength(1)
   expect(svg).toMatch(/<path class="window" d="M52 94h[\d.]+v30h-[\d.]+z"\/>/)
-  // Beside the block, and high enough to be seen.
+  // In the side lane, and high enough to be visible.
   expect(pathOf(svg, 'Jingles')).toMatch(/^M(8\d\d) 74h14v1.2h-14z$/)
 })
 
-test('names are shown as text, whatever is in them', () => {
+test('names are escaped', () => {
   const odd = aPlaylist(1, { name: '<script>alert("&")</script>\u0000\uD800' })
   const scheduled = aPlaylist(2, { name: '</svg>', schedule: [{ start_time: 0, end_time: 300 }] })
   const svg = renderPlot(
@@ -97,7 +94,7 @@ test('names are shown as text, whatever is in them', () => {
   expect(svg).not.toMatch(/[\0\uD800]/)
 })
 
-test('long names are cut to the width of their column, not through a letter', () => {
+test('long names are truncated to the width of their column, at a grapheme', () => {
   const name = 'Frühstück mit 👩‍👩‍👧‍👦 und vielen anderen'
   const list = aPlaylist(1, { name, schedule: [{ start_time: 0, end_time: 300 }] })
   const days = renderPlot('Station', aRun([list], [{ of: 1, minutes: 30 * 1_440 }]))
@@ -105,7 +102,7 @@ test('long names are cut to the width of their column, not through a letter', ()
   expect(days).toContain('>Frühstück mit 👩‍👩‍👧‍👦 und viele…</text>')
 })
 
-test('names of programmes that begin together stand below each other', () => {
+test('labels of programs that start together do not overlap', () => {
   const shows = [1, 2, 3].map(id =>
     aPlaylist(id, { name: `Show ${id}`, schedule: [{ start_time: 0, end_time: 300 }] })
   )
@@ -118,7 +115,7 @@ test('names of programmes that begin together stand below each other', () => {
   ])
 })
 
-test('silence, requests and songs by hand have their place in the picture', () => {
+test('silence, requests and manual songs are drawn', () => {
   const run = aRun(
     [rotation],
     [
@@ -130,10 +127,10 @@ test('silence, requests and songs by hand have their place in the picture', () =
   const svg = renderPlot('Station', run)
   expect(faultsOf(svg)).toEqual([])
   expect(svg).toMatch(/<path class="change" d="M52 94h[\d.]+v30h-[\d.]+z"><title>silence<\/title>/)
-  expect(pathOf(svg, 'requests and songs by hand')).toMatch(/^M52 124h/)
+  expect(pathOf(svg, 'requests and manual songs')).toMatch(/^M52 124h/)
 })
 
-test('an hour that is shown twice is drawn in two halves', () => {
+test('a repeated hour is drawn in two halves', () => {
   const zone = openZone('Europe/Berlin')
   const run = aRun([rotation], [{ of: 1, minutes: 25 * 60 }], { zone })
   const fromMs = zone.instant(Date.UTC(2026, 9, 25) / 86_400_000, 0, 'first')

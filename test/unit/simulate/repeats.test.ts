@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
 import type { TrackRow } from '../../../src/autodj/tracks.ts'
-import { repeatsOf } from '../../../src/simulate/repeats.ts'
+import { measureRepeats } from '../../../src/simulate/repeats.ts'
 import { aPlaylist, aRun, aTrack, type Heard } from '../../support/simulated.ts'
 
 const chosen = (tier: number, ...from: number[]): LogEntry[] => [
@@ -23,14 +23,9 @@ const heard = (of: number, row: TrackRow, parts: Partial<Heard> = {}): Heard => 
 const [one, two, three] = [aTrack(1), aTrack(2), aTrack(3)]
 
 function countsOf(playlists: Parameters<typeof aRun>[0], plays: readonly Heard[]) {
-  return repeatsOf(aRun(playlists, plays)).map(({ tier, plays: count, song, title, artist, avoidable }) => [
-    tier,
-    count,
-    song,
-    title,
-    artist,
-    avoidable
-  ])
+  return measureRepeats(aRun(playlists, plays)).map(
+    ({ tier, plays: count, song, title, artist, avoidable }) => [tier, count, song, title, artist, avoidable]
+  )
 }
 
 describe('within two hours', () => {
@@ -42,13 +37,13 @@ describe('within two hours', () => {
     ['a song of one of the artists', sameArtist, 119, [0, 0, 1]],
     ['another song', two, 1, [0, 0, 0]],
     ['the song, just when they are over,', one, 120, [0, 0, 0]]
-  ] as const)('%s is so often a repeat', ([, row, minutes, repeats]) => {
+  ] as const)('%s counts as a repeat', ([, row, minutes, repeats]) => {
     const [tier1] = countsOf([aPlaylist(1)], [heard(1, one, { minutes }), heard(1, row)])
     expect(tier1?.slice(0, 5)).toEqual([1, 2, ...repeats])
   })
 })
 
-test('no title and no artist clash with none', () => {
+test('songs without title and artist are not duplicates of each other', () => {
   const bare = [aTrack(1, { title: 0, artists: [] }), aTrack(2, { title: 0, artists: [] })] as const
   const [tier1] = countsOf(
     [aPlaylist(1, { tracks: bare })],
@@ -57,7 +52,7 @@ test('no title and no artist clash with none', () => {
   expect(tier1).toEqual([1, 2, 0, 0, 0, 0])
 })
 
-test('plays count by the tier of their choice; sequences, requests and lists that do not care are not checked', () => {
+test('plays count by tier; sequences, requests and playlists that allow duplicates are unchecked', () => {
   const lists = [
     aPlaylist(1),
     aPlaylist(2, { order: 'sequential' }),
@@ -80,37 +75,37 @@ test('plays count by the tier of their choice; sequences, requests and lists tha
   ])
 })
 
-describe('a repeat is avoidable while a list it was drawn from', () => {
+describe('a repeat is avoidable if a playlist of the draw', () => {
   const repeat = (log = chosen(3, 1)) => heard(1, one, { minutes: 1, log })
   const avoidable = (list: Parameters<typeof aPlaylist>[1], log = chosen(3, 1), others = [aPlaylist(2)]) => {
     const plays = [heard(1, one, { minutes: 1 }), repeat(log)]
     return countsOf([aPlaylist(1, list), ...others], plays).map(count => count[5])
   }
 
-  test('has a track that repeats nothing', () => {
+  test('has a track that is not a duplicate', () => {
     expect(avoidable({ tracks: [one, two] })).toEqual([0, 0, 1, 0])
   })
 
-  test('but not when all others clash', () => {
+  test('but not if all others are duplicates', () => {
     expect(
       avoidable({ tracks: [one, aTrack(2, { artists: one.artists }), aTrack(3, { title: one.title })] })
     ).toEqual([0, 0, 0, 0])
   })
 
-  test('but not when the others have been played in this pass and the next', () => {
-    // The first play ends pass 1, so pass 2 is on and pass 3 may be borrowed from.
+  test('but not if the others have been played in this pass and the next', () => {
+    // The first play ends pass 1, so the pass is 2, and pass 3 may be borrowed from.
     const after = (lastPass: number) => [one, aTrack(2, { lastPass })]
     expect(avoidable({ tracks: after(2) })).toEqual([0, 0, 1, 0])
     expect(avoidable({ tracks: after(3) })).toEqual([0, 0, 0, 0])
     expect(avoidable({ tracks: after(3), order: 'random' })).toEqual([0, 0, 1, 0])
   })
 
-  test('and another list in the same draw counts, one that was not drawn from does not', () => {
+  test('another playlist of the same draw counts, one outside of it does not', () => {
     expect(avoidable({ tracks: [one] }, chosen(3, 1))).toEqual([0, 0, 0, 0])
     expect(avoidable({ tracks: [one] }, chosen(3, 1, 2))).toEqual([0, 0, 1, 0])
   })
 
-  test('but not when the others are too long for the window', () => {
+  test('but not if the others are too long for the window', () => {
     const schedule = [{ start_time: 0, end_time: 10 }]
     const lasting = (minutes: number) => aTrack(2, { durationMs: minutes * 60_000 })
     // From 00:01 to 00:10, and ten minutes of overrun.
@@ -118,7 +113,7 @@ describe('a repeat is avoidable while a list it was drawn from', () => {
     expect(avoidable({ tracks: [one, lasting(20)], schedule })).toEqual([0, 0, 0, 0])
   })
 
-  test('but not when each of its tracks is to be heard once in a window', () => {
+  test('but not if each of its tracks plays once per window', () => {
     const schedule = [{ start_time: 0, end_time: 10, loop_once: true }]
     expect(avoidable({ tracks: [one, two], schedule })).toEqual([0, 0, 0, 0])
   })

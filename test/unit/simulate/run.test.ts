@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { runUntil } from '../../../src/simulate/run.ts'
+import { simulateUntil } from '../../../src/simulate/run.ts'
 import { aLibrary, aPlaylist, at, monday } from '../../support/simulated.ts'
 
 const beginning = (...playlists: ReturnType<typeof aPlaylist>[]) => ({
@@ -12,8 +12,8 @@ const beginning = (...playlists: ReturnType<typeof aPlaylist>[]) => ({
   nextSeq: 1
 })
 
-test('plays follow each other without a gap up to the end', () => {
-  const { plays, fromMs, untilMs } = runUntil(beginning(aPlaylist(1)), at(5))
+test('plays are contiguous up to the end', () => {
+  const { plays, fromMs, untilMs } = simulateUntil(beginning(aPlaylist(1)), at(5))
   expect([fromMs, untilMs]).toEqual([monday, at(5)])
   expect(plays).toHaveLength(100)
   expect(plays[0]?.startsAtMs).toBe(monday)
@@ -21,19 +21,19 @@ test('plays follow each other without a gap up to the end', () => {
 })
 
 test('a station without anything to play is one silence', () => {
-  expect(runUntil(beginning(), at(24)).plays).toEqual([
+  expect(simulateUntil(beginning(), at(24)).plays).toEqual([
     { startsAtMs: monday, endsAtMs: at(24), play: null, log: [] }
   ])
 })
 
-test('silence before and after a programme is one piece each, however often was looked for something to play', () => {
+test('silence before and after a program is one entry each', () => {
   const morning = aPlaylist(1, { schedule: [{ start_time: 600, end_time: 700, days: [1] }] })
   const jingles = aPlaylist(2, {
     type: 'once_per_hour',
     hourMinute: 30,
     schedule: [{ start_time: 600, end_time: 700 }]
   })
-  const { plays } = runUntil(beginning(morning, jingles), at(24))
+  const { plays } = simulateUntil(beginning(morning, jingles), at(24))
   const silences = plays.filter(({ play }) => play === null)
   expect(silences).toHaveLength(2)
   expect(silences[0]).toMatchObject({ startsAtMs: monday, endsAtMs: at(6) })

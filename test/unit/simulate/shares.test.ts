@@ -1,32 +1,32 @@
 import { expect, test } from 'vitest'
 
-import { sharesOf } from '../../../src/simulate/shares.ts'
+import { measureShares } from '../../../src/simulate/totals.ts'
 import { aPlaylist, aRun, aTrack } from '../../support/simulated.ts'
 
 const song = (of: number, minutes = 3) => ({ of, minutes })
 
-test('rotations are expected to share airtime by weight and the length of their tracks', () => {
+test('rotations share airtime by weight and the length of their tracks', () => {
   const short = aPlaylist(1, { weight: 4, tracks: [aTrack(1, { durationMs: 120_000 })] })
   const long = aPlaylist(2, {
     weight: 1,
     tracks: [aTrack(2, { durationMs: 360_000 }), aTrack(3, { durationMs: 600_000 })]
   })
-  const shares = sharesOf(aRun([short, long], [song(1, 2), song(2, 6), song(1, 2), song(1, 10)]))
+  const shares = measureShares(aRun([short, long], [song(1, 2), song(2, 6), song(1, 2), song(1, 10)]))
   expect(shares).toMatchObject([
     { name: 'List 1', weight: 4, plays: 3, airtimeMs: 14 * 60_000, expected: 0.5, measured: 0.7 },
     { name: 'List 2', weight: 1, plays: 1, airtimeMs: 6 * 60_000, expected: 0.5, measured: 0.3 }
   ])
 })
 
-test('a weight of 0 is one of 3', () => {
-  const shares = sharesOf(aRun([aPlaylist(1, { weight: 0 }), aPlaylist(2, { weight: 1 })], [song(1)]))
+test('a weight of 0 counts as 3', () => {
+  const shares = measureShares(aRun([aPlaylist(1, { weight: 0 }), aPlaylist(2, { weight: 1 })], [song(1)]))
   expect(shares.map(({ weight, expected }) => [weight, expected])).toEqual([
     [3, 0.75],
     [1, 0.25]
   ])
 })
 
-test('what begins while a programme is on does not count, nor does anything that is no rotation', () => {
+test('plays that start during a program, and other types of playlists, do not count', () => {
   const lists = [
     aPlaylist(1),
     aPlaylist(2),
@@ -37,22 +37,22 @@ test('what begins while a programme is on does not count, nor does anything that
     aPlaylist(7, { source: 'stream' }),
     aPlaylist(8, { tracks: [] })
   ]
-  const shares = sharesOf(aRun(lists, [song(1), song(2), song(1), song(4), song(2)]))
+  const shares = measureShares(aRun(lists, [song(1), song(2), song(1), song(4), song(2)]))
   expect(shares.map(({ playlistId, plays }) => [playlistId, plays])).toEqual([
     [1, 2],
     [2, 1]
   ])
 })
 
-test('one rotation alone shares with nobody', () => {
-  expect(sharesOf(aRun([aPlaylist(1)], [song(1)]))).toEqual([])
-  expect(sharesOf(aRun([aPlaylist(1), aPlaylist(2)], []))).toEqual([])
+test('a single rotation has no shares', () => {
+  expect(measureShares(aRun([aPlaylist(1)], [song(1)]))).toEqual([])
+  expect(measureShares(aRun([aPlaylist(1), aPlaylist(2)], []))).toEqual([])
 })
 
-test('two points are allowed, more where chance explains more', () => {
+test('two points are allowed, more if there are few plays', () => {
   const allowed = (plays: number) => {
     const heard = Array.from({ length: plays }, (_, index) => song(1 + (index % 2), 1))
-    return sharesOf(aRun([aPlaylist(1), aPlaylist(2)], heard))[0]?.allowed
+    return measureShares(aRun([aPlaylist(1), aPlaylist(2)], heard))[0]?.allowed
   }
   // Three standard deviations of a fair coin.
   expect(allowed(100)).toBeCloseTo(0.15)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { renderTable } from '../../../src/simulate/report-text.ts'
 
-test('words stand to the left, numbers and times to the right', () => {
+test('words are left-aligned, numbers and times right-aligned', () => {
   const rows = [
     ['Gold', '1,400', '30.2 %', '2:05'],
     ['New music', '6', '+1.5', '']
@@ -14,6 +14,6 @@ test('words stand to the left, numbers and times to the right', () => {
   ])
 })
 
-test('a table of nothing is no lines', () => {
+test('a table without rows has no lines', () => {
   expect(renderTable(['list'], [])).toEqual([])
 })

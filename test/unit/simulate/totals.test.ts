@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { totalsOf } from '../../../src/simulate/totals.ts'
+import { measureTotals } from '../../../src/simulate/totals.ts'
 import { aPlaylist, aRun, at } from '../../support/simulated.ts'
 
 test('plays, airtime, silence and variety are counted up to the end of the run', () => {
   const playlists = [aPlaylist(1), aPlaylist(2)]
   const track = (id: number) => ({ of: 1, minutes: 10, trackId: id, mediaId: id })
   const run = aRun(playlists, [track(100), track(101), track(100), { of: 0, minutes: 60 }])
-  expect(totalsOf({ ...run, untilMs: at(1) })).toEqual({
+  expect(measureTotals({ ...run, untilMs: at(1) })).toEqual({
     plays: 3,
     silences: 1,
     silentMs: 30 * 60_000,
@@ -41,7 +41,7 @@ test('plays, airtime, silence and variety are counted up to the end of the run',
 test('a song in two playlists is one song', () => {
   const tracks = aPlaylist(1).tracks
   expect(
-    totalsOf(
+    measureTotals(
       aRun(
         [
           { ...aPlaylist(1), tracks },
@@ -53,7 +53,7 @@ test('a song in two playlists is one song', () => {
   ).toBe(10)
 })
 
-test('what goes on beyond its window is an overrun, to its end is none', () => {
+test('a play beyond its window is an overrun, up to its end it is not', () => {
   const show = aPlaylist(1, {
     schedule: [
       { start_time: 0, end_time: 100 },
@@ -61,6 +61,6 @@ test('what goes on beyond its window is an overrun, to its end is none', () => {
     ]
   })
   const heard = (minutes: number) => ({ of: 1, minutes })
-  const { playlists } = totalsOf(aRun([show], [heard(50), heard(25), heard(45), heard(60), heard(9)]))
+  const { playlists } = measureTotals(aRun([show], [heard(50), heard(25), heard(45), heard(60), heard(9)]))
   expect(playlists).toMatchObject([{ overruns: 1, longestOverrunMs: 15 * 60_000 }])
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { imageType, imageTypes } from '../../../src/songs/image-type.ts'
+import { detectImageType, imageTypes } from '../../../src/songs/image-type.ts'
 
 const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
 
@@ -19,15 +19,15 @@ test.for([
   ['<svg xmlns="http://www.w3.org/2000/svg"/>', null],
   ['<!-- \xFF\xD8\xFF', null]
 ] as const)('bytes that begin with %j are %s', ([start, type]) => {
-  expect(imageType(bytesOf(start))).toBe(type)
+  expect(detectImageType(bytesOf(start))).toBe(type)
 })
 
-test('any bytes are one of the types or none, by their first twelve', () => {
+test('the type depends on the first twelve bytes only', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 12, maxLength: 12 }), fc.uint8Array(), (start, rest) => {
-      const type = imageType(start)
+      const type = detectImageType(start)
       expect([...imageTypes, null]).toContain(type)
-      expect(imageType(Uint8Array.from([...start, ...rest]))).toBe(type)
+      expect(detectImageType(Uint8Array.from([...start, ...rest]))).toBe(type)
     })
   )
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { libraryPath } from '../../../src/songs/library-path.ts'
+import { parseLibraryPath } from '../../../src/songs/library-path.ts'
 
 test.for<[text: string, folder: string | null, path: string]>([
   ['a.mp3', null, 'a.mp3'],
@@ -11,7 +11,7 @@ test.for<[text: string, folder: string | null, path: string]>([
   ['/srv/media/a.mp3', '/srv/media', '/srv/media/a.mp3'],
   ['HTTP://Example.com:80/a b?c#d', null, 'http://example.com/a%20b?c#d']
 ])('%j with the folder %j is kept as %j', ([text, folder, path]) => {
-  expect(libraryPath(text, folder)).toEqual({ path })
+  expect(parseLibraryPath(text, folder)).toEqual({ path })
 })
 
 test.for<[text: string, folder: string | null]>([
@@ -33,5 +33,5 @@ test.for<[text: string, folder: string | null]>([
   ['http://user@example.com/a.mp3', null],
   ['x'.repeat(2_001), null]
 ])('%j with the folder %j names no song', ([text, folder]) => {
-  expect(libraryPath(text, folder)).toHaveProperty('problem')
+  expect(parseLibraryPath(text, folder)).toHaveProperty('problem')
 })

@@ -8,7 +8,7 @@ import { sized } from '../../support/tier.ts'
 const parse = (text: string) => parsePlaylist(Buffer.from(text))
 const bare = { durationMs: 0, artist: '', title: '' }
 
-test('an extended M3U gives length, artist and title', () => {
+test('an extended M3U has lengths, artists and titles', () => {
   expect(
     parse(
       '#EXTM3U\n#PLAYLIST:Evening\n#EXTINF:123,Nils Okada - Low - Water\nlow.mp3\n\n# a comment\nbare.ogg\n'
@@ -49,7 +49,7 @@ test('lines end in LF, CRLF or CR', () => {
   }
 })
 
-describe('the encoding is found out', () => {
+describe('the encoding is detected', () => {
   const text = '#EXTM3U\n#EXTINF:1,Beyonc\u00E9 - D\u00E9j\u00E0 Vu\nd\u00E9j\u00E0.mp3\n'
   const bigEndian = Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()
   test.for([
@@ -85,7 +85,7 @@ describe('the encoding is found out', () => {
   })
 })
 
-test('a PLS is read in the order of its numbers, whatever the order and case of its lines', () => {
+test('a PLS is sorted by number, regardless of the order and case of its lines', () => {
   const { entries, problems } = parse(
     '[Playlist]\r\nlength2=-1\r\nTITLE10=Last\r\nFile10=c.mp3\r\nfile2=http://example.com/x\r\n' +
       'File1=a.mp3\r\nTitle1=A - B\r\nLength1=61\r\nNumberOfEntries=3\r\nVersion=2\r\n'
@@ -98,12 +98,12 @@ test('a PLS is read in the order of its numbers, whatever the order and case of 
   ])
 })
 
-describe('what is no playlist is refused in words', () => {
+describe('a file that is not a playlist has one problem', () => {
   test.for([
     ['', 'it is empty'],
     [' \n\n', 'it is empty'],
-    ['Dear diary,\ntoday I heard a song.', 'it is no playlist (no line names an audio file)'],
-    ['ID3\0\0\0', 'it is no playlist (not a text file)'],
+    ['Dear diary,\ntoday I heard a song.', 'it is not a playlist (no line names an audio file)'],
+    ['ID3\0\0\0', 'it is not a playlist (not a text file)'],
     ['#EXTM3U\n', 'it has no entries'],
     ['[playlist]\nNumberOfEntries=0', 'it has no entries'],
     ['#EXTM3U\n#EXT-X-TARGETDURATION:10\n', 'it is an HLS stream, not a list of songs']
@@ -112,7 +112,7 @@ describe('what is no playlist is refused in words', () => {
   })
 })
 
-test('a bare list names the lines that are no audio files', () => {
+test('a list without a header reports lines that are not audio files', () => {
   expect(parse('a.mp3\nsome words\nhttps://example.com/live\n')).toEqual({
     entries: [
       { location: 'a.mp3', ...bare },
@@ -122,7 +122,7 @@ test('a bare list names the lines that are no audio files', () => {
   })
 })
 
-test('lists are bounded in bytes, entries, line length and problems', () => {
+test('bytes, entries, line length and problems are limited', () => {
   expect(parsePlaylist(new Uint8Array(maxPlaylistBytes + 1)).problems).toEqual(['it is larger than 10 MiB'])
   const many = parse(`#EXTM3U\n${'a.mp3\n'.repeat(50_001)}`)
   expect(many.entries.length).toBe(50_000)
@@ -139,7 +139,7 @@ test('control characters are removed', () => {
   ])
 })
 
-test('no bytes make it throw, and what comes out is bounded', () => {
+test('it never throws, and the result is limited', () => {
   const words = fc.constantFrom(
     '#EXTM3U\n',
     '#EXTINF:',

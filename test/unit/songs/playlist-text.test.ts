@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { candidatesOf } from '../../../src/songs/location.ts'
+import { findSongCandidates } from '../../../src/songs/location.ts'
 import {
   type ListedSong,
   parsePlaylist,
@@ -21,7 +21,7 @@ const aSong = (parts: Partial<ListedSong> = {}): ListedSong => ({
   ...parts
 })
 
-test('an M3U has whole seconds and the text of the song', () => {
+test('an M3U has whole seconds and song texts', () => {
   expect(
     renderPlaylist('m3u', [aSong(), aSong({ path: 'https://example.com/b.mp3', artist: '', durationMs: 0 })])
   ).toBe(
@@ -35,7 +35,7 @@ test('a PLS counts its entries', () => {
   )
 })
 
-test('a title cannot bring lines of its own', () => {
+test('a title cannot add lines', () => {
   for (const format of formats) {
     const text = renderPlaylist(format, [
       aSong({ title: 'a\r\nhttps://evil.example/x.mp3\u2028#EXT-X-ENDLIST' })
@@ -62,7 +62,7 @@ const odd = fc.oneof(
     'é, "quoted" - x.mp3'
   )
 )
-/** As a library keeps them: without ways up, and not the folder itself. */
+/** Normalized: without parent folders, and not the folder itself. */
 const path = odd.map(text => `music/${text.replaceAll('/', '_')}x`)
 const bare = odd.map(text => text.replaceAll('/', '_').replace(/^\.+/, '_'))
 const oddSong = fc.record({
@@ -72,14 +72,14 @@ const oddSong = fc.record({
   durationMs: fc.integer({ min: 0, max: 2_000_000 })
 })
 
-describe.for(formats)('what is written as %s', format => {
-  test('is read back: the same paths in the same order, whatever they and the titles hold', () => {
+describe.for(formats)('a playlist rendered as %s', format => {
+  test('is parsed to the same paths in the same order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(oddSong, { maxLength: 8, selector: song => song.path }), songs => {
         const { entries } = parsePlaylist(Buffer.from(renderPlaylist(format, songs)))
         const library = new Set(songs.map(song => song.path))
         const found = entries.map(({ location }) =>
-          candidatesOf(location, null).paths.find(candidate => library.has(candidate))
+          findSongCandidates(location, null).paths.find(candidate => library.has(candidate))
         )
         expect(found).toEqual(songs.map(song => song.path))
       }),

@@ -7,7 +7,7 @@ import { anyText, anyWebUrl } from '../../support/any-text.ts'
 const address = 'https://radio.example/lists/night/all.m3u?token=x'
 const read = (text: string) => readRemoteList(Buffer.from(text), address)
 
-/** The songs of a list that must have some. */
+/** The songs of a valid list. */
 function songsOf(text: string) {
   const list = read(text)
   if ('problem' in list) throw new Error(list.problem)
@@ -15,7 +15,7 @@ function songsOf(text: string) {
 }
 const pathsOf = (text: string) => songsOf(text).map(({ path }) => path)
 
-test('an M3U gives addresses, artists, titles and lengths in its order', () => {
+test('an M3U returns URLs, artists, titles and lengths in order', () => {
   expect(
     songsOf(
       '#EXTM3U\n#EXTINF:215,Lena - Light\nhttps://cdn.example/b.mp3\n#EXTINF:-1,Night Talk\nhttps://cdn.example/a.mp3\n' +
@@ -28,7 +28,7 @@ test('an M3U gives addresses, artists, titles and lengths in its order', () => {
   ])
 })
 
-test('a PLS gives the same', () => {
+test('a PLS returns the same', () => {
   expect(
     songsOf(
       '[playlist]\nFile2=b.mp3\nTitle2=Lena - Light\nLength2=215\nFile1=/a.mp3\nLength1=-1\nNumberOfEntries=2\n'
@@ -44,7 +44,7 @@ test('a PLS gives the same', () => {
   ])
 })
 
-describe('an entry leads from the address of its list to', () => {
+describe('an entry is resolved against the URL of its list', () => {
   test.for([
     ['song.mp3', 'https://radio.example/lists/night/song.mp3'],
     ['../song.mp3', 'https://radio.example/lists/song.mp3'],
@@ -60,7 +60,7 @@ describe('an entry leads from the address of its list to', () => {
   })
 })
 
-describe('an entry is passed over', () => {
+describe('an entry is skipped', () => {
   test.for([
     'C:\\Music\\a.mp3',
     'file:///srv/a.mp3',
@@ -77,23 +77,23 @@ describe('an entry is passed over', () => {
       { path: 'https://radio.example/lists/night/good.mp3', title: 'Good', durationMs: 2_000 }
     ])
     const alone = read(`#EXTM3U\n${location}\n`)
-    expect(alone).toEqual({ problem: 'The list cannot be used: it names no http(s) address.' })
+    expect(alone).toEqual({ problem: 'The list cannot be used: it contains no http(s) URL.' })
   })
 })
 
-test('an address that no library could keep is passed over', () => {
+test('a URL that is too long is skipped', () => {
   const long = `https://example.com/${'x'.repeat(2_000)}.mp3`
   expect(pathsOf(`${long}\nhttps://example.com/a.mp3`)).toEqual(['https://example.com/a.mp3'])
 })
 
-test('an address counts once, where it is named first', () => {
+test('a repeated URL counts once, at its first place', () => {
   expect(songsOf('#EXTM3U\n#EXTINF:1,First\na.mp3\nb.mp3\n#EXTINF:2,Again\n./x/../a.mp3\n')).toMatchObject([
     { title: 'First' },
     { title: 'b' }
   ])
 })
 
-test('5,000 addresses are taken', () => {
+test('at most 5,000 URLs are used', () => {
   const lines = Array.from({ length: 5_010 }, (_, index) => `song-${index}.mp3\nsong-0.mp3`)
   const paths = pathsOf(lines.join('\n'))
   expect(paths.length).toBe(5_000)
@@ -103,14 +103,14 @@ test('5,000 addresses are taken', () => {
 test.for([
   ['', 'it is empty'],
   ['#EXTM3U\n', 'it has no entries'],
-  ['<!doctype html><title>Not found</title>', 'it is no playlist (no line names an audio file)'],
-  ['ID3\0\0\0', 'it is no playlist (not a text file)'],
+  ['<!doctype html><title>Not found</title>', 'it is not a playlist (no line names an audio file)'],
+  ['ID3\0\0\0', 'it is not a playlist (not a text file)'],
   ['#EXTM3U\n#EXT-X-VERSION:3\nchunk.ts', 'it is an HLS stream, not a list of songs']
-] as const)('%j is no list', ([text, reason]) => {
+] as const)('%j is not a list', ([text, reason]) => {
   expect(read(text)).toEqual({ problem: `The list cannot be used: ${reason}.` })
 })
 
-test('whatever is found there, it is a problem or distinct http(s) addresses that mean the same when read again', () => {
+test('the result is a problem or distinct normalized http(s) URLs', () => {
   const line = fc.oneof(
     anyText(),
     anyWebUrl,

@@ -31,7 +31,7 @@ describe('the id of a text', () => {
   })
 })
 
-test('a text joins artist and title and leaves out what is empty', () => {
+test('a text joins artist and title and omits empty parts', () => {
   expect(songText('Nils Okada', 'Paper Lanterns')).toBe('Nils Okada - Paper Lanterns')
   expect(songText('', 'Paper Lanterns')).toBe('Paper Lanterns')
   expect(songText('Nils Okada', '')).toBe('Nils Okada')

@@ -16,11 +16,11 @@ test('a limit counts code points', () => {
   expect(cleanLine('\u{1F600}'.repeat(300), 255)).toBe('\u{1F600}'.repeat(255))
 })
 
-test('line feeds of lyrics stay', () => {
+test('line feeds of lyrics are kept', () => {
   expect(cleanLines('one\r\ntwo\rthree\0\n', 255)).toBe('one\ntwo\nthree')
 })
 
-test('cleaned text is bounded, well formed and clean, whatever came in', () => {
+test('cleaned text is truncated, well-formed and clean', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 400 }), fc.integer({ min: 1, max: 50 }), (text, limit) => {
       const line = cleanLine(text, limit)

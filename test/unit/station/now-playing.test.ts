@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import {
-  renderMoving,
+  renderElapsed,
+  type Rendering,
   renderNowPlaying,
-  shownArtUrl,
-  type Rendering
+  shownArtUrl
 } from '../../../src/station/now-playing.ts'
 import type { StationState } from '../../../src/station/state.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
@@ -15,7 +15,7 @@ const nowSeconds = 1_783_468_815
 /** The document as a client reads it. */
 function read(state: StationState, rendering: Rendering, atSeconds = nowSeconds) {
   const document = renderNowPlaying(state, rendering, base)
-  return JSON.parse(document.head + renderMoving(document, atSeconds) + document.tail)
+  return JSON.parse(document.head + renderElapsed(document, atSeconds) + document.tail)
 }
 
 const harbour = aStation({
@@ -81,7 +81,7 @@ const harbour = aStation({
   ]
 })
 
-test('the REST rendering is the interface to the letter', () => {
+test('the REST rendering matches the API exactly', () => {
   expect(read(harbour, 'rest')).toEqual({
     station: {
       id: 1,
@@ -204,7 +204,7 @@ const live = aStation({
 })
 
 describe('the event rendering', () => {
-  test('differs in custom fields and cache, and nowhere else', () => {
+  test('differs only in custom fields and cache', () => {
     const fields = (values: object) => expect.objectContaining({ custom_fields: values })
     const rest = read(harbour, 'rest')
     expect(read(harbour, 'event')).toEqual({
@@ -217,7 +217,7 @@ describe('the event rendering', () => {
     })
   })
 
-  test('has a number where REST has text for the start of a broadcast', () => {
+  test('has a number for the start of a broadcast; REST has text', () => {
     expect(read(live, 'rest').live).toEqual({
       is_live: true,
       streamer_name: 'DJ Wren',
@@ -225,7 +225,7 @@ describe('the event rendering', () => {
       art: `${base}/api/station/harbour_fm/streamer/3/art-1.jpg`
     })
     expect(read(live, 'event').live.broadcast_start).toBe(1_783_465_200)
-    // A song without a cover shows who plays it; one that is over does not.
+    // A current song without a cover shows the picture of the streamer; a past one does not.
     const picture = `${base}/api/station/harbour_fm/streamer/3/art-1.jpg`
     expect(read({ ...live, history: [aPlay()] }, 'rest')).toMatchObject({
       now_playing: { song: { art: picture } },
@@ -234,7 +234,7 @@ describe('the event rendering', () => {
     expect(shownArtUrl(live, base)).toBe(picture)
   })
 
-  test('has an empty list where no custom fields are defined', () => {
+  test('has an empty list if no custom fields are defined', () => {
     expect(read(live, 'event').now_playing.song.custom_fields).toEqual([])
   })
 })
@@ -245,18 +245,18 @@ describe('elapsed and remaining', () => {
     return [elapsed, remaining]
   }
 
-  test('grow and shrink by a second a second, and stay within the length', () => {
+  test('change by one per second, and stay within the length', () => {
     expect(moving(harbour, 1_783_468_790)).toEqual([0, 215])
     expect(moving(harbour, 1_783_468_793)).toEqual([3, 212])
     expect(moving(harbour, 1_783_468_780)).toEqual([0, 215])
     expect(moving(harbour, 1_783_469_999)).toEqual([215, 0])
   })
 
-  test('are zero where the length is not known', () => {
+  test('are zero if the length is unknown', () => {
     expect(moving(live, nowSeconds)).toEqual([0, 0])
   })
 
-  test('stand at the end of the last song while a jingle runs', () => {
+  test('stay at the end of the last song while a jingle plays', () => {
     const jingle = { ...harbour, current: { shId: 4313, dueAtMs: 1, isVisible: false } }
     expect(moving(jingle, 1_783_468_800)).toEqual([215, 0])
   })
@@ -283,7 +283,7 @@ test('a silent station shows the offline song, its history and what comes next',
   expect(document.playing_next).not.toBeNull()
 })
 
-test('without mounts the first remote is what one listens to, else nothing', () => {
+test('listen_url is the first remote without mounts, else empty', () => {
   const remotes = [{ id: 4, name: 'North', url: 'https://north.example.net/x', bitrate: 0, format: '' }]
   expect(read(aStation({ profile: { remotes } }), 'rest').station.listen_url).toBe(
     'https://north.example.net/x'
@@ -291,7 +291,7 @@ test('without mounts the first remote is what one listens to, else nothing', () 
   expect(read(aStation(), 'rest').station.listen_url).toBe('')
 })
 
-test('text that could break JSON or HTML arrives unchanged', () => {
+test('text that could break JSON or HTML is unchanged', () => {
   const title = '"]}</script>\u2028\\ 🎵 1999'
   const state = aStation({ shown: aPlay({ song: aSong({ title }) }) })
   expect(read(state, 'event').now_playing.song.title).toBe(title)

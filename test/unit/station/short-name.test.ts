@@ -1,7 +1,7 @@
 import { assert, integer, oneof, property, stringMatching } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { shortNameOf, shortNamePattern } from '../../../src/station/short-name.ts'
+import { makeShortName, shortNamePattern } from '../../../src/station/short-name.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test.each([
@@ -16,15 +16,15 @@ test.each([
   ['A&B/C', 'abc'],
   [`${'7'.repeat(100)}x`, `station_${'7'.repeat(92)}`]
 ])('the short name of "%s" is "%s"', (name, shortName) => {
-  expect(shortNameOf(name)).toBe(shortName)
+  expect(makeShortName(name)).toBe(shortName)
 })
 
-test('another one is told by its number, also at the greatest length', () => {
-  expect(shortNameOf('Harbour FM', 2)).toBe('harbour_fm_2')
-  expect(shortNameOf('x'.repeat(100), 12)).toBe(`${'x'.repeat(97)}_12`)
+test('the number is appended, also at the maximum length', () => {
+  expect(makeShortName('Harbour FM', 2)).toBe('harbour_fm_2')
+  expect(makeShortName('x'.repeat(100), 12)).toBe(`${'x'.repeat(97)}_12`)
 })
 
-test('whatever the name, what is made can be a short name', () => {
+test('the result is always a valid short name', () => {
   const names = oneof(
     anyText({ maxLength: 120 }),
     stringMatching(/^[0-9 .]{0,120}$/),
@@ -32,13 +32,16 @@ test('whatever the name, what is made can be a short name', () => {
   )
   assert(
     property(names, integer({ min: 1, max: 1_000 }), (name, number) => {
-      const made = shortNameOf(name, number)
+      const made = makeShortName(name, number)
       expect(made).toMatch(shortNamePattern)
       expect(made.length).toBeLessThanOrEqual(100)
     })
   )
 })
 
-test.each(['', '7', '007', '.', '..', 'a b', 'a/b', 'ü', 'a?', 'a\n'])('"%s" can be no short name', text => {
-  expect(shortNamePattern.test(text)).toBe(false)
-})
+test.each(['', '7', '007', '.', '..', 'a b', 'a/b', 'ü', 'a?', 'a\n'])(
+  '"%s" is not a valid short name',
+  text => {
+    expect(shortNamePattern.test(text)).toBe(false)
+  }
+)

@@ -2,15 +2,15 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { isOnline } from '../../../src/station/state.ts'
-import { type Observed, type Trigger, triggersOf } from '../../../src/station/triggers.ts'
+import { type Trigger, triggersBetween, type TriggerState } from '../../../src/station/triggers.ts'
 
-const silent: Observed = { current: null, shown: null, listeners: { total: 0 }, live: null }
-const playing = (shId: number): Observed => ({ ...silent, current: { shId }, shown: { shId } })
-const withListeners = (total: number): Observed => ({ ...silent, listeners: { total } })
-const live = (startedAtMs: number): Observed => ({ ...silent, live: { startedAtMs } })
+const silent: TriggerState = { current: null, shown: null, listeners: { total: 0 }, live: null }
+const playing = (shId: number): TriggerState => ({ ...silent, current: { shId }, shown: { shId } })
+const withListeners = (total: number): TriggerState => ({ ...silent, listeners: { total } })
+const live = (startedAtMs: number): TriggerState => ({ ...silent, live: { startedAtMs } })
 
 describe('triggers', () => {
-  const cases: [why: string, before: Observed, after: Observed, triggers: Trigger[]][] = [
+  const cases: [why: string, before: TriggerState, after: TriggerState, triggers: Trigger[]][] = [
     ['a song starts on a silent station', silent, playing(77), ['song_changed', 'station_online']],
     ['a song follows another', playing(77), playing(78), ['song_changed']],
     ['a jingle is not shown', playing(77), { ...playing(77), current: { shId: 78 } }, []],
@@ -30,12 +30,12 @@ describe('triggers', () => {
     ]
   ]
   test.each(cases)('%s', (_, before, after, triggers) => {
-    expect(triggersOf(before, after)).toEqual(triggers)
+    expect(triggersBetween(before, after)).toEqual(triggers)
   })
 })
 
 const shId = fc.option(fc.record({ shId: fc.nat({ max: 3 }) }), { nil: null })
-const observed: fc.Arbitrary<Observed> = fc.record({
+const observed: fc.Arbitrary<TriggerState> = fc.record({
   current: shId,
   shown: shId,
   listeners: fc.record({ total: fc.nat({ max: 3 }) }),
@@ -45,7 +45,7 @@ const observed: fc.Arbitrary<Observed> = fc.record({
 test('a state that stays the same fires nothing', () => {
   fc.assert(
     fc.property(observed, state => {
-      expect(triggersOf(state, state)).toEqual([])
+      expect(triggersBetween(state, state)).toEqual([])
     })
   )
 })
@@ -53,7 +53,7 @@ test('a state that stays the same fires nothing', () => {
 test('going online and offline are opposites, and fire exactly when the status changes', () => {
   fc.assert(
     fc.property(observed, observed, (before, after) => {
-      const fired = triggersOf(before, after)
+      const fired = triggersBetween(before, after)
       expect(fired.includes('station_online')).toBe(!isOnline(before) && isOnline(after))
       expect(fired.includes('station_offline')).toBe(isOnline(before) && !isOnline(after))
     })
@@ -63,7 +63,7 @@ test('going online and offline are opposites, and fire exactly when the status c
 test('no trigger fires twice', () => {
   fc.assert(
     fc.property(observed, observed, (before, after) => {
-      const fired = triggersOf(before, after)
+      const fired = triggersBetween(before, after)
       expect(new Set(fired).size).toBe(fired.length)
     })
   )

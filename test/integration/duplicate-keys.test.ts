@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { upsertMedia } from '../../src/db/media-rows.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { artistKeys, titleKey } from '../../src/songs/clash-keys.ts'
+import { artistKeys, titleKey } from '../../src/songs/duplicate-keys.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 

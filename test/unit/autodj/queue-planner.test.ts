@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import type { HeardPlay } from '../../../src/autodj/library.ts'
-import { type QueuedRow, refill, type PlannerInput } from '../../../src/autodj/refill.ts'
+import type { PlannerInput, QueuedRow } from '../../../src/autodj/queue-draft.ts'
+import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
@@ -25,9 +26,9 @@ const rowsOf = (plays: readonly HeardPlay[], parts: Partial<QueuedRow> = {}): Qu
     return aRow(index + 1, { ...play, startsAtMs }, { cuedAtMs: startsAtMs - 3 * minuteMs, ...parts })
   })
 
-/** The queue after a plan: of each row its playlist, its request or its song. */
+/** The queue after a plan: the playlist, request or song of each row. */
 function queueAfter(situation: PlannerInput): string[] {
-  return applyPlan(situation.queue, refill(situation)).map(({ playlistId, trackId, requestId, mediaId }) =>
+  return applyPlan(situation.queue, planQueue(situation)).map(({ playlistId, trackId, requestId, mediaId }) =>
     requestId !== null
       ? `request ${requestId}`
       : playlistId === null
@@ -39,17 +40,17 @@ function queueAfter(situation: PlannerInput): string[] {
 const rotation = aPlaylist({ id: 1, tracks: [101, 102, 103, 104, 105, 106, 107, 108] })
 const rotationRows = rowsOf([101, 102, 103].map(id => aPlayOf(1, id, 0)))
 
-describe('a song that clashes with what is heard before it', () => {
+describe('a duplicate of an earlier song', () => {
   const plays = [aPlayOf(1, 101, noonMs - 60 * minuteMs), aPlayOf(1, 102, noonMs - 3 * minuteMs)]
   const queue = rowsOf([101, 102].map(id => aPlayOf(1, id, 0, { pass: 2 })))
 
-  test('stays while there is nothing else', () => {
+  test('stays while nothing else is eligible', () => {
     const list = aPlaylist({ id: 1, tracks: [101, 102].map(id => aTrack(id, { lastPass: 1 })) })
     const library = aLibrary({ playlists: [list], plays })
     expect(queueAfter(aSituation({ library, queue, queueLength: 2 }))).toEqual(['1: 101', '1: 102'])
   })
 
-  test('gives way to songs that are added', () => {
+  test('is replaced by added songs', () => {
     const rows = [101, 102].map(id => aTrack(id, { lastPass: 1 }))
     const list = aPlaylist({ id: 1, tracks: [...rows, aTrack(103), aTrack(104)] })
     const library = aLibrary({ playlists: [list], plays })
@@ -60,15 +61,15 @@ describe('a song that clashes with what is heard before it', () => {
 
 describe('a queue', () => {
   test.for([2, 3, 25])('is filled to %d rows', length => {
-    expect(refill(aSituation({ queueLength: length })).insert).toHaveLength(length)
+    expect(planQueue(aSituation({ queueLength: length })).insert).toHaveLength(length)
   })
 
-  test('has two rows at least', () => {
-    expect(refill(aSituation({ queueLength: 0 })).insert).toHaveLength(2)
+  test('has at least two rows', () => {
+    expect(planQueue(aSituation({ queueLength: 0 })).insert).toHaveLength(2)
   })
 
-  test('ends six hours after the play that runs', () => {
-    const insert = refill(aSituation({ queueLength: 1_000 })).insert
+  test('ends six hours after the current play', () => {
+    const insert = planQueue(aSituation({ queueLength: 1_000 })).insert
     expect(insert).toHaveLength((6 * 60) / 3)
     expect(insert.at(-1)?.startsAtMs).toBe(timeOf('18:00'))
   })
@@ -76,40 +77,40 @@ describe('a queue', () => {
   test('is planned up to 2,000 rows', () => {
     const ids = Array.from({ length: 2_003 }, (_, index) => index + 1)
     const queue = ids.map(id => aRow(id, aPlay(id, 0), { isManual: true }))
-    const plan = refill(aSituation({ queue }))
+    const plan = planQueue(aSituation({ queue }))
     expect(plan.withdraw).toEqual([])
     expect(plan.move.map(({ id }) => id)).toEqual(ids.slice(0, 2_000))
   })
 
-  test('counts all rows that were sent as one', () => {
+  test('counts all sent rows as one', () => {
     const queue = rowsOf([1, 2, 3].map(id => aPlay(id, 0))).map(row => ({ ...row, isSent: true }))
-    expect(refill(aSituation({ queue })).insert).toHaveLength(2)
+    expect(planQueue(aSituation({ queue })).insert).toHaveLength(2)
   })
 
-  test('is left alone where all is right', () => {
+  test('is not changed if it is right', () => {
     const library = aLibrary({ playlists: [rotation] })
-    const plan = refill(aSituation({ library, queue: rotationRows }))
+    const plan = planQueue(aSituation({ library, queue: rotationRows }))
     expect(plan).toMatchObject({ insert: [], withdraw: [], move: [], runningEndsMs: timeOf('12:03') })
     expect(plan.first).toMatchObject({ id: 1, startsAtMs: timeOf('12:03'), endsAtMs: timeOf('12:06') })
   })
 
-  test('gets every slot once, in order', () => {
-    const plan = refill(aSituation({ nextSeq: 40, queueLength: 4 }))
+  test('has every slot once, in order', () => {
+    const plan = planQueue(aSituation({ nextSeq: 40, queueLength: 4 }))
     expect(plan.insert.map(({ seq }) => seq)).toEqual([40, 41, 42, 43])
     expect(plan.insert.map(({ position }) => position)).toEqual([40, 41, 42, 43])
     expect(plan.first).toMatchObject({ id: null, seq: 40 })
   })
 
-  test('that is computed twice is the same, for another slot another one', () => {
+  test('is deterministic, and differs by slot', () => {
     const situation = aSituation({ library: aLibrary({ playlists: [{ ...rotation, order: 'random' }] }) })
-    expect(refill(situation)).toEqual(refill(situation))
-    const others = [1, 2, 3, 4, 5].map(nextSeq => refill({ ...situation, nextSeq }).insert[0]?.trackId)
+    expect(planQueue(situation)).toEqual(planQueue(situation))
+    const others = [1, 2, 3, 4, 5].map(nextSeq => planQueue({ ...situation, nextSeq }).insert[0]?.trackId)
     expect(new Set(others).size).toBeGreaterThan(1)
   })
 
-  test('with nothing to play is empty, and says when it may have something', () => {
+  test('without anything to play is empty, with a wake time', () => {
     const later = aPlaylist({ schedule: [anItem(1400, 1500)] })
-    const plan = refill(
+    const plan = planQueue(
       aSituation({ library: aLibrary({ playlists: [later] }), running: { endsAtMs: noonMs } })
     )
     expect(plan).toMatchObject({ insert: [], first: null, wakeAtMs: timeOf('14:00') })
@@ -135,23 +136,23 @@ describe('a queue', () => {
       '12:07'
     ],
     ['nothing but a change', { playlists: [aPlaylist({ type: 'once_per_x_songs' })] }, null]
-  ])('that is silent waits for %s', ([, parts, wakeAt]) => {
-    const plan = refill(aSituation({ library: aLibrary(parts), running: { endsAtMs: noonMs } }))
+  ])('that is empty waits for %s', ([, parts, wakeAt]) => {
+    const plan = planQueue(aSituation({ library: aLibrary(parts), running: { endsAtMs: noonMs } }))
     expect(plan.wakeAtMs).toBe(wakeAt === null ? null : timeOf(wakeAt))
   })
 })
 
-describe('what is more important', () => {
+describe('precedence', () => {
   const show = (parts = {}) => aPlaylist({ id: 2, schedule: [anItem(1206, 1300)], ...parts })
 
-  test('scheduled rotation takes the place of rotation from its window on', () => {
+  test('scheduled rotation replaces rotation from its window on', () => {
     const library = aLibrary({ playlists: [rotation, show()] })
     const after = queueAfter(aSituation({ library, queue: rotationRows }))
     expect(after.map(row => row[0])).toEqual(['1', '2', '2'])
     expect(after[0]).toBe('1: 101')
   })
 
-  test('rotation comes back where the window ends', () => {
+  test('rotation returns at the end of the window', () => {
     const library = aLibrary({ playlists: [rotation, show({ schedule: [anItem(1206, 1208)] })] })
     expect(queueAfter(aSituation({ library, queue: rotationRows })).map(row => row[0])).toEqual([
       '1',
@@ -160,12 +161,12 @@ describe('what is more important', () => {
     ])
   })
 
-  test('what is due goes in front of rotation, which moves back', () => {
+  test('a playlist that is due goes before rotation, which moves back', () => {
     const hourly = aPlaylist({ id: 2, type: 'once_per_hour', hourMinute: 5, tracks: [201] })
     const library = aLibrary({ playlists: [rotation, hourly] })
     const situation = aSituation({ library, queue: rotationRows })
     expect(queueAfter(situation)).toEqual(['1: 101', '2: 201', '1: 102', '1: 103'])
-    const plan = refill(situation)
+    const plan = planQueue(situation)
     expect(plan.move.map(({ id, log }) => ({ id, log }))).toEqual([
       {
         id: 2,
@@ -182,7 +183,7 @@ describe('what is more important', () => {
     ])
   })
 
-  test('what is due goes in front of what is picked after it', () => {
+  test('a playlist that is due goes before those of lower rank', () => {
     const jingles = aPlaylist({
       id: 3,
       type: 'once_per_x_songs',
@@ -201,10 +202,10 @@ describe('what is more important', () => {
     const queue = rowsOf([aPlayOf(1, 101, 0), aPlayOf(1, 102, 0), aPlayOf(2, 201, 0)])
     const library = aLibrary({ playlists: [rotation, hourly] })
     expect(queueAfter(aSituation({ library, queue }))).toEqual(['1: 101', '2: 201', '1: 102'])
-    expect(refill(aSituation({ library, queue })).withdraw).toEqual([])
+    expect(planQueue(aSituation({ library, queue })).withdraw).toEqual([])
   })
 
-  test('what is not due any more leaves', () => {
+  test('a playlist that is no longer due is withdrawn', () => {
     const hourly = aPlaylist({ id: 2, type: 'once_per_hour', hourMinute: 5, tracks: [201] })
     const queue = rowsOf([aPlayOf(2, 201, 0), ...[101, 102].map(id => aPlayOf(1, id, 0))])
     const library = aLibrary({ playlists: [rotation, { ...hourly, hourMinute: 45 }] })
@@ -218,12 +219,12 @@ describe('requests', () => {
   const library = (parts: Parameters<typeof aLibrary>[0] = {}) =>
     aLibrary({ playlists: [rotation], requests: [aRequest(5), aRequest(6), aRequest(7)], ...parts })
 
-  test('go in front of rotation, but not too many in a row', () => {
+  test('go before rotation, up to the limit in a row', () => {
     const after = queueAfter(aSituation({ library: library(), queue: rotationRows, queueLength: 5 }))
     expect(after).toEqual(['request 5', 'request 6', '1: 101', 'request 7', '1: 102', '1: 103'])
   })
 
-  test('go behind what was sent and what was put there by hand', () => {
+  test('go after sent and manual rows', () => {
     const [sent, manual] = rowsOf([aPlay(1, 0), aPlay(2, 0)]).map((row, index) => ({
       ...row,
       isSent: index === 0,
@@ -236,14 +237,14 @@ describe('requests', () => {
     expect(after.slice(0, 5)).toEqual(['song 1', 'song 2', 'request 5', 'request 6', '1: 101'])
   })
 
-  test('wait for the first slot that begins in their time', () => {
+  test('wait for the first slot after their due time', () => {
     const requests = [aRequest(5, { dueAtMs: timeOf('12:05') })]
     const after = queueAfter(aSituation({ library: library({ requests }), queue: rotationRows }))
     expect(after).toEqual(['1: 101', 'request 5', '1: 102', '1: 103'])
   })
 
-  test('say so where they move a row', () => {
-    const plan = refill(aSituation({ library: library({ requests: [aRequest(5)] }), queue: rotationRows }))
+  test('are logged as the reason for a move', () => {
+    const plan = planQueue(aSituation({ library: library({ requests: [aRequest(5)] }), queue: rotationRows }))
     expect(plan.insert.map(({ log }) => log[0])).toEqual([
       { step: 'slot', at: timeOf('12:03') / 1_000, why: 'request_due' }
     ])
@@ -254,7 +255,7 @@ describe('requests', () => {
 
   const asked = (id: number) => aPlay(id, 0, { requestId: id })
 
-  test('that came together by what left are parted by what stands behind them', () => {
+  test('that became adjacent are separated by later rows', () => {
     const queue = rowsOf([asked(5), asked(6), asked(7), aPlayOf(1, 101, 0)])
     expect(queueAfter(aSituation({ library: library(), queue }))).toEqual([
       'request 5',
@@ -264,7 +265,7 @@ describe('requests', () => {
     ])
   })
 
-  test('that came together by what left are parted by what is picked', () => {
+  test('that became adjacent are separated by new rows', () => {
     const queue = rowsOf([asked(5), asked(6), asked(7)])
     const after = queueAfter(aSituation({ library: library(), queue }))
     expect(after.map(row => row.replace(/^1: .*/, 'rotation'))).toEqual([
@@ -275,14 +276,14 @@ describe('requests', () => {
     ])
   })
 
-  test('that came together wait again where nothing parts them', () => {
+  test('that became adjacent are pending again if nothing separates them', () => {
     const queue = rowsOf([asked(5), asked(6), asked(7)])
     const situation = aSituation({ library: library({ playlists: [] }), queue })
-    expect(refill(situation).withdraw).toEqual([3])
+    expect(planQueue(situation).withdraw).toEqual([3])
     expect(queueAfter(situation)).toEqual(['request 5', 'request 6'])
   })
 
-  test('do not come before their time when a row before them leaves', () => {
+  test('do not play before their due time when an earlier row is withdrawn', () => {
     const requests = [aRequest(5, { dueAtMs: timeOf('12:05') })]
     const queue = rowsOf([asked(5), aPlayOf(1, 101, 0), aPlayOf(1, 102, 0)])
     expect(queueAfter(aSituation({ library: library({ requests }), queue }))).toEqual([
@@ -310,11 +311,11 @@ describe('a batch', () => {
     { batch: 9 }
   )
 
-  test('is the whole list in one go, whatever was heard', () => {
+  test('is the whole list, regardless of duplicates', () => {
     const plays = [203, 202, 201].map((id, index) => aPlayOf(2, id, noonMs - (index + 2) * minuteMs))
     const tracks = [201, 202, 203].map(id => aTrack(id, { lastPass: 1 }))
     const list = aPlaylist({ ...merged, tracks, options: ['merge'] })
-    const plan = refill(aSituation({ library: aLibrary({ playlists: [list], plays }), nextSeq: 70 }))
+    const plan = planQueue(aSituation({ library: aLibrary({ playlists: [list], plays }), nextSeq: 70 }))
     const rows = plan.insert.map(({ trackId, pass, batch: of, log }) => [trackId, pass, of, log.length > 1])
     expect(rows).toEqual([
       [201, 2, 70, true],
@@ -327,7 +328,7 @@ describe('a batch', () => {
     ['longer', [201, 202, 203, 204]],
     ['shorter', [201, 203]],
     ['in another order', [203, 202, 201]]
-  ])('is made anew where its list became %s', ([, ids]) => {
+  ])('is planned again after its list became %s', ([, ids]) => {
     const tracks = ids.map(id => aTrack(id, { lastPass: 1 }))
     const list = aPlaylist({ ...merged, tracks, options: ['merge'] })
     const queue = queueAfter(aSituation({ library: aLibrary({ playlists: [list] }), queue: batch }))
@@ -336,11 +337,11 @@ describe('a batch', () => {
 
   test('is longer than the queue', () => {
     expect(
-      refill(aSituation({ library: aLibrary({ playlists: [merged] }), queueLength: 2 })).insert
+      planQueue(aSituation({ library: aLibrary({ playlists: [merged] }), queueLength: 2 })).insert
     ).toHaveLength(3)
   })
 
-  test('is not split by a request, nor by a jingle, once it has begun', () => {
+  test('is not split by a request or a jingle after it has begun', () => {
     const jingles = aPlaylist({
       id: 3,
       type: 'once_per_x_songs',
@@ -360,7 +361,7 @@ describe('a batch', () => {
     expect(after.slice(0, 3)).toEqual(['2: 202', '2: 203', 'request 5'])
   })
 
-  test('gives way as a whole before it has begun', () => {
+  test('is moved as a whole before it has begun', () => {
     const tracks = [201, 202, 203].map(id => aTrack(id, { lastPass: 1 }))
     const list = aPlaylist({ ...merged, tracks, options: ['merge'] })
     const queue = batch
@@ -372,11 +373,11 @@ describe('a batch', () => {
       '2: 203'
     ])
     const show = aPlaylist({ id: 4, schedule: [anItem(1200, 1300)] })
-    const plan = refill(aSituation({ library: aLibrary({ playlists: [list, show] }), queue }))
+    const plan = planQueue(aSituation({ library: aLibrary({ playlists: [list, show] }), queue }))
     expect(plan.withdraw).toEqual([1, 2, 3])
   })
 
-  test('ends where its playlist is switched off', () => {
+  test('ends when its playlist is disabled', () => {
     const library = aLibrary({
       playlists: [{ ...merged, isEnabled: false }, rotation],
       plays: [aPlayOf(2, 201, noonMs, { pass: 2 })]
@@ -390,10 +391,10 @@ describe('a batch', () => {
     ([type]) => {
       const tracks = [201, 202, 203].map(id => aTrack(id, { lastPass: 1 }))
       const list = aPlaylist({ ...merged, tracks, options: ['merge'], type })
-      const refused = [
+      const removed = [
         { playlistId: 2, trackId: 201, pass: 2, startsAtMs: timeOf('12:03'), occurrenceMs: noonMs }
       ]
-      const library = aLibrary({ playlists: [list, rotation], refused })
+      const library = aLibrary({ playlists: [list, rotation], removed })
       expect(queueAfter(aSituation({ library, queue: batch.slice(1) })).slice(0, 2)).toEqual([
         '2: 202',
         '2: 203'
@@ -401,29 +402,29 @@ describe('a batch', () => {
     }
   )
 
-  test('of a list that is very long is followed by the rest of the list', () => {
+  test('of a very long list is followed by the rest of the list', () => {
     const tracks = Array.from({ length: 620 }, (_, index) => aTrack(2_000 + index, { durationMs: 1_000 }))
     const long = aPlaylist({ id: 2, options: ['merge'], order: 'sequential', tracks })
     const library = aLibrary({ playlists: [long] })
-    const first = refill(aSituation({ library }))
+    const first = planQueue(aSituation({ library }))
     expect(first.insert).toHaveLength(500)
     const queue = applyPlan([], first)
-    const then = refill(aSituation({ library, queue, queueLength: 501, nextSeq: 2_000 }))
+    const then = planQueue(aSituation({ library, queue, queueLength: 501, nextSeq: 2_000 }))
     expect(then.insert.map(({ trackId }) => trackId)).toEqual(tracks.slice(500).map(({ id }) => id))
   })
 })
 
-describe('what leaves the queue', () => {
-  test('is put back: a sequence goes on with it', () => {
+describe('a withdrawn row', () => {
+  test('returns: a sequence continues with it', () => {
     const sequence = aPlaylist({ id: 1, order: 'sequential', tracks: [101, 102, 103, 104] })
     const library = aLibrary({ playlists: [sequence] })
     const queue = rowsOf([102, 103].map(id => aPlayOf(1, id, 0)))
     const situation = aSituation({ library, queue })
     expect(queueAfter(situation)).toEqual(['1: 101', '1: 102', '1: 103'])
-    expect(refill(situation).withdraw).toEqual([1, 2])
+    expect(planQueue(situation).withdraw).toEqual([1, 2])
   })
 
-  test('is put back: a shuffled list plays it in the same pass', () => {
+  test('returns: a shuffled playlist plays it in the same pass', () => {
     const list = aPlaylist({ id: 1, tracks: [101, 102, 103, 104] })
     const queue = rowsOf([101, 102, 103].map(id => aPlayOf(1, id, 0)))
     const situation = aSituation({
@@ -431,12 +432,12 @@ describe('what leaves the queue', () => {
       queue: queue.slice(1),
       queueLength: 4
     })
-    const rows = applyPlan(situation.queue, refill(situation))
+    const rows = applyPlan(situation.queue, planQueue(situation))
     const inFirst = rows.filter(({ pass }) => pass === 1).map(({ trackId }) => trackId)
     expect(inFirst.toSorted((a, b) => Number(a) - Number(b))).toEqual([101, 102, 103, 104])
   })
 
-  test('lets no song follow itself', () => {
+  test('does not let a song follow itself', () => {
     const queue = rowsOf([aPlayOf(1, 101, 0), aPlayOf(1, 102, 0)])
     const library = aLibrary({
       playlists: [rotation],
@@ -447,7 +448,7 @@ describe('what leaves the queue', () => {
     expect(after).toHaveLength(3)
   })
 
-  test('but stays where it was put by hand', () => {
+  test('is never a manual row', () => {
     const queue = rowsOf([aPlay(1, 0), aPlay(1, 0)], { isManual: true })
     expect(queueAfter(aSituation({ library: aLibrary({ playlists: [] }), queue }))).toEqual([
       'song 1',

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { artistKeys, songKey, titleKey } from '../../../src/songs/clash-keys.ts'
+import { artistKeys, songKey, titleKey } from '../../../src/songs/duplicate-keys.ts'
 import { songId, songText } from '../../../src/songs/song.ts'
 
-/** In what two songs, given as artist and title, clash. */
+/** The keys that two songs, given as artist and title, have in common. */
 function clashOf(candidate: readonly [string, string], recent: readonly [string, string]): string[] {
   const artists = new Set(artistKeys(recent[0]))
   return [
@@ -13,7 +13,7 @@ function clashOf(candidate: readonly [string, string], recent: readonly [string,
   ]
 }
 
-describe('two songs clash', () => {
+describe('two songs are duplicates', () => {
   const table: [candidate: [string, string], recent: [string, string], clash: string[]][] = [
     [['Alpha feat. Beta', 'One'], ['Alpha', 'Two'], ['artist']],
     [['Alpha feat. Beta', 'One'], ['ALPHA FT. Gamma', 'Two'], ['artist']],
@@ -72,7 +72,7 @@ describe('the artists of a text', () => {
     expect(artistKeys(text)).toEqual(artists.map(titleKey))
   })
 
-  test('are told apart by nothing but their names', () => {
+  test('are identified by name only', () => {
     const name = fc.stringMatching(/^[a-z]{1,8}$/)
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 5 }), names => {
@@ -102,7 +102,7 @@ describe('a key', () => {
     )
   })
 
-  test('of a song is the beginning of its id', () => {
+  test('of a song is the start of its id', () => {
     expect(songKey(songId(songText('Foo Fighters', 'Everlong')))).toBe(0x06598a6bdf42b)
     expect(songKey('ffffffffffffffffffffffffffffffff')).toBe(2 ** 52 - 1)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { airtimeMs, nextStartMs } from '../../../src/autodj/estimate.ts'
-import { refill } from '../../../src/autodj/refill.ts'
+import { airtimeMs, nextStartMs } from '../../../src/autodj/durations.ts'
+import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
 import {
   aLibrary,
@@ -26,7 +26,7 @@ interface Case {
   cuedAt: readonly number[]
 }
 
-describe('the times that are told at 1000 seconds', () => {
+describe('the expected times at 1000 seconds', () => {
   test.for<[what: string, expected: Case]>([
     [
       'follow from the lengths',
@@ -67,7 +67,7 @@ describe('the times that are told at 1000 seconds', () => {
     const queue = durations.map((seconds, index) =>
       aRow(index + 1, aPlay(index, 0, { durationMs: seconds * 1_000 }), { isManual: true })
     )
-    const plan = refill(
+    const plan = planQueue(
       aSituation({
         library: aLibrary({ playlists: [], rules: { overlapMs } }),
         nowMs,
@@ -80,44 +80,47 @@ describe('the times that are told at 1000 seconds', () => {
     expect(rows.map(({ cuedAtMs }) => cuedAtMs / 1_000)).toEqual(cuedAt)
   })
 
-  test('leave the time alone at which a row was handed over', () => {
+  test('do not change the time at which a row was sent', () => {
     const queue = [
       aRow(1, aPlay(1, nowMs), { isSent: true, cuedAtMs: 950_123 }),
       aRow(2, aPlay(2, nowMs), { isManual: true })
     ]
-    const rows = applyPlan(queue, refill(aSituation({ library: aLibrary({ playlists: [] }), nowMs, queue })))
+    const rows = applyPlan(
+      queue,
+      planQueue(aSituation({ library: aLibrary({ playlists: [] }), nowMs, queue }))
+    )
     expect(rows.map(({ cuedAtMs }) => cuedAtMs)).toEqual([950_123, nowMs + 180_000])
   })
 
-  test('are left alone where they are right', () => {
+  test('are not moved if they are right', () => {
     const queue = [aRow(1, aPlay(1, nowMs + 180_000), { isManual: true, cuedAtMs: nowMs })]
-    const plan = refill(aSituation({ library: aLibrary({ playlists: [] }), nowMs, queue }))
+    const plan = planQueue(aSituation({ library: aLibrary({ playlists: [] }), nowMs, queue }))
     expect(plan.move).toEqual([])
   })
 })
 
-test('a length that is not known counts as three minutes, and is shown as not known', () => {
+test('an unknown length counts as three minutes, and is stored as unknown', () => {
   expect(airtimeMs(0)).toBe(180_000)
   const queue = [0, 60_000].map((durationMs, index) =>
     aRow(index + 1, aPlay(index, 0, { durationMs }), { isManual: true })
   )
-  const plan = refill(aSituation({ library: aLibrary({ playlists: [] }), queue }))
+  const plan = planQueue(aSituation({ library: aLibrary({ playlists: [] }), queue }))
   expect(applyPlan(queue, plan).map(({ durationMs, startsAtMs }) => [durationMs, startsAtMs])).toEqual([
     [0, noonMs + 180_000],
     [60_000, noonMs + 360_000]
   ])
 })
 
-test('a track holds the air for a second at least', () => {
+test('a track is on air for at least a second', () => {
   expect(nextStartMs(0, 300, 0)).toBe(1_000)
   expect(nextStartMs(0, 300, 200)).toBe(1_000)
   expect(nextStartMs(0, 3_500, 3_000)).toBe(1_000)
 })
 
-test('no row is added that would begin more than six hours ahead', () => {
+test('no row is added that would start more than six hours ahead', () => {
   const tracks = [101, 102, 103]
   const playlist = aPlaylist({ source: 'stream', schedule: [anItem(1200, 1130)], tracks })
-  const plan = refill(aSituation({ library: aLibrary({ playlists: [playlist] }), queueLength: 25 }))
+  const plan = planQueue(aSituation({ library: aLibrary({ playlists: [playlist] }), queueLength: 25 }))
   expect(plan.insert).toHaveLength(1)
   expect(plan.insert[0]).toMatchObject({
     startsAtMs: timeOf('12:03'),
@@ -125,9 +128,9 @@ test('no row is added that would begin more than six hours ahead', () => {
   })
 })
 
-test('a stream ends with its window, whenever it begins', () => {
+test('a stream ends with its window, whenever it starts', () => {
   const playlist = aPlaylist({ id: 1, source: 'stream', schedule: [anItem(1200, 1300)], tracks: [101] })
   const queue = [aRow(1, aPlayOf(1, 101, timeOf('12:01'), { durationMs: 59 * 60_000 }))]
-  const plan = refill(aSituation({ library: aLibrary({ playlists: [playlist] }), queue }))
+  const plan = planQueue(aSituation({ library: aLibrary({ playlists: [playlist] }), queue }))
   expect(plan.move).toMatchObject([{ id: 1, startsAtMs: timeOf('12:03'), durationMs: 57 * 60_000 }])
 })

@@ -1,0 +1,77 @@
+import type { RecentPlays, Tier } from './duplicates.ts'
+import { airtimeMs } from './durations.ts'
+import { at, type Tracks } from './tracks.ts'
+
+export interface TrackQuery {
+  readonly tracks: Tracks
+  readonly recent: RecentPlays
+  readonly lastSong: number | null
+  /** Ids of tracks that are skipped, except for `repeat`. */
+  readonly rejected: ReadonlySet<number>
+  /** Longer tracks are skipped. */
+  readonly maxAirtimeMs: number
+  /** Whether a track is in the pool. */
+  includes(index: number): boolean
+  /** The lowest key comes first. */
+  orderKey(index: number): number
+}
+
+/** Finds the best track of every tier as an index, or -1, in one scan; `repeat` may be the previous song. */
+export function findBestTracks(query: TrackQuery) {
+  const { tracks, recent, lastSong, rejected, maxAirtimeMs } = query
+  const { songs, titles, artists, artistsEnd, durations, lastAired, ids } = tracks
+  const skipped = { song: 0, title: 0, artist: 0 }
+  const best = { 1: noTrack(), 2: noTrack(), 3: noTrack(), repeat: noTrack() }
+  let considered = 0
+  for (let index = 0; index < ids.length; index++) {
+    if (!query.includes(index)) continue
+    if (maxAirtimeMs !== Infinity && airtimeMs(at(durations, index)) > maxAirtimeMs) continue
+    considered++
+    const song = at(songs, index)
+    const orderKey = query.orderKey(index)
+    const songHeard = recent.songs.get(song)
+    const heardMs = Math.max(at(lastAired, index), songHeard ?? 0)
+    keepBetter(best.repeat, index, heardMs, orderKey)
+    if (song === lastSong || rejected.has(at(ids, index))) {
+      skipped.song++
+      continue
+    }
+    keepBetter(best[3], index, heardMs, orderKey)
+    if (songHeard !== undefined) {
+      skipped.song++
+      continue
+    }
+    const title = at(titles, index)
+    if (title !== 0 && recent.titles.get(title) !== undefined) {
+      skipped.title++
+      continue
+    }
+    let artistMs = -Infinity
+    for (let each = index === 0 ? 0 : at(artistsEnd, index - 1); each < at(artistsEnd, index); each++)
+      artistMs = Math.max(artistMs, recent.artists.get(at(artists, each)) ?? -Infinity)
+    if (artistMs === -Infinity) {
+      keepBetter(best[1], index, 0, orderKey)
+      continue
+    }
+    skipped.artist++
+    keepBetter(best[2], index, artistMs, orderKey)
+  }
+  const byTier: Record<Tier, number> = { 1: best[1].index, 2: best[2].index, 3: best[3].index }
+  return { byTier, repeat: best.repeat.index, considered, skipped }
+}
+
+interface BestTrack {
+  index: number
+  heardMs: number
+  orderKey: number
+}
+
+const noTrack = (): BestTrack => ({ index: -1, heardMs: Infinity, orderKey: Infinity })
+
+/** Prefers the track that was heard longest ago, then the lowest order key. */
+function keepBetter(best: BestTrack, index: number, heardMs: number, orderKey: number): void {
+  if (heardMs > best.heardMs || (heardMs === best.heardMs && orderKey >= best.orderKey)) return
+  best.index = index
+  best.heardMs = heardMs
+  best.orderKey = orderKey
+}

@@ -1,0 +1,117 @@
+import { type HeardPlay, isExpiredRequest, type PendingRequest, previousPlay, type Slot } from './library.ts'
+import type { SongKeys } from './tracks.ts'
+
+/** How well a song fits a slot: 1 no duplicate, 2 its artist was heard, 3 the song or its title was heard. */
+export type Tier = 1 | 2 | 3
+
+/** When a key was or will be heard last, Unix milliseconds; undefined if not within the duplicate range. */
+interface LastHeard {
+  get(key: number): number | undefined
+}
+
+/** The songs, titles and artists that a slot should not repeat. */
+export type RecentPlays = Readonly<Record<'songs' | 'titles' | 'artists', LastHeard>>
+
+/**
+ * Collects the previous play, plays and rows within the duplicate range before the slot, all rows after it,
+ * and requests that are due within the range after it. Rows count at their planned time, so that a plan stays
+ * valid as time passes.
+ */
+export function findRecentPlays(slot: Slot): RecentPlays {
+  const { library, rowsBefore, rowsAfter, atMs } = slot
+  const { duplicateRangeMs } = library.rules
+  const near = emptyIndex()
+  if (duplicateRangeMs === 0) return near
+  const sinceMs = atMs - duplicateRangeMs
+  const last = previousPlay(slot)
+  for (const play of [...rowsBefore, ...rowsAfter])
+    if (play.startsAtMs > sinceMs) addSong(near, play.song, play.startsAtMs)
+  if (last) addSong(near, last.song, last.startsAtMs)
+  for (const request of library.requests)
+    if (request.dueAtMs < atMs + duplicateRangeMs && !isExpiredRequest(request, slot))
+      addSong(near, request.song, Math.max(request.dueAtMs, atMs))
+  const past = indexPlays(library.past.plays)
+  const latest = (kind: keyof RecentPlays) => latestOf(near[kind], past[kind], sinceMs)
+  return { songs: latest('songs'), titles: latest('titles'), artists: latest('artists') }
+}
+
+function latestOf(near: LastHeard, past: LastHeard, sinceMs: number): LastHeard {
+  return {
+    get: key => {
+      const soon = near.get(key)
+      const last = past.get(key)
+      if (last === undefined || last <= sinceMs) return soon
+      return soon === undefined || soon < last ? last : soon
+    }
+  }
+}
+
+export function findTier({ song, title, artists }: SongKeys, recent: RecentPlays): Tier {
+  if (recent.songs.get(song) !== undefined) return 3
+  if (title !== 0 && recent.titles.get(title) !== undefined) return 3
+  return artists.some(artist => recent.artists.get(artist) !== undefined) ? 2 : 1
+}
+
+const hourMs = 3_600_000
+
+/**
+ * Whether a request would repeat a song, title or artist within the request threshold or the queue. With a
+ * threshold of 0 only the previous play counts; an hour after its due time only the same song.
+ */
+export function isRequestTooRecent(request: PendingRequest, slot: Slot): boolean {
+  const { library, rowsBefore, rowsAfter, atMs } = slot
+  const { requestThresholdMs } = library.rules
+  const last = previousPlay(slot)
+  if (last?.song.song === request.song.song) return true
+  const isLate = atMs - request.dueAtMs > hourMs
+  const isRepeat = ({ song }: HeardPlay) =>
+    isLate ? song.song === request.song.song : areDuplicates(request.song, song)
+  if (requestThresholdMs === 0) return last !== null && isRepeat(last)
+  const isRecentRepeat = (play: HeardPlay) => play.startsAtMs > atMs - requestThresholdMs && isRepeat(play)
+  return library.past.plays.some(isRecentRepeat) || rowsBefore.some(isRepeat) || rowsAfter.some(isRepeat)
+}
+
+/** Whether two songs are the same, or have the same title or a common artist. */
+export function areDuplicates(one: SongKeys, other: SongKeys): boolean {
+  return (
+    one.song === other.song ||
+    (one.title !== 0 && one.title === other.title) ||
+    one.artists.some(artist => other.artists.includes(artist))
+  )
+}
+
+/** When each song, title and artist started last, Unix milliseconds. */
+type HeardIndex = Readonly<Record<keyof RecentPlays, Map<number, number>>>
+
+const emptyIndex = (): HeardIndex => ({ songs: new Map(), titles: new Map(), artists: new Map() })
+
+function addSong({ songs, titles, artists }: HeardIndex, song: SongKeys, atMs: number): void {
+  keepLatest(songs, song.song, atMs)
+  if (song.title !== 0) keepLatest(titles, song.title, atMs)
+  for (const artist of song.artists) keepLatest(artists, artist, atMs)
+}
+
+function keepLatest(times: Map<number, number>, key: number, atMs: number): void {
+  const known = times.get(key)
+  if (known === undefined || known < atMs) times.set(key, atMs)
+}
+
+/** The index of each list of plays, and how many of its plays are in it. */
+const indexes = new WeakMap<readonly HeardPlay[], { readonly heard: HeardIndex; count: number }>()
+
+/** The cached index of a list of plays, so that choices do not scan a week of plays. */
+export function indexPlays(plays: readonly HeardPlay[]): HeardIndex {
+  const index = indexes.get(plays) ?? { heard: emptyIndex(), count: 0 }
+  indexes.set(plays, index)
+  for (; index.count < plays.length; index.count++) {
+    const play = plays[index.count]
+    if (play) addSong(index.heard, play.song, play.startsAtMs)
+  }
+  return index.heard
+}
+
+/** Reuses the index of a list for a copy without its oldest plays. Keeping those in the index is harmless. */
+export function transferIndex(plays: readonly HeardPlay[], rest: readonly HeardPlay[]): void {
+  const index = indexes.get(plays)
+  if (index && index.count === plays.length) indexes.set(rest, { heard: index.heard, count: rest.length })
+}

@@ -1,0 +1,37 @@
+import { type HeardPlay, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
+import { nextOpening, type Window } from './schedule.ts'
+
+const unknownDurationMs = 180_000
+const minAirtimeMs = 1_000
+
+/** The time on air, in milliseconds: at least a second; three minutes for an unknown duration. */
+export function airtimeMs(durationMs: number): number {
+  return durationMs === 0 ? unknownDurationMs : Math.max(minAirtimeMs, durationMs)
+}
+
+/** When the next track starts. A track that is shorter than the overlap is not faded into the next. */
+export function nextStartMs(startMs: number, durationMs: number, overlapMs: number): number {
+  const airMs = airtimeMs(durationMs)
+  return startMs + (airMs >= overlapMs ? Math.max(minAirtimeMs, airMs - overlapMs) : airMs)
+}
+
+/** A stream without a schedule is planned for at most this time. */
+const maxStreamMs = 600_000
+
+/** How long a stream plays: to the end of its window; without a window, until another schedule opens. */
+export function streamDurationAt({ library, atMs }: Slot, window: Window | null): number {
+  if (window !== null) return window.endMs - atMs
+  const openings = library.playlists
+    .filter(playlist => isPlayable(playlist) && !isInterrupting(playlist))
+    .flatMap(({ schedule }) => nextOpening(library.rules.zone, schedule, atMs, maxStreamMs) ?? [])
+  return Math.min(maxStreamMs, ...openings.map(openingMs => openingMs - atMs))
+}
+
+/** The longest airtime for a slot: no limit for the first play in a window; later ones may overrun it. */
+export function maxAirtimeAt({ id }: Playlist, slot: Slot, window: Window | null): number {
+  if (window === null) return Infinity
+  const { rules, past } = slot.library
+  const isInWindow = (play: HeardPlay) => play.playlistId === id && play.startsAtMs >= window.startMs
+  const isFirst = !slot.rowsBefore.some(isInWindow) && !past.plays.some(isInWindow)
+  return isFirst ? Infinity : window.endMs + rules.overrunMs - slot.atMs
+}

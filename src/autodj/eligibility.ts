@@ -1,0 +1,152 @@
+import { checkDue } from './due.ts'
+import { findRecentPlays, findTier } from './duplicates.ts'
+import { airtimeMs, maxAirtimeAt } from './durations.ts'
+import { findDueInterrupts } from './interrupt.ts'
+import {
+  type HeardPlay,
+  isInterrupting,
+  isPlayable,
+  isSequence,
+  type Playlist,
+  previousPlay,
+  regularPlaylists,
+  type RemovedRow,
+  type Slot
+} from './library.ts'
+import { buckets, isInBucket, pickFrom } from './pick.ts'
+import { type Batch, findPools, firstIndexIn, nextBatch } from './pools.ts'
+import { type DraftRow, findPlaylist, nextRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
+import { findDueRequest } from './requests.ts'
+import type { Window } from './schedule.ts'
+import { at, indexOf } from './tracks.ts'
+
+/** Whether a row keeps its place: sent, manual, or part of a batch that has begun. */
+export function isFixed(draft: QueueDraft, row: DraftRow): boolean {
+  return row.isSent || row.isManual || hasBatchBegun(draft, row)
+}
+
+/** Whether a row belongs to a batch that has begun. A batch has a pass of its own. */
+export function hasBatchBegun(
+  { planned, input }: QueueDraft,
+  { batch, playlistId, pass }: DraftRow
+): boolean {
+  if (batch === null) return false
+  return (
+    planned.some(row => row.batch === batch) ||
+    input.library.past.plays.some(play => play.playlistId === playlistId && play.pass === pass)
+  )
+}
+
+/** Whether the playlist of a row could choose it for the next slot. */
+export function isEligible(draft: QueueDraft, row: DraftRow): boolean {
+  const playlist = findPlaylist(draft, row)
+  return playlist !== undefined && isRowEligible(row, playlist, nextSlot(draft))
+}
+
+/** Whether a row may be moved to the next slot. */
+export function isMovable(draft: QueueDraft, row: DraftRow): boolean {
+  return !isFixed(draft, row) && row.requestId === null && isEligible(draft, row)
+}
+
+/** Whether a row would repeat the previous song unintentionally. */
+export function repeatsPrevious(draft: QueueDraft, row: DraftRow): boolean {
+  const last = previousPlay(nextSlot(draft))
+  if (last?.song.song !== row.song.song || row.batch !== null) return false
+  const own = last.playlistId === row.playlistId ? findPlaylist(draft, row) : undefined
+  return !own || !isSequence(own)
+}
+
+/** Whether another song fits the slot of a row better. */
+export function isRedundant(draft: QueueDraft, row: DraftRow): boolean {
+  return repeatsPrevious(draft, row) ? hasAlternative(draft, row) : hasBetterTrack(draft, row)
+}
+
+/** Whether a rotation row is a duplicate, and its bucket now has a track of a better tier. */
+function hasBetterTrack(draft: QueueDraft, row: DraftRow): boolean {
+  const own = findPlaylist(draft, row)
+  if (own?.type !== 'default' || row.isInterrupt || isSequence(own)) return false
+  if (!own.avoidsDuplicates || own.source !== 'songs') return false
+  const slot = { ...nextSlot(draft), rowsAfter: [] }
+  const tier = findTier(row.song, findRecentPlays(slot))
+  if (tier === 1) return false
+  const bucket = buckets.filter(each => isInBucket(own, each))
+  const options = { playlists: regularPlaylists(slot), buckets: bucket, mayRepeat: false }
+  const decision = pickFrom(slot, options, nextRandom(draft), [])
+  return decision !== null && (decision.tier ?? tier) < tier
+}
+
+/** Whether anything else can play instead of a row that repeats the previous song. */
+function hasAlternative(draft: QueueDraft, row: DraftRow): boolean {
+  const slot = nextSlot(draft)
+  if (!row.isInterrupt && findDueRequest(slot).picked) return true
+  const playlists = row.isInterrupt ? findDueInterrupts(slot) : regularPlaylists(slot)
+  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, nextRandom(draft), []) !== null
+}
+
+/** Whether the playlist of a row still contains its track and plays it in the same way. */
+export function isInPlaylist({ trackId, isInterrupt }: HeardPlay, playlist: Playlist): boolean {
+  const isListed = trackId !== null && indexOf(playlist.tracks, trackId) >= 0
+  return isListed && isPlayable(playlist) && isInterrupt === isInterrupting(playlist)
+}
+
+/** Whether a playlist could choose the track of its row for a slot, as if the queue were planned anew. */
+export function isRowEligible(
+  row: HeardPlay & { readonly batch: number | null },
+  playlist: Playlist,
+  slot: Slot
+): boolean {
+  if (!isInPlaylist(row, playlist)) return false
+  const { obstacle, window } = checkDue(playlist, row.batch === null ? slot : ignoreRemovedOf(row, slot))
+  if (obstacle !== null) return false
+  if (playlist.source === 'stream') return true
+  if (playlist.options.has('merge')) {
+    const batch = nextBatch(playlist, slot)
+    const isSingle = batch.indices.length === 1
+    return (
+      row.pass === batch.pass &&
+      (row.batch === null) === isSingle &&
+      isBatchIntact(row, playlist, slot, batch)
+    )
+  }
+  if (row.batch !== null) return false
+  if (airtimeMs(row.durationMs) > maxAirtimeAt(playlist, slot, window)) return false
+  return isInPool(row, playlist, slot, window)
+}
+
+/** Whether the rows of a batch match the playlist, in order, except for rows that an operator removed. */
+function isBatchIntact(
+  { playlistId, pass, trackId }: HeardPlay,
+  { tracks }: Playlist,
+  slot: Slot,
+  batch: Batch
+): boolean {
+  const isOfBatch = (play: RemovedRow) => play.playlistId === playlistId && play.pass === pass
+  const followers = slot.rowsAfter.filter(each => isOfBatch(each) && each.trackId !== trackId)
+  const queued = [trackId, ...followers.map(each => each.trackId)]
+  const isQueued = new Set(queued)
+  const expected = batch.indices.map(index => at(tracks.ids, index))
+  const missing = expected.length - isQueued.size
+  const removed = slot.library.past.removed.filter(isOfBatch).length
+  const order = expected.filter(id => isQueued.has(id))
+  return missing >= 0 && missing <= removed && order.every((id, index) => id === queued[index])
+}
+
+/** Whether a track is in the pool of its pass, or is the next one of a sequential playlist. */
+function isInPool(
+  { trackId, pass }: HeardPlay,
+  playlist: Playlist,
+  slot: Slot,
+  window: Window | null
+): boolean {
+  const index = indexOf(playlist.tracks, trackId ?? 0)
+  const pool = findPools(playlist, slot, window, 0).find(each => (each.pass ?? pass) === pass)
+  if (!pool) return false
+  return playlist.order === 'sequential' ? firstIndexIn(playlist, pool) === index : pool.includes(index)
+}
+
+/** Without the removed rows of a batch, so that they do not count as a play of the whole batch. */
+function ignoreRemovedOf({ playlistId, pass }: HeardPlay, slot: Slot): Slot {
+  const { library } = slot
+  const removed = library.past.removed.filter(each => each.playlistId !== playlistId || each.pass !== pass)
+  return { ...slot, library: { ...library, past: { ...library.past, removed } } }
+}

@@ -1,0 +1,175 @@
+import { findLastPlay } from './due.ts'
+import { isEligible, isFixed, isInPlaylist, isRedundant } from './eligibility.ts'
+import { isInterruptOverdue } from './interrupt.ts'
+import { type HeardPlay, isExpiredRequest, isPlayable, type Library } from './library.ts'
+import type { LogEntry } from './log-entry.ts'
+import { pick } from './pick.ts'
+import { insertInterrupt, keepOrReplace, planRequest } from './precedence.ts'
+import {
+  beginDraft,
+  type DraftRow,
+  findInterrupt,
+  findPlaylist,
+  hasRoom,
+  isInterruptBlocked,
+  type NewRow,
+  nextRandom,
+  nextSlot,
+  planDecision,
+  type PlannerInput,
+  planRow,
+  type QueueDraft,
+  type QueuedRow,
+  withdrawRow
+} from './queue-draft.ts'
+import { nextHourlyTarget, nextOpening } from './schedule.ts'
+import { dayMs, minuteMs } from './zone.ts'
+
+type PlannedTimes = Pick<QueuedRow, 'position' | 'cuedAtMs' | 'startsAtMs' | 'durationMs'>
+
+export interface MovedRow extends PlannedTimes {
+  readonly id: number
+  /** Why it plays at another time, if a row was inserted before it. */
+  readonly log: readonly LogEntry[]
+}
+
+/** The changes of a queue. */
+export interface QueuePlan {
+  readonly withdraw: readonly number[]
+  readonly insert: readonly NewRow[]
+  readonly move: readonly MovedRow[]
+  /** When the current play ends, or the first row interrupts it. */
+  readonly runningEndsMs: number
+  /** The next row and its end; `seq` identifies a new row. */
+  readonly first:
+    | (HeardPlay & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number })
+    | null
+  /** When an empty queue may have a song; null if only a change of the library can help. */
+  readonly wakeAtMs: number | null
+}
+
+const maxRows = 2_000
+
+/**
+ * Plans the queue of a station: withdraws rows that are not eligible in their slot, inserts what takes
+ * precedence, fills the queue and updates all start times. Deterministic, and idempotent.
+ *
+ * - length of the queue: `hasRoom` in `queue-draft.ts`
+ * - choice of a song: `pick.ts`; avoiding duplicates: `duplicates.ts`, `best-tracks.ts`
+ * - whether a row stays: `eligibility.ts`; what goes before it: `precedence.ts`
+ */
+export function planQueue(input: PlannerInput): QueuePlan {
+  const { library, nowMs, queue } = input
+  const draft = beginDraft(input)
+  for (const row of queue) if (!hasTrack(draft, row)) draft.withdrawn.add(row.id)
+  draft.remaining = queue.filter(row => !draft.withdrawn.has(row.id))
+  const runningEndsMs = findRunningEnd(draft)
+  draft.atMs = runningEndsMs
+  let isEmpty = false
+  while (!isEmpty && draft.planned.length < maxRows) {
+    if (hasRoom(draft) && insertInterrupt(draft)) continue
+    const [row, next] = draft.remaining
+    if (!row) {
+      if (!hasRoom(draft)) break
+      isEmpty = !fillSlot(draft)
+    } else if (isFixed(draft, row)) planRow(draft, row)
+    else if (row.requestId !== null) planRequest(draft, row)
+    else if (!isEligible(draft, row)) {
+      // An interrupt may be due after the next row.
+      if (row.isInterrupt && next && !next.isInterrupt)
+        draft.remaining = [next, row, ...draft.remaining.slice(2)]
+      else withdrawRow(draft, row)
+    } else if (isRedundant(draft, row)) withdrawRow(draft, row)
+    else keepOrReplace(draft, row)
+  }
+  const [first] = draft.planned
+  return {
+    ...assignPositions(draft),
+    withdraw: [...draft.withdrawn],
+    runningEndsMs,
+    first: first
+      ? { ...first, seq: first.id === null ? first.seq : null, endsAtMs: draft.firstEndsMs }
+      : null,
+    wakeAtMs: isEmpty && !first ? findWakeTime(library, nowMs) : null
+  }
+}
+
+/** Whether the playlist of a row still contains its track. Applies to batches that have begun as well. */
+function hasTrack(draft: QueueDraft, row: DraftRow): boolean {
+  if (row.isSent || row.isManual || row.requestId !== null) return true
+  const playlist = findPlaylist(draft, row)
+  return playlist !== undefined && isInPlaylist(row, playlist)
+}
+
+/** When the current play ends or is interrupted. */
+function findRunningEnd(draft: QueueDraft): number {
+  const { running, nowMs } = draft.input
+  const { startedAtMs, endsAtMs } = running
+  const isOverdue = () => isInterruptOverdue(running, nextSlot(draft, nowMs))
+  if (endsAtMs > nowMs && !isInterruptBlocked(draft) && isOverdue()) return nowMs
+  return findInterrupt(draft, running, Math.max(nowMs, startedAtMs), endsAtMs) ?? endsAtMs
+}
+
+/** Adds a row for the next slot. Returns false if nothing may play. */
+function fillSlot(draft: QueueDraft): boolean {
+  const why = draft.addedCount < draft.withdrawn.size ? 'replaced' : 'fill'
+  const decision = pick(nextSlot(draft), nextRandom(draft), why)
+  if (decision) planDecision(draft, decision)
+  return decision !== null
+}
+
+const maxWakeMs = 32 * dayMs
+/** Delay after which a request that is due but not eligible is checked again. */
+const requestRetryMs = minuteMs
+
+/** When a silent station may have something to play, or null if only a change of its library can help. */
+function findWakeTime(library: Library, nowMs: number): number | null {
+  const { playlists, requests, rules } = library
+  const slot = { library, rowsBefore: [], rowsAfter: [], atMs: nowMs, rejected: new Set<number>() }
+  const times = requests
+    .filter(request => !isExpiredRequest(request, slot))
+    .map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestRetryMs))
+  for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayable)) {
+    if (schedule.length > 0) times.push(nextOpening(rules.zone, schedule, nowMs, maxWakeMs) ?? Infinity)
+    if (type === 'once_per_hour') times.push(nextHourlyTarget(rules.zone, hourMinute, nowMs))
+    const last = type === 'once_per_x_minutes' && everyMinutes > 0 ? findLastPlay(slot, id) : null
+    if (last) times.push(last.startsAtMs + everyMinutes * minuteMs)
+  }
+  const next = Math.min(...times.filter(time => time > nowMs))
+  return Number.isFinite(next) ? next : null
+}
+
+/** Assigns increasing positions. Rows keep their position if possible. */
+function assignPositions({ input, planned, moveReasons }: QueueDraft): {
+  insert: NewRow[]
+  move: MovedRow[]
+} {
+  const { queue, nextSeq } = input
+  const insert: NewRow[] = []
+  const move: MovedRow[] = []
+  const original = new Map(queue.map(row => [row.id, row]))
+  let position = queue.reduce((least, row) => Math.min(least, row.position), nextSeq) - 1
+  for (const row of planned) {
+    if (row.id === null) {
+      position++
+      const { id: _id, isSent: _sent, isManual: _manual, ...rest } = row
+      insert.push({ ...rest, position })
+      continue
+    }
+    position = Math.max(position + 1, row.position)
+    const before = original.get(row.id)
+    const { id, cuedAtMs, startsAtMs, durationMs } = row
+    const isUnchanged =
+      before?.position === position &&
+      before.cuedAtMs === cuedAtMs &&
+      before.startsAtMs === startsAtMs &&
+      before.durationMs === durationMs
+    if (!before || isUnchanged) continue
+    const from = Math.floor(before.startsAtMs / 1_000)
+    const to = Math.floor(startsAtMs / 1_000)
+    const why = moveReasons.get(id)
+    const log: LogEntry[] = why !== undefined && from !== to ? [{ step: 'moved', from, to, why }] : []
+    move.push({ id, position, cuedAtMs, startsAtMs, durationMs, log })
+  }
+  return { insert, move }
+}
