@@ -1,15 +1,15 @@
 /**
- * Builds the program into `dist`: `npm run build`. The other commands do so by themselves where it is missing or
- * out of date (`scripts/run.mjs`).
+ * Builds the program into `dist`: `npm run build`. Other commands build it if it is missing or stale
+ * (`scripts/run.mjs`).
  *
- * `dist` mirrors the project: `src/server.ts` becomes `dist/src/server.js`, which holds the modules it imports; what
- * several entries share is in chunks beside it. Packages are part of that, except those in `dependencies` of
- * package.json, which are loaded from `node_modules`. The files that are read at run time are copied, and what browsers
- * load is in `dist/web`, bundled and compressed, listed in `dist/web/files.json`. `dist/THIRD-PARTY-LICENSES.txt` has the
- * licenses of the packages that are part of it.
+ * `dist` mirrors the project: `src/server.ts` becomes `dist/src/server.js`, bundled with the modules it
+ * imports. Shared modules are in chunks beside it. Packages are bundled, except those in `dependencies` of
+ * package.json, which are loaded from `node_modules`. Files that are read at run time are copied. `dist/web`
+ * contains the bundled and compressed web files, listed in `dist/web/files.json`, and
+ * `dist/THIRD-PARTY-LICENSES.txt` the licenses of bundled packages.
  *
- * Every file is replaced by a rename, and those that refer to others come last, so that a process that starts meanwhile,
- * or a second build, does no harm. Files of the build before stay for the programs that run it.
+ * Every file is replaced by a rename, and files that refer to others are written last, so that concurrent
+ * builds and starting processes are safe. Files of the previous build are kept for running programs.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -31,7 +31,7 @@ import { renderLicenses } from './third-party-licenses.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** The programs, and the thread that a program starts from a file. */
+/** The programs, and a worker thread. */
 export const entries = [
   'src/main.ts',
   'src/server.ts',
@@ -41,7 +41,7 @@ export const entries = [
   'src/storage/remote-thread.ts'
 ]
 
-/** Everything that `dist` is made of; folders with all that is in them. */
+/** The sources of `dist`; folders include all their files. */
 const sources = [
   'src',
   'workers',
@@ -49,14 +49,14 @@ const sources = [
   'assets',
   'package.json',
   'package-lock.json',
-  // A patch of ours may come after a build.
+  // The patch may be applied after a build.
   'node_modules/postgres/src',
   'scripts/build.mjs',
   'scripts/third-party-licenses.mjs',
   'scripts/uws-binding.mjs'
 ]
 
-/** What browsers load, by the name it gets. */
+/** Entries of web files by output name. */
 export const webEntries = {
   client: 'web/client/client.ts',
   player: 'web/player/player-page.ts',
@@ -71,12 +71,12 @@ export const webEntries = {
   icon: 'web/design/icon.svg'
 }
 
-/** Browsers of the last two years and a half; style sheets are rewritten for them. */
+/** Supported browsers: those of the last two and a half years. */
 const browsers = ['chrome123', 'edge123', 'firefox121', 'safari17.5']
 
 /**
- * Builds unless `dist` is up to date, with one line on stderr. Returns whether it built. Throws if a file does not
- * compile or a package is missing.
+ * Builds unless `dist` is up to date, and logs it on stderr. Returns whether it built. Throws if a file does
+ * not compile or a package is missing.
  *
  * @param {string} [folder] the project
  */
@@ -89,8 +89,8 @@ export async function buildIfStale(folder = root) {
 }
 
 /**
- * Whether `dist` is missing, incomplete, or made of other sources than there are. Without sources it is never stale: an image holds
- * the build alone.
+ * Whether `dist` is missing, incomplete or older than its sources. False without sources, as in a container
+ * image.
  *
  * @param {string} [folder] the project
  */
@@ -101,11 +101,11 @@ export function isStale(folder = root) {
   if (built.some(name => !existsSync(join(folder, 'dist', name)))) return true
   if (times === hashTimes(folder, files)) return false
   if (contents !== hashContents(folder, files)) return true
-  // Copied or checked out anew: only the times differ.
+  // Only the times differ, as after a copy or checkout.
   try {
     writeStamp(folder, { ...readStamp(folder), times: hashTimes(folder, files) })
   } catch {
-    // Only a shortcut for the next start.
+    // Only makes the next start faster.
   }
   return false
 }
@@ -113,7 +113,7 @@ export function isStale(folder = root) {
 /** @param {string} folder */
 async function buildProgram(folder) {
   const files = sourceFiles(folder)
-  // Taken before anything is read: what changes during the build makes it stale.
+  // Before any source is read, so that a change during the build makes it stale.
   const stamp = { times: hashTimes(folder, files), contents: hashContents(folder, files) }
   const esbuild = await import('esbuild')
   const dist = join(folder, 'dist')
@@ -122,7 +122,7 @@ async function buildProgram(folder) {
   try {
     const [program, web] = await Promise.all([
       bundleProgram(esbuild, folder, inputs),
-      bundleWeb(esbuild, folder, inputs).then(outputs => compressed(dist, outputs))
+      bundleWeb(esbuild, folder, inputs).then(outputs => compressAll(dist, outputs))
     ])
     const licenses = { name: 'THIRD-PARTY-LICENSES.txt', contents: renderLicenses(folder, inputs) }
     const outputs = [...web, ...copies(folder), licenses, ...program]
@@ -131,12 +131,11 @@ async function buildProgram(folder) {
     writeStamp(folder, { ...stamp, files: names })
     removeOthers(dist, new Set([...names, ...before, stampName]))
   } finally {
-    // Its process is not needed again.
     await esbuild.stop()
   }
 }
 
-/** The program, entries last. Adds the files that it is made of to `inputs`. */
+/** Bundles the program, entries last. Adds its source files to `inputs`. */
 async function bundleProgram(esbuild, folder, inputs) {
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { outputFiles, metafile } = await esbuild.build({
@@ -153,15 +152,15 @@ async function bundleProgram(esbuild, folder, inputs) {
     platform: 'node',
     target: 'node20.19',
     external: Object.keys(dependencies),
-    // Stacks name our files and lines.
+    // For stack traces.
     sourcemap: true,
     sourcesContent: false,
     plugins: [withoutMapsOfPackages, onlyNeededOfBullMQ],
-    // The older module format is always included whole.
+    // ES modules first, because CommonJS modules are included whole.
     mainFields: ['module', 'main'],
     minifyWhitespace: true,
     minifySyntax: true,
-    // Packages in the older module format ask for Node's modules by `require`.
+    // CommonJS packages load Node's modules by `require`.
     banner: {
       js: `import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);`
     },
@@ -177,10 +176,10 @@ async function bundleProgram(esbuild, folder, inputs) {
   return outputs.toSorted((one, other) => Number(isEntry(one.name)) - Number(isEntry(other.name)))
 }
 
-/** A map of one place, for a whole file. An empty one would be passed over. */
+/** A source map with one mapping for a whole file. esbuild ignores an empty one. */
 const smallMap = Buffer.from('{"version":3,"sources":["package"],"mappings":"AAAA"}').toString('base64')
 
-/** Each process reads the maps when it starts, and three quarters of them would be of packages. */
+/** Removes source maps of packages, three quarters of the maps that each process reads when it starts. */
 const withoutMapsOfPackages = {
   name: 'without maps of packages',
   setup: plugin => {
@@ -191,7 +190,9 @@ const withoutMapsOfPackages = {
   }
 }
 
-/** Half of BullMQ is for other databases and for jobs in processes of their own; its package.json does not say that imports do nothing else. */
+/**
+ * Removes unused modules of BullMQ, whose package.json does not declare that they are free of side effects.
+ */
 const onlyNeededOfBullMQ = {
   name: 'only what is needed of BullMQ',
   setup: plugin => {
@@ -204,10 +205,7 @@ const onlyNeededOfBullMQ = {
   }
 }
 
-/**
- * What browsers load; the same sources give the same bytes and names everywhere. Adds the files that it is made of to
- * `inputs`.
- */
+/** Bundles the web files; the result is reproducible. Adds their source files to `inputs`. */
 async function bundleWeb(esbuild, folder, inputs) {
   const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: folder,
@@ -223,7 +221,7 @@ async function bundleWeb(esbuild, folder, inputs) {
     target: browsers,
     loader: { '.woff2': 'file', '.svg': 'copy' },
     plugins: [styleTexts(esbuild, folder, inputs)],
-    // Licences ask for their notices to travel along.
+    // Licenses require their notices.
     legalComments: 'eof',
     tsconfigRaw: {},
     logLevel: 'silent'
@@ -236,7 +234,7 @@ async function bundleWeb(esbuild, folder, inputs) {
   ]
 }
 
-/** A script that imports a style sheet gets its minified text: elements with a shadow bring their own. */
+/** Imports of style sheets by scripts return minified text, for elements with a shadow root. */
 function styleTexts(esbuild, folder, inputs) {
   return {
     name: 'style texts',
@@ -268,19 +266,19 @@ function addInputs(inputs, metafile) {
 const asBrotli = promisify(brotliCompress)
 const asGzip = promisify(gzip)
 
-/** Adds the compressed forms, of the build before where the file is the same, and the list of all names. */
-async function compressed(dist, files) {
+/** Adds compressed files, those of the previous build if the file is unchanged, and the list of names. */
+async function compressAll(dist, files) {
   const outputs = await Promise.all(
     files.map(async ({ name, contents }) => {
-      // Fonts are compressed in themselves.
+      // Fonts are compressed already.
       if (name.endsWith('.woff2')) return [{ name, contents }]
-      const known = same(join(dist, 'web', name), contents)
-      const formOf = async (extension, compress) => ({
+      const isUnchanged = hasContents(join(dist, 'web', name), contents)
+      const compressWith = async (extension, compress) => ({
         name: name + extension,
-        contents: (known && read(join(dist, 'web', name + extension))) || (await compress(contents))
+        contents: (isUnchanged && read(join(dist, 'web', name + extension))) || (await compress(contents))
       })
-      const gz = formOf('.gz', bytes => asGzip(bytes, { level: 9 }))
-      return [{ name, contents }, await formOf('.br', bytes => asBrotli(bytes)), await gz]
+      const gz = compressWith('.gz', bytes => asGzip(bytes, { level: 9 }))
+      return [{ name, contents }, await compressWith('.br', bytes => asBrotli(bytes)), await gz]
     })
   )
   const list = { name: 'files.json', contents: JSON.stringify(files.map(({ name }) => name)) }
@@ -291,7 +289,7 @@ const swaggerFiles = ['swagger-ui-bundle.js', 'swagger-ui.css'].map(
   name => `node_modules/swagger-ui-dist/${name}`
 )
 
-/** The files that the program reads at run time. */
+/** Files that the program reads at run time. */
 function copies(folder) {
   const own = sourceFiles(folder).filter(
     name => name === 'package.json' || name.startsWith('assets/') || /^src\/.*\.(sql|lua)$/.test(name)
@@ -305,7 +303,7 @@ function copies(folder) {
   ]
 }
 
-/** Paths of all source files, sorted; empty where there are none, as in an image. */
+/** Sorted paths of all source files; empty in a container image. */
 function sourceFiles(folder) {
   if (statSync(join(folder, 'src'), { throwIfNoEntry: false }) === undefined) return []
   const files = sources.flatMap(name => {
@@ -341,7 +339,7 @@ function readStamp(folder) {
     const isList = Array.isArray(files) && files.every(name => typeof name === 'string')
     if (typeof times === 'string' && typeof contents === 'string' && isList) return { times, contents, files }
   } catch {
-    // Nothing was built, or not by this script.
+    // There is no build, or an invalid one.
   }
   return { times: '', contents: '', files: [] }
 }
@@ -357,7 +355,7 @@ function replaceFile(path, contents) {
   renameSync(written, path)
 }
 
-/** Removes what neither this build nor the one before made, unless it is so new that a build beside this one made it. */
+/** Removes files of older builds. Recent files may belong to a concurrent build. */
 function removeOthers(dist, kept) {
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath ?? entry.path, entry.name)
@@ -367,7 +365,7 @@ function removeOthers(dist, kept) {
   }
 }
 
-function same(path, contents) {
+function hasContents(path, contents) {
   return read(path)?.equals(contents) ?? false
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds a Node that has a binary of uWebSockets.js: this one, or Node 22 from the npm package `node`, which is fetched
- * without asking. Uses nothing but Node and npm.
+ * Finds a Node version with a binary of uWebSockets.js: the current one, or Node 22, which is downloaded from
+ * npm. Uses only Node and npm.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,48 +9,47 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 
 import { chooseBinding, explainNoBinding } from './uws-binding.mjs'
 
-/** The newest version with a binary for every libc that any version has one for. */
+/** The newest version with a binary for each supported libc. */
 const otherMajor = 22
 
-/** Fetching Node takes seconds, and on a slow line minutes. */
 const fetchMs = 10 * 60_000
 
 /**
- * Returns the Node to run with, its version and the environment for what it starts; null where there is none. `say` gets
- * one line about another Node than this one, or about none.
+ * Returns the Node to use, its version, and the environment for its children; null if there is none. `log`
+ * logs if it is not the current one.
  *
- * @param {import('./uws-binding.mjs').Platform} platform this process's
- * @param {(message: string) => void} say
+ * @param {import('./uws-binding.mjs').Platform} platform that of this process
+ * @param {(message: string) => void} log
  */
-export function findNode(platform, say) {
+export function findNode(platform, log) {
   if (chooseBinding(platform) !== null)
     return { path: process.execPath, version: platform.node, env: process.env }
   const other = { ...platform, node: `${otherMajor}.0.0` }
   if (chooseBinding(other) === null) {
-    say(explainNoBinding(other))
+    log(explainNoBinding(other))
     return null
   }
   const why = explainNoBinding(platform)
-  const found = findRemembered(platform) ?? fetchOther(platform, say)
+  const found = readCachedNode(platform) ?? installOther(platform, log)
   if ('problem' in found) {
-    say(`${why} (it could not be fetched from npm: ${found.problem})`)
+    log(`${why} (it could not be downloaded from npm: ${found.problem})`)
     return null
   }
-  say(`${why.replace(/: .*/, '')}; running under Node ${found.version} from npm`)
+  log(`${why.replace(/: .*/, '')}; running under Node ${found.version} from npm`)
   const PATH = [dirname(found.path), process.env.PATH].join(delimiter)
   return { ...found, env: { ...process.env, PATH } }
 }
 
-/** Where npm put it is asked once: that takes two seconds each time. */
-function memoryFile() {
+/** Caches the path of the downloaded Node, because npm takes two seconds to find it. */
+function cacheFile() {
   const given = process.env.XDG_CACHE_HOME ?? ''
   const cache = isAbsolute(given) ? given : join(homedir(), '.cache')
   return join(cache, 'cuewire', `node-${otherMajor}.json`)
 }
 
-function findRemembered(platform) {
+function readCachedNode(platform) {
   try {
-    const { path, version } = JSON.parse(readFileSync(memoryFile(), 'utf8'))
+    const { path, version } = JSON.parse(readFileSync(cacheFile(), 'utf8'))
     return existsSync(path) && hasBinding(platform, version) ? { path, version } : null
   } catch {
     return null
@@ -59,15 +58,15 @@ function findRemembered(platform) {
 
 const hasBinding = (platform, version) => chooseBinding({ ...platform, node: version }) !== null
 
-function fetchOther(platform, say) {
-  say(`fetching Node ${otherMajor} from npm`)
-  // npm obeys an .npmrc where it is started, and others may have put one into a folder that all can write.
+function installOther(platform, log) {
+  log(`downloading Node ${otherMajor} from npm`)
+  // An own folder, because npm reads the .npmrc of its working folder, which other users may control.
   const folder = mkdtempSync(join(tmpdir(), 'cuewire-npm-'))
   try {
     const found = fetchNode(folder)
     if ('problem' in found) return found
     if (hasBinding(platform, found.version)) {
-      remember(found)
+      cacheNode(found)
       return found
     }
     return { problem: `npm ran Node ${found.version} instead` }
@@ -80,7 +79,7 @@ function fetchNode(cwd) {
   const npm = process.env.npm_execpath ?? ''
   const program = basename(npm) === 'npm-cli.js' ? [process.execPath, npm] : ['npm']
   const code = `node -p "JSON.stringify({ path: process.execPath, version: process.versions.node })"`
-  // The package puts its Node in place when it is installed, which npm 12 allows only where it is named.
+  // The install script of the package needs permission in npm 12.
   const options = ['--yes', '--allow-scripts=node', '--fetch-retries=1']
   const words = [...program, 'exec', ...options, '--package', `node@${otherMajor}`, '--call', code]
   const [command = '', ...args] = words
@@ -98,12 +97,12 @@ function fetchNode(cwd) {
   return JSON.parse(line)
 }
 
-/** Remembers where npm put a Node; see `memoryFile`. */
-function remember(found) {
+/** See `cacheFile`. */
+function cacheNode(found) {
   try {
-    mkdirSync(dirname(memoryFile()), { recursive: true })
-    writeFileSync(memoryFile(), JSON.stringify(found))
+    mkdirSync(dirname(cacheFile()), { recursive: true })
+    writeFileSync(cacheFile(), JSON.stringify(found))
   } catch {
-    // Only a shortcut for the next start.
+    // Only makes the next start faster.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Exits with 0 if the server of this container answers `GET /api/status`, else with 1: the health check of
- * `docker-compose.yml`. A file, since Podman splits an argument that contains spaces.
+ * The health check of `docker-compose.yml`: exits with 0 if `GET /api/status` succeeds, else with 1. A file,
+ * because Podman splits arguments that contain spaces.
  */
 const port = process.env.PORT || '8080'
 

@@ -1,17 +1,17 @@
 /**
- * Runs a program, a TypeScript file beside it (`bench`, `test`), or the tests, on a clone in any state:
+ * Runs a program, a TypeScript file (`bench`, `test`) or the tests, in a clone in any state:
  *
  *     node scripts/run.mjs FILE [args...]
  *     node scripts/run.mjs --vitest [args...]
  *
- * Installs the npm packages first where they are missing or do not match package-lock.json, and builds `dist` where that
- * is out of date: programs (`src`, `workers`) run from there. Then it stands aside: the
- * child has our stdio and works in the project folder, gets SIGTERM, SIGINT and SIGHUP once each time they are
- * sent, and its exit code (128 + n for a signal) becomes ours. Uses nothing but Node.
+ * Installs the npm packages if they are missing or do not match package-lock.json, and builds `dist` if it is
+ * stale; programs (`src`, `workers`) run from there. The child inherits stdio, runs in the project folder,
+ * receives SIGTERM, SIGINT and SIGHUP once each time they are sent, and its exit code (128 + n for a signal)
+ * is returned. Uses only Node.
  *
- * The child is given an IPC channel and nothing is ever sent on it. It closes when we end, even by SIGKILL: an
- * entry file that should end with us listens to `disconnect`, and calls `process.channel?.unref()` after, since
- * that listener alone would keep it running.
+ * The child has an IPC channel without messages. It closes when this process exits, even by SIGKILL: an entry
+ * file that must end with this process listens to `disconnect` and calls `process.channel?.unref()`, since
+ * the listener alone would keep it running.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ import { thisPlatform } from './uws-binding.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const installLock = join(root, 'node_modules.lock')
-/** An installation never takes longer. */
+/** An older lock is ignored. */
 const installMs = 30 * 60_000
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
@@ -40,45 +40,45 @@ if (target === undefined) fail('usage: node scripts/run.mjs FILE [args...] or --
 const platform = thisPlatform()
 const node = findNode(platform, message => console.error(`cuewire: ${message}`)) ?? process.exit(1)
 if (node.path !== process.execPath) {
-  // All that follows may use what only the other Node has.
+  // The rest runs in the other Node.
   run([fileURLToPath(import.meta.url), target, ...args])
   await new Promise(() => {})
 }
 const nodeMajor = Number.parseInt(node.version, 10)
 const isProgram = /^(\.\/)?(src|workers)\//.test(target)
-// An image holds the build without sources, and only the packages that the build loads.
+// A container image has no sources, and only packages that are loaded at run time.
 const hasSources = existsSync(join(root, 'src'))
-// The embedded Postgres that `npm start` may need is one of the packages for development, as is the compiler.
+// The embedded Postgres of `npm start` and the compiler are devDependencies.
 const withDevelopment = hasSources && (!isProgram || /\bsrc\/main\.ts$/.test(target) || isStale())
-const missing = whatIsMissing()
+const missing = findInstallReason()
 if (missing !== undefined) await install(missing)
-// Tests see to it themselves, whoever starts them.
+// Tests build it themselves.
 if (target !== '--vitest') {
   await buildIfStale().catch(error => fail(`the build failed: ${error.message}`))
 }
 run(nodeArguments())
 
-/** What follows `node` on the command line. */
+/** The arguments of `node`. */
 function nodeArguments() {
   if (target === '--vitest') return [vitest, 'run', ...args]
   if (!isProgram) return ['--import', pathToFileURL(tsx).href, resolve(root, target), ...args]
   return ['--enable-source-maps', join(root, 'dist', target.replace(/\.ts$/, '.js')), ...args]
 }
 
-/** Why the packages have to be installed, or undefined. */
-function whatIsMissing() {
+/** Returns why packages must be installed; undefined if they need not be. */
+function findInstallReason() {
   if (withDevelopment && (!existsSync(tsx) || !existsSync(vitest))) return 'packages are missing'
   if (withDevelopment && !isPatched()) return 'packages lack their patches'
   if (read(join(modules, '.cuewire-lock')) === stamp()) return undefined
   const wanted = packagesIn(join(root, 'package-lock.json'))
-  // npm's own record of what it put there.
+  // Written by npm.
   const installed = packagesIn(join(modules, '.package-lock.json'))
-  const differs = ([path, wish]) =>
+  const differs = ([path, entry]) =>
     path !== '' &&
-    !wish.link &&
-    (withDevelopment || !(wish.dev || wish.devOptional)) &&
-    (!wish.optional || fitsHere(wish)) &&
-    installed[path]?.version !== wish.version
+    !entry.link &&
+    (withDevelopment || !(entry.dev || entry.devOptional)) &&
+    (!entry.optional || isForPlatform(entry)) &&
+    installed[path]?.version !== entry.version
   const differing = Object.entries(wanted).filter(differs)
   if (differing.length === 0) return undefined
   return differing.every(([, { optional }]) => optional)
@@ -86,7 +86,7 @@ function whatIsMissing() {
     : 'packages do not match package-lock.json'
 }
 
-/** Whether the newest form of our patch was applied; npm leaves that out where it ignores scripts. */
+/** Whether the current patch is applied. npm skips it if scripts are disabled. */
 function isPatched() {
   const mark = /cuewirePatch: \d+/
   const [wanted] = mark.exec(read(patchFile())) ?? []
@@ -99,10 +99,10 @@ function patchFile() {
 }
 
 /**
- * Whether an optional package is the binary for this platform and Node version. Optional packages that name no
- * platform are what binaries for other platforms depend on, and npm leaves them out with these.
+ * Whether an optional package is for this platform and Node version. Those without a platform are
+ * dependencies of binaries for other platforms, which npm skips.
  */
-function fitsHere({ os, cpu, libc, engines }) {
+function isForPlatform({ os, cpu, libc, engines }) {
   if (os === undefined || cpu === undefined) return false
   return (
     allows(os, process.platform) &&
@@ -118,22 +118,24 @@ function allows(list, value) {
   return !names.includes(`!${value}`) && (names.includes(value) || names.every(name => name.startsWith('!')))
 }
 
-/** Understands `>=20.0.0 <21.0.0`, which is how binaries for one Node version are marked, and lets the rest pass. */
+/**
+ * Checks ranges like `>=20.0.0 <21.0.0`, used by binaries for one Node version; other ranges are accepted.
+ */
 function allowsNode(range) {
   const [, from, below] = /^>=\s*(\d+)\.\S+ <\s*(\d+)\.0\.0$/.exec(range) ?? []
   return from === undefined || (nodeMajor >= Number(from) && nodeMajor < Number(below))
 }
 
-/** Runs `npm ci`, or waits for the one that another process runs here. */
+/** Runs `npm ci`, or waits for that of another process. */
 async function install(reason) {
   if (isLink(modules)) {
-    // npm would empty the folder the link leads to, which others work with.
+    // npm would delete the content of the linked folder.
     fail(`${reason}, and node_modules is a link: run npm ci where it leads`)
   }
-  while (!(await takeInstallLock())) {
+  while (!(await acquireInstallLock())) {
     console.error(`cuewire: ${reason}; waiting for the npm ci that runs`)
-    while (installer() !== undefined) await sleep(200)
-    if (whatIsMissing() === undefined) return
+    while (lockOwner() !== undefined) await sleep(200)
+    if (findInstallReason() === undefined) return
   }
   console.error(`cuewire: ${reason}; running npm ci`)
   const npm = process.env.npm_execpath
@@ -141,45 +143,45 @@ async function install(reason) {
   const words = ['ci', '--no-audit', '--no-fund', ...(withDevelopment ? ['--include=dev'] : [])]
   const [program, ...rest] = isNpm ? [node.path, npm, ...words] : ['npm', ...words]
   const child = spawn(program, rest, { cwd: root, stdio: 'inherit', env: node.env })
-  let told
-  const passOn = signal => {
-    told = signal
+  let received
+  const forward = signal => {
+    received = signal
     child.kill(signal)
   }
-  for (const name of signals) process.on(name, passOn)
+  for (const name of signals) process.on(name, forward)
   child.once('error', error => fail(`cannot run npm: ${error.message}`))
   const [code, signal] = await once(child, 'exit')
-  for (const name of signals) process.off(name, passOn)
-  const ending = told ?? signal
+  for (const name of signals) process.off(name, forward)
+  const ending = received ?? signal
   if (ending) process.exit(128 + constants.signals[ending])
   if (code !== 0) fail('npm ci failed; see above')
   if (withDevelopment && !isPatched()) patch()
   try {
     writeFileSync(join(modules, '.cuewire-lock'), stamp())
   } catch {
-    // Only a shortcut for the next start.
+    // Only makes the next start faster.
   }
   rmSync(installLock, { force: true })
 }
 
-/** Does what npm leaves out where it ignores scripts. */
+/** Applies the patches that npm skips if scripts are disabled. */
 function patch() {
   const program = join(modules, 'patch-package/index.js')
   const { status } = spawnSync(node.path, [program, '--error-on-fail'], { cwd: root, stdio: 'inherit' })
   if (status !== 0) fail('the packages could not be patched; see above')
 }
 
-/** Whether this process may install now. The lock is given back when the process ends. */
-async function takeInstallLock() {
-  if (installer() !== undefined) return false
+/** Returns whether the lock was acquired. It is released when the process exits. */
+async function acquireInstallLock() {
+  if (lockOwner() !== undefined) return false
   const written = `${installLock}.${process.pid}`
   try {
     rmSync(installLock, { force: true })
     writeFileSync(written, String(process.pid))
     linkSync(written, installLock)
-    // Somebody else may have found the same old lock, and removed ours for it.
+    // Another process may have removed this lock instead of an old one.
     await sleep(50)
-    if (installer() !== process.pid) return false
+    if (lockOwner() !== process.pid) return false
     process.once('exit', () => rmSync(installLock, { force: true }))
     return true
   } catch (error) {
@@ -192,8 +194,8 @@ async function takeInstallLock() {
   }
 }
 
-/** The process that holds the lock, unless it has ended. An old lock is void: another process may have its number by now. */
-function installer() {
+/** The pid of the running process that holds the lock. An old lock is ignored, because pids are reused. */
+function lockOwner() {
   const pid = Number(read(installLock))
   const { mtimeMs = 0 } = lstatSync(installLock, { throwIfNoEntry: false }) ?? {}
   if (!(pid > 0) || Date.now() - mtimeMs > installMs) return undefined
@@ -205,19 +207,19 @@ function installer() {
   }
 }
 
-/** What the installed packages depend on: the lock file, the platform and the Node version. */
+/** Identifies the lock file, platform and Node version of the installed packages. */
 function stamp() {
   const hash = createHash('sha256').update(read(join(root, 'package-lock.json')))
   return `${hash.digest('hex')} ${process.platform} ${process.arch} ${nodeMajor}\n`
 }
 
-function run(words) {
-  // In a process group of its own: Ctrl-C reaches a whole group, and npm passes the signal on as well, so without
-  // this the child would see one key press two or three times and take it for impatience.
+function run(nodeArgs) {
+  // In its own process group: Ctrl-C signals a whole group, and npm forwards the signal as well. A second
+  // signal would end the child at once.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
-  // Look-ups of names occupy threads for as long as a name server is silent (`src/outbound/guard.ts`).
+  // DNS lookups occupy threads until the name server answers (`src/outbound/guard.ts`).
   const env = { UV_THREADPOOL_SIZE: '16', ...node.env }
-  const child = spawn(node.path, words, { cwd: root, stdio, env, detached: true })
+  const child = spawn(node.path, nodeArgs, { cwd: root, stdio, env, detached: true })
   const lastSent = new Map()
   for (const signal of signals) {
     process.on(signal, () => {
@@ -227,7 +229,7 @@ function run(words) {
       child.kill(signal)
     })
   }
-  // Killed outright, npm tells nobody; a shell that starts us by hand may well end before us.
+  // Stops the child when npm was killed. Another parent, such as a shell, may exit before this process.
   const npmPid = process.env.npm_lifecycle_event === undefined ? undefined : process.ppid
   const watch = setInterval(() => {
     if (npmPid === undefined || process.ppid === npmPid) return

@@ -1,14 +1,12 @@
-/**
- * The licenses of the packages that a build contains. Most of them ask that their text goes wherever their code goes.
- */
+/** Renders the licenses of bundled packages. Most require that their text is distributed with the code. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
 /**
- * Renders the name, version and license of each package that one of the files belongs to, sorted by name and version.
- * Files outside of `node_modules` are ignored. A package without a license file gets the `license` of its package.json.
+ * Renders name, version and license of each package that contains one of the files, sorted by name and
+ * version. Files outside of `node_modules` are ignored.
  *
- * @param {string} folder the project, which relative paths start from
+ * @param {string} folder the project, the base of relative paths
  * @param {Iterable<string>} files
  */
 export function renderLicenses(folder, files) {
@@ -26,12 +24,12 @@ export function renderLicenses(folder, files) {
   return ['This folder contains code of the following packages.\n', ...texts].join('\n')
 }
 
-/** By code units, which are the same everywhere. */
+/** By code units, independent of the locale. */
 function compareTitles({ title: one }, { title: other }) {
   return one < other ? -1 : Number(one > other)
 }
 
-/** A bundle made with webpack has the licenses of what is in it in a file beside it, which is named after it. */
+/** Includes the license file that webpack writes beside a bundle. */
 function readPackage(root, names) {
   const { name, version, license = 'none' } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
   const bundled = names.map(each => `${each}.LICENSE.txt`)

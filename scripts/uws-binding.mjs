@@ -1,10 +1,10 @@
 /**
- * Which package holds the binary of uWebSockets.js for a platform. Imports nothing that has to be installed, since
- * `run.mjs` asks before anything is.
+ * Selects the package with the binary of uWebSockets.js for a platform. Imports no packages, because
+ * `run.mjs` uses it before they are installed.
  */
 
 /**
- * `node` is a version like `24.21.0`, `glibc` one like `2.41`: empty on macOS, and where the C library is another one.
+ * `node` is a version like `24.21.0`, `glibc` like `2.41`, or empty on macOS and with another C library.
  *
  * @typedef {{
  *   readonly platform: string,
@@ -20,10 +20,10 @@ const bindings = [
   { name: 'uWebSockets.js', nodeMajors: [20, 22, 23], glibc: '2.27' }
 ]
 
-/** What else this program uses of Node is there since this version. */
+/** Required by other parts of this program. */
 const oldestNode = '20.19'
 
-/** This process's platform. */
+/** The platform of this process. */
 export function thisPlatform() {
   return {
     platform: process.platform,
@@ -34,7 +34,7 @@ export function thisPlatform() {
 }
 
 /**
- * Returns the name of the package, null where none fits.
+ * Returns the name of the package; null if there is none.
  *
  * @param {Platform} platform
  */
@@ -50,7 +50,7 @@ export function chooseBinding({ platform, arch, node, glibc }) {
 }
 
 /**
- * Says in one line, without an end, why there is no binding and what helps.
+ * Explains on one line, without a period, why there is no binding and what to do.
  *
  * @param {Platform} platform
  */
@@ -73,9 +73,9 @@ export function explainNoBinding({ platform, arch, node, glibc }) {
 }
 
 function findGlibc() {
-  // Other network interfaces and sockets are looked up by name.
+  // Otherwise the report resolves host names.
   process.report.excludeNetwork = true
-  // The report contains a stack trace, which is not used here. Resolving it through source maps takes 40 ms.
+  // Avoids the stack trace of the report, which takes 40 ms to resolve through source maps.
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   const { header } = Object(process.report.getReport())

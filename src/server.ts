@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 
 import { maySeePrivate } from './api/auth/access.ts'
@@ -11,14 +11,14 @@ import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
 import { apiRoutes } from './api/routes.ts'
 import { openWebhookTests } from './api/webhooks/test.ts'
+import { parseConfig } from './config.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
-import { openAddresses } from './http/client-address.ts'
+import { openAddressResolver } from './http/client-address.ts'
+import type { ResponsesInFlight } from './http/exchange.ts'
 import { serveHotGets } from './http/hot-gets.ts'
-import type { InFlight } from './http/in-flight.ts'
-import { listen } from './http/listen.ts'
 import { serveRoutes } from './http/serve.ts'
-import { App } from './http/uws.ts'
+import { App, listen } from './http/uws.ts'
 import { openAdmission, admissionOf } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
@@ -29,21 +29,19 @@ import { openPages } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { reportReady } from './runtime/children.ts'
-import { openSecretsOf } from './security/secrets-key.ts'
+import { runService } from './runtime/service.ts'
+import { openDatabaseSecrets } from './security/secrets-key.ts'
 import { openServices } from './services.ts'
-import { runService } from './shutdown.ts'
 
-/**
- * On so few cores the helper threads of the garbage collector wait for their turn behind Postgres, and the
- * server waits for them.
- */
+// On few cores the helper threads of the garbage collector compete with Postgres, and the server waits for
+// them.
 const fewCores = 4
 if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge')
 
-await runService('server', async ({ config, log, opened }) => {
+await runService('server', parseConfig, async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
-  const secrets = await openSecretsOf(stores.sql, config)
+  const secrets = await openDatabaseSecrets(stores.sql, config)
   const newKey = await ensureAdminKey(stores.sql, config)
   if (newKey) reportNewKey(newKey, config, log)
 
@@ -75,30 +73,30 @@ await runService('server', async ({ config, log, opened }) => {
     const key = await keys.listener(text, address)
     return key !== null && maySeePrivate(key, stationId)
   }
-  const addressOf = openAddresses(config.TRUSTED_PROXIES)
+  const addressOf = openAddressResolver(config.TRUSTED_PROXIES)
   const admission = openAdmission({
     total: config.LIVE_MAX_CONNECTIONS,
     perAddress: config.LIVE_MAX_CONNECTIONS_PER_ADDRESS
   })
-  const audience = openHub({ feed, admission, mayListen, log })
-  opened.defer('audience', () => audience.close())
+  const hub = openHub({ feed, admission, mayListen, log })
+  opened.defer('hub', () => hub.close())
   const app = App()
-  const door = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS }
-  serveSockets(app, audience, door)
-  serveStreams(app, audience, door)
+  const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS }
+  serveSockets(app, hub, connectOptions)
+  serveStreams(app, hub, connectOptions)
   const live = viewOf(feed)
   const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
     admit: admissionOf(admission)
   })
-  const underWay: InFlight = { answers: 0 }
+  const inFlight: ResponsesInFlight = { count: 0 }
   let isStopping = false
   const isDraining = () => isStopping
-  /** Load balancers look elsewhere from now on; who comes all the same is answered. */
+  /** Load balancers stop sending requests; those that still come are handled. */
   const drain = async () => {
     isStopping = true
-    await wait(config.DRAIN_SECONDS * 1_000)
+    await sleep(config.DRAIN_SECONDS * 1_000)
   }
   const services: ApiServices = {
     ...stores,
@@ -113,41 +111,31 @@ await runService('server', async ({ config, log, opened }) => {
     webhookTests: openWebhookTests(config),
     isDraining
   }
-  serveHotGets(app, {
-    live,
-    corsOrigins: config.CORS_ALLOWED_ORIGINS,
-    isDraining,
-    underWay,
-    isBehindProxy: config.TRUSTED_PROXIES.length > 0
-  })
+  const shared = { corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, inFlight }
+  serveHotGets(app, { ...shared, live, isBehindProxy: config.TRUSTED_PROXIES.length > 0 })
   serveRoutes(app, [...apiRoutes, ...openPages()], {
+    ...shared,
     services,
-    authorise: openAuthorizer({ keys, live, sql: reads }),
+    authorize: openAuthorizer({ keys, live, sql: reads }),
     addressOf,
-    corsOrigins: config.CORS_ALLOWED_ORIGINS,
-    isDraining,
-    underWay,
     log
   })
   const exclusive = config.SERVER_PROCESSES === 1
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })
   opened.defer('http', () => app.close())
-  opened.defer('answers', () => untilAnswered(underWay))
-  opened.defer('late comers', () => wait(config.DRAIN_SECONDS === 0 ? 0 : lateMs))
-  opened.defer('clients', () => Promise.all([audience.drain(), longPolls.release()]))
+  opened.defer('responses', () => waitForResponses(inFlight))
+  opened.defer('late requests', () => sleep(config.DRAIN_SECONDS === 0 ? 0 : lateRequestMs))
+  opened.defer('clients', () => Promise.all([hub.drain(), longPolls.release()]))
   opened.defer('port', () => listening.close())
-  opened.defer('drain', () => drain(), config.DRAIN_SECONDS * 1_000 + 500)
+  opened.defer('drain', drain, config.DRAIN_SECONDS * 1_000 + 500)
   reportReady(log, { baseUrl: config.BASE_URL, port: listening.port })
 })
 
-/** Connections that were taken last may still be about to ask. */
-const lateMs = 500
+/** The last accepted connections may not have sent their request yet. */
+const lateRequestMs = 500
 
-/** Waits a little for answers that are not all sent: their connections are cut next. */
-async function untilAnswered(underWay: InFlight): Promise<void> {
-  for (
-    const deadline = performance.now() + 1_000;
-    underWay.answers > 0 && performance.now() < deadline;
-    await wait(10)
-  );
+/** Waits up to a second for responses in flight, before their connections are closed. */
+async function waitForResponses(inFlight: ResponsesInFlight): Promise<void> {
+  const deadline = performance.now() + 1_000
+  while (inFlight.count > 0 && performance.now() < deadline) await sleep(10)
 }

@@ -3,10 +3,11 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Config } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { register } from './db/processes.ts'
-import { openSql } from './db/sql.ts'
+import { checkPostgres, openSql } from './db/sql.ts'
 import { openAdvanceQueue, openDeliverQueue } from './jobs/queues.ts'
 import { openLibraries } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
+import { checkRedis } from './redis/check-redis.ts'
 import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
 import type { RedisPlace } from './redis/place.ts'
 import { ownSchema, readableSchemas } from './redis/state-schema.ts'
@@ -14,22 +15,20 @@ import { openCoalescer } from './runtime/coalesce.ts'
 import { withDeadline } from './runtime/deadline.ts'
 import { OperatorError } from './runtime/errors.ts'
 import type { Logger } from './runtime/log.ts'
-import { openReleasers } from './shutdown.ts'
-import { checkPostgres, checkRedis } from './store-checks.ts'
+import { openReleasers } from './runtime/service.ts'
 import { triggersFor } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
 
-/** Everything a process works with, opened; disposing closes it in reverse. */
+/** The open services of a process. Disposing closes them in reverse. */
 export interface Services extends PlayoutServices, AsyncDisposable {
   readonly databaseUrl: string
   readonly redisPlace: RedisPlace
 }
 
 /**
- * Opens Postgres, Redis and the job queue of a process, makes sure that both stores answer, brings the schema
- * of Postgres up to date and registers the process there. Throws an `OperatorError` that says what stands in
- * the way.
+ * Opens Postgres, Redis and the job queues of a process, checks that both stores answer, migrates the schema
+ * and registers the process. Throws an `OperatorError` with the reason.
  */
 export async function openServices(
   config: Config,
@@ -38,8 +37,8 @@ export async function openServices(
   poolSize: number
 ): Promise<Services> {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
-  if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: give the URL of a Postgres 14 or newer')
-  if (!redisUrl) throw new OperatorError('REDIS_URL is not set: give the URL of a Redis or Valkey 7 or newer')
+  if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: set the URL of a Postgres 14 or newer')
+  if (!redisUrl) throw new OperatorError('REDIS_URL is not set: set the URL of a Redis or Valkey 7 or newer')
   const opened = openReleasers(log)
   try {
     const sql = openSql(databaseUrl, { max: poolSize, name })
@@ -56,11 +55,11 @@ export async function openServices(
     producer.on('error', () => {})
     await connect(producer)
     const advances = openAdvanceQueue(producer)
-    opened.defer('job queue', () => advances.close())
-    advances.on('error', () => {})
     const deliveries = openDeliverQueue(producer)
-    opened.defer('delivery queue', () => deliveries.close())
-    deliveries.on('error', () => {})
+    for (const queue of [advances, deliveries]) {
+      opened.defer('job queue', () => queue.close())
+      queue.on('error', () => {})
+    }
     await migrateDatabase(databaseUrl)
     const processes = await register(sql, { kind: name, readableSchemas, ownSchema }, log)
     opened.defer('registration', () => processes.stop())
@@ -85,41 +84,36 @@ export async function openServices(
   }
 }
 
-/**
- * Waits for the first connection. That of a cluster which fails in the middle of it would never come to an
- * end.
- */
+/** With a deadline, because connecting to a cluster that fails meanwhile never settles. */
 async function connect(redis: RedisClient): Promise<void> {
   await withDeadline(connectMs, 'connecting to Redis', () => redis.connect())
 }
 
-/**
- * One line when Redis, or a node of a cluster, goes away and one when it is back, however often it is tried.
- */
+/** Logs once when Redis, or a node of a cluster, is unreachable, and once when it is back. */
 function logOutages(redis: RedisClient, log: Logger): void {
-  const away = new Set<string>()
-  const failed = (error: Error, node = '') => {
-    if (!away.has(node)) log.error({ reason: String(error), ...(node && { node }) }, 'redis connection lost')
-    away.add(node)
+  const unreachable = new Set<string>()
+  const onError = (error: Error, node = '') => {
+    if (!unreachable.has(node))
+      log.error({ reason: String(error), ...(node && { node }) }, 'redis connection lost')
+    unreachable.add(node)
   }
-  const recovered = (node = '') => {
-    if (away.delete(node)) log.info(node === '' ? {} : { node }, 'redis connection restored')
+  const onReady = (node = '') => {
+    if (unreachable.delete(node)) log.info(node === '' ? {} : { node }, 'redis connection restored')
   }
-  redis.on('error', error => failed(error)).on('ready', () => recovered())
+  redis.on('error', error => onError(error)).on('ready', () => onReady())
   if (!(redis instanceof Cluster)) return
-  redis.on('node error', failed).on('+node', (node: Redis) => {
-    node.on('ready', () => recovered(`${node.options.host}:${node.options.port}`))
+  redis.on('node error', onError).on('+node', (node: Redis) => {
+    node.on('ready', () => onReady(`${node.options.host}:${node.options.port}`))
   })
 }
 
-/** Warns of settings that lose jobs. A managed Redis may refuse to tell them. */
+/** Warns if Redis may evict jobs. A managed Redis may refuse to return the setting. */
 async function warnOfEviction(redis: RedisClient, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
   const answers = await Promise.all(
     servers.map(async server => server.config('GET', 'maxmemory-policy').catch(() => null))
   )
   const policies = answers.flatMap(answer => (Array.isArray(answer) ? [answer[1]] : []))
-  const evicting = policies.find(policy => policy !== 'noeviction')
-  if (evicting !== undefined)
-    log.warn({ policy: evicting }, 'redis may evict jobs: set maxmemory-policy to noeviction')
+  const policy = policies.find(each => each !== 'noeviction')
+  if (policy !== undefined) log.warn({ policy }, 'redis may evict jobs: set maxmemory-policy to noeviction')
 }

@@ -16,6 +16,7 @@ import {
   removeUnusedArtwork,
   type RetentionDays
 } from '../src/db/retention.ts'
+import type { Sql } from '../src/db/sql.ts'
 import { removeOldSalts } from '../src/playout/listeners/identities.ts'
 import { tidyRemoteLists } from '../src/playout/queue/remote-lists.ts'
 import { expireRequests, forgetAddresses } from '../src/playout/queue/requests.ts'
@@ -28,157 +29,67 @@ import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
 import { removeDeletedDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
 
-/** What runs by the clock, in UTC; gives how many records it touched. */
+/** A scheduled task; returns the number of records it changed. Times are UTC. */
 interface Task {
   readonly name: string
   /** Seconds (optional), minutes, hours, days, months, days of the week. */
   readonly at: string
-  readonly maxRandomDelay: number
-  readonly run: (services: PlayoutServices, days: RetentionDays) => Promise<number>
+  /** Maximum random delay; a minute by default. */
+  readonly jitterMs?: number
+  readonly run: (sql: Sql, nowMs: number, days: RetentionDays, services: PlayoutServices) => Promise<number>
 }
 
 const tasks: readonly Task[] = [
-  {
-    name: 'queue retention',
-    at: '17 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldQueueRows(sql, engineTimeMs())
-  },
-  {
-    name: 'history retention',
-    at: '19 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }, days) => removeOldPlays(sql, engineTimeMs(), days)
-  },
-  {
-    name: 'rows of deleted stations',
-    at: '*/5 * * * * *',
-    maxRandomDelay: 1_000,
-    run: ({ sql }) => removeDeletedStations(sql)
-  },
+  { name: 'queue retention', at: '17 * * * *', run: removeOldQueueRows },
+  { name: 'history retention', at: '19 * * * *', run: removeOldPlays },
+  { name: 'rows of deleted stations', at: '*/5 * * * * *', jitterMs: 1_000, run: removeDeletedStations },
   {
     name: 'deliveries of deleted web hooks',
     at: '*/5 * * * * *',
-    maxRandomDelay: 1_000,
-    run: ({ sql }) => removeDeletedDeliveries(sql)
+    jitterMs: 1_000,
+    run: removeDeletedDeliveries
   },
-  {
-    name: 'notification retention',
-    at: '23 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldNotifications(sql, engineTimeMs())
-  },
-  {
-    name: 'broadcast retention',
-    at: '13 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }, days) => removeOldBroadcasts(sql, engineTimeMs(), days)
-  },
-  {
-    name: 'covers of no song',
-    at: '31 3 * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => removeUnusedArtwork(sql)
-  },
-  {
-    name: 'audit retention',
-    at: '29 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }, days) => removeOldAudit(sql, engineTimeMs(), days)
-  },
-  {
-    name: 'request retention',
-    at: '37 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }, days) => removeOldRequests(sql, engineTimeMs(), days)
-  },
-  {
-    name: 'web hook retention',
-    at: '53 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }, days) => removeOldDeliveries(sql, engineTimeMs(), days)
-  },
-  {
-    name: 'listener retention',
-    at: '7 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldListeners(sql, engineTimeMs())
-  },
-  {
-    name: 'salts of listeners',
-    at: '3 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldSalts(sql, engineTimeMs())
-  },
-  {
-    name: 'listener series retention',
-    at: '11 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }, days) => removeOldListenerMinutes(sql, engineTimeMs(), days)
-  },
-  {
-    name: 'playout command retention',
-    at: '* * * * *',
-    maxRandomDelay: 20_000,
-    run: ({ sql }) => removeOldCommands(sql, engineTimeMs())
-  },
-  {
-    name: 'requests expired',
-    at: '* * * * *',
-    maxRandomDelay: 20_000,
-    run: ({ sql }) => expireRequests(sql, engineTimeMs())
-  },
-  {
-    name: 'addresses of requests forgotten',
-    at: '* * * * *',
-    maxRandomDelay: 20_000,
-    run: ({ sql }) => forgetAddresses(sql, engineTimeMs())
-  },
-  {
-    name: 'remains of remote playlists',
-    at: '41 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => tidyRemoteLists(sql)
-  },
-  {
-    name: 'remains of polls',
-    at: '43 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => deleteOrphanedPollAlerts(sql)
-  },
-  {
-    name: 'processes that have ended',
-    at: '53 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ sql }) => removeOldProcesses(sql)
-  },
+  { name: 'notification retention', at: '23 * * * *', run: removeOldNotifications },
+  { name: 'broadcast retention', at: '13 * * * *', run: removeOldBroadcasts },
+  { name: 'unused artwork', at: '31 3 * * *', run: removeUnusedArtwork },
+  { name: 'audit retention', at: '29 * * * *', run: removeOldAudit },
+  { name: 'request retention', at: '37 * * * *', run: removeOldRequests },
+  { name: 'web hook retention', at: '53 * * * *', run: removeOldDeliveries },
+  { name: 'listener retention', at: '7 * * * *', run: removeOldListeners },
+  { name: 'listener salt retention', at: '3 * * * *', run: removeOldSalts },
+  { name: 'listener series retention', at: '11 * * * *', run: removeOldListenerMinutes },
+  { name: 'playout command retention', at: '* * * * *', jitterMs: 20_000, run: removeOldCommands },
+  { name: 'expired requests', at: '* * * * *', jitterMs: 20_000, run: expireRequests },
+  { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20_000, run: forgetAddresses },
+  { name: 'rows of removed remote playlists', at: '41 * * * *', run: tidyRemoteLists },
+  { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
+  { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
   {
     name: 'live states of release 0.1.0',
     at: '59 * * * *',
-    maxRandomDelay: 60_000,
-    run: ({ redis }) => removeFormerStates(redis)
+    run: (_sql, _nowMs, _days, { redis }) => removeFormerStates(redis)
   },
-  { name: 'tombstones of stations', at: '47 * * * *', maxRandomDelay: 60_000, run: clearTombstones },
   {
-    name: 'silence watch',
-    at: '*/10 * * * * *',
-    maxRandomDelay: 3_000,
-    run: ({ sql }) => raiseSilenceAlerts(sql, engineTimeMs())
-  }
+    name: 'expired station tombstones',
+    at: '47 * * * *',
+    run: (_sql, _nowMs, _days, services) => clearTombstones(services)
+  },
+  { name: 'silence alerts', at: '*/10 * * * * *', jitterMs: 3_000, run: raiseSilenceAlerts }
 ]
 
-/** Starts what runs by the clock. Every process may run it: each task can be repeated at any time. */
+/** Starts the scheduled tasks. All processes run them: each task is idempotent. */
 export function startCron(services: PlayoutServices, days: RetentionDays): { stop: () => Promise<void> } {
-  const logger = cronLogger(services.log)
-  const started = tasks.map(({ name, at, maxRandomDelay, run }) =>
+  const { sql, log } = services
+  const logger = openCronLogger(log)
+  const started = tasks.map(({ name, at, jitterMs = 60_000, run }) =>
     schedule(
       at,
-      logged(name, () => run(services, days), services.log),
+      logOutcome(name, () => run(sql, engineTimeMs(), days, services), log),
       {
         name,
         timezone: 'UTC',
         noOverlap: true,
-        maxRandomDelay,
+        maxRandomDelay: jitterMs,
         logger
       }
     )
@@ -190,19 +101,16 @@ export function startCron(services: PlayoutServices, days: RetentionDays): { sto
   }
 }
 
-/**
- * What node-cron itself has to say, as of a task that was due while the process stood still, goes where all
- * lines go.
- */
-const cronLogger = (log: Logger): CronLogger => ({
+/** Logs messages of node-cron, such as a task that was missed while the process was suspended. */
+const openCronLogger = (log: Logger): CronLogger => ({
   info: message => log.info(message),
   warn: message => log.warn(message),
   error: (message, error) => log.error({ err: error ?? message }, 'a task failed to run'),
   debug: () => {}
 })
 
-/** One line when there was something to do, one when it begins to fail. */
-function logged(name: string, run: () => Promise<number>, log: Logger): () => Promise<void> {
+/** Logs a run that changed records, and the first failure in a row. */
+function logOutcome(name: string, run: () => Promise<number>, log: Logger): () => Promise<void> {
   let isFailing = false
   return async () => {
     try {

@@ -1,13 +1,9 @@
 import { setMaxListeners } from 'node:events'
 
-import { Worker } from 'bullmq'
-import * as v from 'valibot'
-
 import type { Config } from '../src/config.ts'
 import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs/queues.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { writeStatusEvents } from '../src/playout/triggers.ts'
-import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat, type Repetition } from '../src/runtime/repeat.ts'
@@ -15,19 +11,17 @@ import type { Secrets } from '../src/security/secrets.ts'
 import { deliver, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
 import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
 import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
+import { openQueueWorker } from './queue-worker.ts'
 
-/** How many hooks are delivered to at once; most of the time they wait for receivers. */
+/** Web hooks delivered to at once; most deliveries wait for the receiver. */
 const concurrency = 500
 const relayMs = 1_000
-const prolongMs = 2_000
-const dueAtOnce = 2_000
-/** How long a request that is under way may go on once the process stops. */
+const extendLeasesMs = 2_000
+const maxDueHooks = 2_000
+/** How long requests in flight may take once the process stops. */
 const graceMs = 2_500
 
-/**
- * Delivers to web hooks: jobs name the web hook to check, and a relay looks every second for web hooks with
- * due deliveries and no job.
- */
+/** Delivers to web hooks: each job names one, and a relay schedules those with due deliveries and no job. */
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
@@ -45,24 +39,21 @@ export function startWebhooks(
     leases: new Map(),
     signal: ending.signal
   }
-  // One listener for each request that is under way.
+  // Each request in flight adds a listener.
   setMaxListeners(0, ending.signal)
-  const connection = openBlocking(redisPlace, 'deliver')
-  connection.on('error', () => {})
-  const worker = new Worker(
-    deliverQueueName,
-    async job => {
-      const { webhookId } = v.parse(deliverPayload, job.data)
+  const worker = openQueueWorker(redisPlace, log, {
+    queueName: deliverQueueName,
+    name: 'deliver',
+    payload: deliverPayload,
+    concurrency,
+    process: async ({ webhookId }) => {
       const lookAtMs = await deliver(parts, webhookId, () => isStopping)
       if (lookAtMs !== null && !isStopping) await scheduleDeliveries(deliveries, [webhookId], lookAtMs)
     },
-    { connection, concurrency, runRetryDelay: 1_000 }
-  )
-  worker.on('error', error => log.debug({ err: error }, 'delivery worker'))
-  worker.on('failed', (job, error) => {
-    if (!isStopping) log.warn({ err: error, job: job?.id }, 'delivery failed; retrying')
+    onFailed: (error, job) => {
+      if (!isStopping) log.warn({ err: error, job }, 'delivery failed; retrying')
+    }
   })
-  worker.on('closed', () => connection.disconnect())
 
   const failure = 'web hook relay failed'
   const relay = repeat(
@@ -70,15 +61,15 @@ export function startWebhooks(
       const nowMs = engineTimeMs()
       await writeStatusEvents(services, nowMs)
       await pullHooksBack(sql, nowMs)
-      await scheduleDue(deliveries, await dueHooks(sql, nowMs, dueAtOnce))
+      await scheduleDue(deliveries, await dueHooks(sql, nowMs, maxDueHooks))
     },
     { pauseMs: relayMs, log, failure }
   )
-  const prolonging = repeat(
+  const leases = repeat(
     async () => {
       if (parts.leases.size > 0) await extendLeases(sql, parts.leases, engineTimeMs())
     },
-    { pauseMs: prolongMs, log, failure }
+    { pauseMs: extendLeasesMs, log, failure }
   )
 
   return {
@@ -87,7 +78,7 @@ export function startWebhooks(
       const timer = setTimeout(() => ending.abort(new Error('the process stops')), graceMs)
       await relay.stop()
       await worker.close()
-      await prolonging.stop()
+      await leases.stop()
       clearTimeout(timer)
     }
   }

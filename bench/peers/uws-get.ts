@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { App, us_listen_socket_close } from '../../src/http/uws.ts'
+import { App } from '../../src/http/uws.ts'
 
 /**
  * A bare uWebSockets.js handler: `uws-get.ts PORT FILE...`, where a file holds `{ path, lines, body }`. Every
@@ -32,8 +32,5 @@ for (const file of files) {
 }
 app.listen('127.0.0.1', Number(port), token => {
   if (!token) process.exit(1)
-  process.once('SIGTERM', () => {
-    us_listen_socket_close(token)
-    process.exit()
-  })
+  process.once('SIGTERM', () => process.exit())
 })

@@ -1,6 +1,6 @@
 /**
- * Short melodies, so that a station without music can be heard. Each is the same whenever it is made: notes of a scale
- * of five tones, which fit together however they follow, over a low one, as WAV files with title and artist in them.
+ * Short melodies for stations without music: deterministic sequences of a pentatonic scale over a bass note,
+ * as WAV files with title and artist.
  */
 const artist = 'The Small Machines'
 const titles = [
@@ -20,7 +20,7 @@ const sampleRate = 22_050
 const pentatonic = [0, 2, 4, 7, 9]
 const noteSeconds = 0.4
 
-/** Ten melodies of about `seconds` seconds each: title, artist, whole seconds, and how to get the bytes of the file. */
+/** Ten melodies of about `seconds` seconds. `bytes` renders the file. */
 export function melodies(seconds = 28) {
   return titles.map((title, index) => {
     const length = seconds + (seconds > 10 ? (index % 4) * 2 : 0)
@@ -29,9 +29,9 @@ export function melodies(seconds = 28) {
   })
 }
 
-/** The samples of a melody, from -1 to 1. */
+/** Returns samples from -1 to 1. */
 function compose(index, seconds) {
-  const random = dice(index + 1)
+  const random = openRandom(index + 1)
   const root = 196 * 2 ** (((index * 7) % 12) / 12)
   const samples = new Float32Array(seconds * sampleRate)
   let step = 5
@@ -44,7 +44,7 @@ function compose(index, seconds) {
   return samples
 }
 
-/** Adds a tone that rings out, with two softer ones above it. */
+/** Adds a decaying tone with two overtones. */
 function ring(samples, atSeconds, hertz, loudness, seconds) {
   const start = Math.round(atSeconds * sampleRate)
   const count = Math.min(Math.round(seconds * sampleRate), samples.length - start)
@@ -57,8 +57,8 @@ function ring(samples, atSeconds, hertz, loudness, seconds) {
   }
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed: a linear congruential generator (Numerical Recipes). */
-function dice(seed) {
+/** A seeded linear congruential generator (Numerical Recipes) of numbers from 0 to 1. */
+function openRandom(seed) {
   let state = seed * 7919
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -66,7 +66,7 @@ function dice(seed) {
   }
 }
 
-/** A RIFF file of 16 bits in mono. */
+/** Renders a RIFF file with 16-bit mono samples. */
 function wav(samples, title) {
   const data = Buffer.alloc(samples.length * 2)
   for (const [index, sample] of samples.entries())

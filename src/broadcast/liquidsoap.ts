@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 import type { SentSong } from '../playout/playouts/send-next-song.ts'
 import { programFile } from '../runtime/program-files.ts'
 
@@ -22,7 +22,7 @@ const template = readFileSync(programFile('assets/radio/station.liq'), 'utf8')
 
 /** Renders the Liquidsoap script of a station, which calls Cuewire at `baseUrl` by default. */
 export function renderScript(station: ScriptStation, baseUrl: string): string {
-  const icecast = parsedUrl(station.frontendUrl)
+  const icecast = parseUrl(station.frontendUrl)
   const host = icecast?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
   const settings = [
     ['station_name', quoteText(station.name)],

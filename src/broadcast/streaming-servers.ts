@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
 
-import { FetchFault, type GuardedAnswer, guardedFetch } from '../outbound/guarded-fetch.ts'
+import { FetchFault, type GuardedResponse, guardedFetch } from '../outbound/guarded-fetch.ts'
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'
 import { type Stream, StreamingServerError, withListeners } from './stream.ts'
@@ -78,7 +78,7 @@ const maxBytes = 2_097_152
 const userAgent = 'Mozilla/5.0 (compatible; Cuewire)'
 
 /** Requests a page. Returns the response whatever its status, except for redirects. */
-type FetchPage = (page: string, as: 'admin' | 'anonymous') => Promise<GuardedAnswer>
+type FetchPage = (page: string, as: 'admin' | 'anonymous') => Promise<GuardedResponse>
 
 function openPageFetcher(
   { url, password }: StreamingServer,
@@ -152,7 +152,7 @@ const shoutcast2: ServerClient = {
 
 const clients = { icecast, shoutcast2 }
 
-function requireBody({ status, body }: GuardedAnswer): Buffer {
+function requireBody({ status, body }: GuardedResponse): Buffer {
   if (status !== 200) throw new StreamingServerError(`The server responded with status ${status}.`)
   return body
 }

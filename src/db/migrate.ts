@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 import { OperatorError } from '../runtime/errors.ts'
-import { programFile } from '../runtime/program-files.ts'
-import { version } from '../runtime/version.ts'
+import { programFile, version } from '../runtime/program-files.ts'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 

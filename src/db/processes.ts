@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { withDeadline } from '../runtime/deadline.ts'
 import { engineTime } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
-import { version } from '../runtime/version.ts'
+import { version } from '../runtime/program-files.ts'
 import type { Sql } from './sql.ts'
 
 /** Knows the other processes that use the same Postgres and Redis. */
@@ -129,7 +129,7 @@ async function heartbeat(
     select min(own_schema)::int as schema, max(own_schema)::int as newest, (extract(epoch from clock_timestamp()) * 1000)::float8 as "timeMs"
     from processes where seen_at > clock_timestamp() - interval '5 minutes'`
   if (!row) throw new Error('Postgres has not said its time')
-  const offMs = engineTime.note({ sentAtMs, answeredAtMs: performance.now(), timeMs: row.timeMs })
+  const offMs = engineTime.addSample({ sentAtMs, answeredAtMs: performance.now(), timeMs: row.timeMs })
   return { schema: Math.min(row.schema ?? ownSchema, ownSchema), newest: row.newest ?? ownSchema, offMs }
 }
 

@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 
 import { OperatorError } from '../runtime/errors.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
 
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
 export type Sql = postgres.Sql<{ bigint: number }>
@@ -61,4 +62,17 @@ function assertPatched(): void {
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )
+}
+
+/** Connects and checks that Postgres is version 14 or later. Throws an `OperatorError`. */
+export async function checkPostgres(sql: Sql): Promise<void> {
+  const versions = sql<{ number: number; name: string }[]>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as name`
+  const [row] = await versions.catch((error: unknown) => {
+    throw new OperatorError(
+      `Postgres does not answer at DATABASE_URL (${reasonOf(error)}): start it, or correct the URL`
+    )
+  })
+  if (!row || row.number < 140_000)
+    throw new OperatorError(`Postgres ${row?.name} is too old: DATABASE_URL needs version 14 or newer`)
 }

@@ -1,87 +1,78 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 
-import { OperatorError } from '../runtime/errors.ts'
+import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { runCommand } from './run-command.ts'
 
 /**
- * When a process started, as a word that is the same every time it is asked (clock ticks since boot on Linux,
- * Unix seconds elsewhere); `undefined` if there is no such process or only its unreaped remains. Together
- * with the pid it tells a process from a later one that was given the same pid.
+ * Returns the start time of a process as a string (clock ticks since boot on Linux, Unix seconds elsewhere);
+ * undefined for a zombie or if it does not exist. Pid and start time identify a process, since pids are
+ * reused.
  */
-export async function startOf(pid: number): Promise<string | undefined> {
+export async function readProcessStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-    return startInStat(stat)
+    return parseProcessStart(stat)
   }
-  const line = await ps(pid, 'stat=,lstart=')
+  const line = await readPs(pid, 'stat=,lstart=')
   const [, state = 'Z', started = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? []
   return state.startsWith('Z') ? undefined : String(Date.parse(started) / 1000)
 }
 
-/**
- * Field 22 of `/proc/PID/stat`; `undefined` for a zombie. The name, field 2, may hold spaces and parentheses.
- */
-export function startInStat(stat: string): string | undefined {
+/** Field 22 of `/proc/PID/stat`; undefined for a zombie. The name may contain spaces and parentheses. */
+export function parseProcessStart(stat: string): string | undefined {
   const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return state === 'Z' || state === 'X' ? undefined : rest[18]
 }
 
-/** The command line of a process, its arguments joined by spaces; empty if there is no such process. */
-export async function commandOf(pid: number): Promise<string> {
-  if (process.platform !== 'linux') return ps(pid, 'command=')
+/** The arguments of a process joined by spaces; empty if it does not exist. */
+async function readCommandLine(pid: number): Promise<string> {
+  if (process.platform !== 'linux') return readPs(pid, 'command=')
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   return line.replaceAll('\0', ' ').trim()
 }
 
-/** Waits until the process that started at `start` is gone. False when it is still there at the deadline. */
-export async function hasExited(pid: number, start: string, deadlineMs: number): Promise<boolean> {
-  const deadline = Date.now() + deadlineMs
-  while ((await startOf(pid)) === start) {
+/** Waits until a process has exited. Returns false if it still runs after the timeout. */
+export async function waitForExit(pid: number, start: string, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
+  while ((await readProcessStart(pid)) === start) {
     if (Date.now() > deadline) return false
     await sleep(20)
   }
   return true
 }
 
-/**
- * Sends a signal. That the process is gone, or is not ours to signal, is left to whoever waits for its end.
- */
+/** Sends a signal. Ignores errors of the system, such as a process that has exited. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
+    if (codeOf(error) === '') throw error
   }
 }
 
-async function ps(pid: number, format: string): Promise<string> {
-  const env = { ...process.env, LC_ALL: 'C' }
-  return promisify(execFile)('ps', ['-ww', '-o', format, '-p', String(pid)], { env, timeout: 5_000 }).then(
-    result => result.stdout.trim(),
+async function readPs(pid: number, format: string): Promise<string> {
+  return runCommand(['ps', '-ww', '-o', format, '-p', String(pid)], { timeoutMs: 5_000 }).then(
+    ({ stdout }) => stdout.trim(),
     () => ''
   )
 }
 
 /**
- * Ends a service that an earlier, killed Cuewire left running. `isOurs` looks at the command line, since the
- * pid of an old pid file may belong to anybody by now; a stranger is left alone. Resolves when the process is
- * gone: after its graceful signal, or after 10 seconds by SIGKILL.
+ * Stops a service that an earlier, killed Cuewire left running: with its graceful signal, after 10 seconds
+ * with SIGKILL. `isOurs` checks the command line, because the pid of an old pid file may have been reused.
+ * Throws an `OperatorError` if the process does not end.
  */
 export async function stopLeftover(
   pid: number,
   signal: 'SIGINT' | 'SIGTERM',
   isOurs: (command: string) => boolean
 ): Promise<void> {
-  const start = await startOf(pid)
-  if (start === undefined || !isOurs(await commandOf(pid))) return
-  for (const [name, deadlineMs] of [
-    [signal, 10_000],
-    ['SIGKILL', 3_000]
-  ] as const) {
-    sendSignal(pid, name)
-    if (await hasExited(pid, start, deadlineMs)) return
-  }
+  const start = await readProcessStart(pid)
+  if (start === undefined || !isOurs(await readCommandLine(pid))) return
+  sendSignal(pid, signal)
+  if (await waitForExit(pid, start, 10_000)) return
+  sendSignal(pid, 'SIGKILL')
+  if (await waitForExit(pid, start, 3_000)) return
   throw new OperatorError(`process ${pid} of an earlier start does not end: stop it, then start again`)
 }

@@ -1,33 +1,48 @@
-import { runCommand } from './run-command.ts'
+import { join } from 'node:path'
 
-/** The names of the program, those to be preferred first. */
+import { isExecutable, pathFolders, runCommand } from './run-command.ts'
+
+/** Names of the server, preferred first. */
 export const redisNames = ['redis-server', 'valkey-server'] as const
-/** The oldest major version that works with BullMQ and sharded pub/sub. */
+/** The oldest major version that supports BullMQ and sharded pub/sub. */
 export const oldestMajor = 7
 
 /** A Redis or Valkey server that runs on this machine. */
 export interface RedisBinary {
   /** Absolute. */
   readonly path: string
-  /**
-   * The words before its arguments: its path, or `env`, the variables that only it may have, and its path.
-   */
+  /** The path, preceded by `env` and its variables if the server needs its own libraries. */
   readonly command: readonly string[]
   readonly major: number
 }
 
-/** Asks a server for its version. Throws an `Error` with the reason when it does not run here. */
+/** Reads the version of a server. Throws an `Error` with the reason if it does not run here. */
 export async function openRedisBinary(path: string, libraries: readonly string[] = []): Promise<RedisBinary> {
-  const variables = libraries.length === 0 ? [] : [`LD_LIBRARY_PATH=${libraries.join(':')}`]
-  const command = [...(variables.length === 0 ? [] : ['/usr/bin/env', ...variables]), path]
-  const { stdout } = await runCommand([...command, '--version'], { deadlineMs: 5_000 })
-  const major = majorIn(stdout)
+  const env = libraries.length === 0 ? [] : ['/usr/bin/env', `LD_LIBRARY_PATH=${libraries.join(':')}`]
+  const command = [...env, path]
+  const { stdout } = await runCommand([...command, '--version'], { timeoutMs: 5_000 })
+  const major = parseMajor(stdout)
   if (major === undefined) throw new Error(`${path} --version: ${stdout.trim()}`)
   return { path, command, major }
 }
 
-/** The major version in what `redis-server --version` or `valkey-server --version` writes. */
-export function majorIn(text: string): number | undefined {
+/** The major version in the output of `redis-server --version` or `valkey-server --version`. */
+export function parseMajor(text: string): number | undefined {
   const major = /\bv=(\d+)\./.exec(text)?.[1]
   return major === undefined ? undefined : Number(major)
+}
+
+// Folders of package managers that may be missing in PATH.
+const moreFolders = ['/usr/local/bin', '/usr/sbin', '/opt/homebrew/bin']
+
+/** Finds all servers that are installed on this machine. */
+export async function findInstalled(): Promise<RedisBinary[]> {
+  const folders = [...pathFolders(), ...moreFolders]
+  const paths = redisNames.flatMap(name => folders.map(folder => join(folder, name)))
+  const found: RedisBinary[] = []
+  for (const path of new Set(paths)) {
+    const binary = (await isExecutable(path)) ? await openRedisBinary(path).catch(() => undefined) : undefined
+    if (binary) found.push(binary)
+  }
+  return found
 }

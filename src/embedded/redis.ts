@@ -5,70 +5,45 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Redis } from 'ioredis'
 
-import { OperatorError } from '../runtime/errors.ts'
-import { assertPortIsFree, freePort } from './free-port.ts'
+import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
+import { findRedis } from './find-redis.ts'
+import { type Guarded, startGuarded } from './guarded-process.ts'
 import { stopLeftover } from './process-identity.ts'
-import { findRedis } from './redis-program.ts'
-import {
-  type EmbeddedService,
-  type Guarded,
-  inOneLine,
-  type ServiceOptions,
-  startGuarded
-} from './supervise.ts'
-
-// Reading a large append-only file takes a while.
-const readyMs = 30_000
-const attempts = 5
 
 /**
- * Starts a Redis (or Valkey) whose append-only file is in `folder`, with a random password kept beside it.
- * The caller sees to it that nobody else starts one in the same folder meanwhile; one that an earlier process
- * left running is stopped first. Listens on 127.0.0.1 only. Throws an `OperatorError` when it does not answer
- * within 30 seconds.
+ * Starts a Redis or Valkey with its append-only file and a random password in `folder`. The caller makes sure
+ * that no other process does so at the same time. Stops a leftover of an earlier start. Throws an
+ * `OperatorError` if it is not ready within 30 seconds.
  */
-export async function startRedis(folder: string, options: ServiceOptions = {}): Promise<EmbeddedService> {
+export async function startRedis(
+  folder: string,
+  { port: givenPort, signal }: ServiceOptions = {}
+): Promise<EmbeddedService> {
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o700)
   const home = await realpath(folder)
-  const { command } = await findRedis(home, options.signal)
+  const { command } = await findRedis(home, signal)
   const configFile = join(home, 'redis.conf')
-  await clearTheWay(home, configFile)
-  if (options.port !== undefined) await assertPortIsFree(options.port, 'Redis')
-
-  const password = await ensurePassword(join(home, 'password'))
-  for (let attempt = 1; ; attempt++) {
-    const port = options.port ?? (await freePort())
-    await writePrivately(configFile, configOf(home, port, password))
-    const guarded = await startGuarded([...command, configFile], {
-      stopSignal: 'TERM',
-      cwd: home,
-      signal: options.signal
-    })
-    const url = `redis://default:${password}@127.0.0.1:${port}`
-    if (await becomesReady(url, guarded)) {
-      return {
-        url,
-        port,
-        pid: guarded.pid,
-        exited: guarded.exited.then(() => {}),
-        lastOutput: guarded.lastOutput,
-        stop: guarded.stop,
-        [Symbol.asyncDispose]: guarded.stop
+  let password = ''
+  const urlOf = (port: number) => `redis://default:${password}@127.0.0.1:${port}`
+  return startService(givenPort, {
+    name: 'Redis',
+    folder: home,
+    urlOf,
+    stopLeftover: () => stopLeftoverRedis(home, configFile),
+    prepare: async () => {
+      password = await ensurePassword(join(home, 'password'))
+      return async port => {
+        await writePrivateFile(configFile, renderConfig(home, port, password))
+        return startGuarded([...command, configFile], { stopSignal: 'TERM', cwd: home, signal })
       }
-    }
-    const ended = guarded.hasExited()
-    await guarded.stop()
-    const output = guarded.lastOutput()
-    // A port found free may be taken by now.
-    if (ended && output.includes('Address already in use') && attempt < attempts) continue
-    const what = ended ? 'ended' : `was not ready after ${readyMs / 1000} seconds`
-    throw new OperatorError(`the embedded Redis in ${home} ${what}: ${inOneLine(output)}`)
-  }
+    },
+    waitUntilReady: (guarded, port, timeoutMs) => waitUntilReady(urlOf(port), guarded, timeoutMs)
+  })
 }
 
-/** The configuration file; JSON strings are quoted the way Redis reads them. */
-export function configOf(folder: string, port: number, password: string): string {
+/** Redis reads quoted strings like JSON. */
+export function renderConfig(folder: string, port: number, password: string): string {
   const lines = [
     'bind 127.0.0.1',
     `port ${port}`,
@@ -77,7 +52,7 @@ export function configOf(folder: string, port: number, password: string): string
     `dir ${JSON.stringify(folder)}`,
     `pidfile ${JSON.stringify(join(folder, 'redis.pid'))}`,
     'daemonize no',
-    // The command line keeps the path of this file: by that a leftover is recognised.
+    // Keeps the path of this file in the command line, by which a leftover is recognized.
     'set-proc-title no',
     'appendonly yes',
     'appendfsync everysec',
@@ -88,16 +63,14 @@ export function configOf(folder: string, port: number, password: string): string
   return `${lines.join('\n')}\n`
 }
 
-/**
- * False when it ended, or is not ready at the deadline. The client itself waits while Redis loads its data.
- */
-async function becomesReady(url: string, guarded: Guarded): Promise<boolean> {
+/** The client itself waits while Redis loads its data. */
+async function waitUntilReady(url: string, guarded: Guarded, timeoutMs: number): Promise<boolean> {
   const client = new Redis(url, {
     connectTimeout: 2_000,
     maxRetriesPerRequest: null,
     retryStrategy: () => 20
   })
-  // Refused connections are what is expected until it is ready.
+  // Connections are refused until it listens.
   client.on('error', () => {})
   try {
     return await Promise.race([
@@ -106,15 +79,14 @@ async function becomesReady(url: string, guarded: Guarded): Promise<boolean> {
         () => false
       ),
       guarded.exited.then(() => false),
-      sleep(readyMs, false, { ref: false })
+      sleep(timeoutMs, false, { ref: false })
     ])
   } finally {
     client.disconnect()
   }
 }
 
-/** Stops what still runs with our configuration file. */
-async function clearTheWay(home: string, configFile: string): Promise<void> {
+async function stopLeftoverRedis(home: string, configFile: string): Promise<void> {
   const pidFile = join(home, 'redis.pid')
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).trim())
   if (!Number.isInteger(pid) || pid <= 0) return
@@ -122,16 +94,16 @@ async function clearTheWay(home: string, configFile: string): Promise<void> {
   await rm(pidFile, { force: true })
 }
 
-/** The same from start to start, so that a Redis that is started again is found by those who knew it. */
+/** The password stays the same, so that clients reconnect to a restarted Redis. */
 async function ensurePassword(file: string): Promise<string> {
-  const kept = (await readFile(file, 'utf8').catch(() => '')).trim()
-  if (/^[0-9a-f]{48}$/.test(kept)) return kept
+  const stored = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (/^[0-9a-f]{48}$/.test(stored)) return stored
   const password = randomBytes(24).toString('hex')
-  await writePrivately(file, `${password}\n`)
+  await writePrivateFile(file, `${password}\n`)
   return password
 }
 
-async function writePrivately(path: string, text: string): Promise<void> {
+async function writePrivateFile(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text, { mode: 0o600 })
   await rename(`${path}.new`, path)
 }

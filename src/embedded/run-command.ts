@@ -3,57 +3,52 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** How a command is run. */
 export interface CommandOptions {
-  /** The command is killed after this long, which counts as a failure. */
-  readonly deadlineMs: number
+  /** The command is killed after this time, which counts as a failure. */
+  readonly timeoutMs: number
   readonly cwd?: string
-  /** Variables beside ours. */
-  readonly env?: Readonly<Record<string, string>>
+  readonly uid?: number
+  readonly gid?: number
   /** Kills the command when aborted. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Runs a command, with messages in English, and returns what it wrote. Throws an `Error` with the command and
- * the problem it wrote to stderr when it fails or misses its deadline.
+ * Runs a command with messages in English and returns its output. Throws an `Error` with the command and the
+ * problem from stderr if it fails or times out.
  */
 export async function runCommand(
   [program = '', ...args]: readonly string[],
-  { deadlineMs, cwd, env, signal }: CommandOptions
+  { timeoutMs, signal, ...where }: CommandOptions
 ): Promise<{ stdout: string; stderr: string }> {
   const running = promisify(execFile)(program, args, {
-    cwd,
-    env: { ...process.env, ...env, LC_ALL: 'C' },
-    timeout: deadlineMs,
+    ...where,
+    env: { ...process.env, LC_ALL: 'C' },
+    timeout: timeoutMs,
     killSignal: 'SIGKILL',
     maxBuffer: 32 * 1024 * 1024,
     ...(signal ? { signal } : {})
   })
   return running.catch((error: ExecFileException) => {
-    const late = error.killed ? `took longer than ${deadlineMs / 1_000} seconds` : ''
-    const reason = late || problemIn(error.stderr ?? '') || error.message
+    const timeout = error.killed ? `took longer than ${timeoutMs / 1_000} seconds` : ''
+    const reason = timeout || problemIn(error.stderr ?? '') || error.message
     throw new Error(`${[program, args[0]].join(' ')}: ${reason}`, { cause: error })
   })
 }
 
-/**
- * The first line that is marked as an error or a warning the way apt does it, else the last line; empty if
- * there is none.
- */
+/** The first line that apt marks as an error or warning, else the last line; empty if there is none. */
 export function problemIn(stderr: string): string {
   return /^[EW]: (.+)$/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? ''
 }
 
-/** Whether PATH leads to a program of this name. */
+/** Whether PATH has a program of this name. */
 export async function isInPath(name: string): Promise<boolean> {
-  for (const folder of (process.env['PATH'] ?? '').split(':').filter(Boolean)) {
-    if (await isExecutable(join(folder, name))) return true
-  }
+  for (const folder of pathFolders()) if (await isExecutable(join(folder, name))) return true
   return false
 }
 
-/** Whether this user may run the file. */
+export const pathFolders = () => (process.env['PATH'] ?? '').split(':').filter(Boolean)
+
 export async function isExecutable(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { hasPlainHost, parsedUrl } from '../outbound/networks.ts'
+import { hasPlainHost, parseUrl } from '../outbound/networks.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -175,7 +175,7 @@ export function choice<const Option extends string>(
 
 /** Whether a text is an http or https URL without user and password. */
 export function isWebAddress(value: string): boolean {
-  const url = parsedUrl(value)
+  const url = parseUrl(value)
   if (!url || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
   const { protocol, username, password } = url
   return ['http:', 'https:'].includes(protocol) && hasPlainHost(url) && username === '' && password === ''

@@ -7,29 +7,37 @@ export interface BodyLimits {
   readonly timeoutMs: number
 }
 
-/** A body on its way in. `cancel` forgets it; `mustClose`: more is coming than anybody will wait for. */
+/** A request body that is being received. */
 export interface IncomingBody {
   readonly bytes: Promise<Uint8Array>
+  /** Whether the rest of the body is not read, so that the connection must be closed. */
   readonly mustClose: () => boolean
   readonly cancel: () => void
 }
 
 /**
- * Too large a body is still read to its end up to this many times the limit, and thrown away: a client whose
- * connection is cut in the middle of its upload never sees the 413.
+ * A body up to this many times the limit is read to its end and discarded: a client whose connection is
+ * closed during its upload never sees the 413.
  */
-const patience = 16
+const discardFactor = 16
 
 /**
- * Collects a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost.
- * `bytes` rejects with 413 above the limit and with 400 when the body takes too long.
+ * Receives a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost.
+ * `bytes` rejects with 413 above the limit and with 400 if the body takes too long.
  */
 export function collectBody(
   res: HttpResponse,
   declaredBytes: number,
   { maxBytes, timeoutMs }: BodyLimits
 ): IncomingBody {
-  const { promise, resolve, reject } = withResolvers<Uint8Array>()
+  let resolve: (bytes: Uint8Array) => void = ignore
+  let reject: (error: ApiError) => void = ignore
+  const bytes = new Promise<Uint8Array>((onValue, onError) => {
+    resolve = onValue
+    reject = onError
+  })
+  // It may reject before it is awaited.
+  bytes.catch(ignore)
   let chunks: Buffer[] = []
   let size = 0
   let isSettled = false
@@ -46,10 +54,8 @@ export function collectBody(
     mustClose = true
     settle(() => reject(new ApiError('invalid', `The body took longer than ${timeoutMs / 1000} seconds.`)))
   }, timeoutMs)
-  // A rejection may come before anyone awaits the bytes.
-  promise.catch(notYet)
 
-  if (declaredBytes > maxBytes * patience) {
+  if (declaredBytes > maxBytes * discardFactor) {
     mustClose = true
     settle(refuse)
   }
@@ -57,51 +63,38 @@ export function collectBody(
     if (isSettled) return
     size += chunk.byteLength
     if (size > maxBytes) chunks = []
-    // The chunk is only lent: uWebSockets.js takes its memory back when this callback returns.
+    // Copied, because uWebSockets.js reuses the memory when this callback returns.
     else chunks.push(Buffer.from(Buffer.from(chunk)))
-    if (size > maxBytes * patience) mustClose = true
+    if (size > maxBytes * discardFactor) mustClose = true
     if (isLast || mustClose) settle(() => (size > maxBytes ? refuse() : resolve(Buffer.concat(chunks))))
   })
   return {
-    bytes: promise,
+    bytes,
     mustClose: () => mustClose,
     cancel: () => settle(() => reject(abortedRequest()))
   }
 }
 
-/** Nobody waits for this request any more; nobody gets to read this either. */
+/** The client has disconnected, so this error is sent to nobody. */
 export function abortedRequest(): ApiError {
   return new ApiError('invalid', 'The request was aborted.')
 }
 
-const notYet = () => {}
-
-/** `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<Value>() {
-  let resolve: (value: Value) => void = notYet
-  let reject: (reason: unknown) => void = notYet
-  const promise = new Promise<Value>((onValue, onReason) => {
-    resolve = onValue
-    reject = onReason
-  })
-  return { promise, resolve, reject }
-}
+const ignore = () => {}
 
 /**
- * Whether a request has a body in chunks. uWebSockets.js takes trailers behind it, without their first two
- * bytes, for the next request: `X:GET / HTTP/1.1` would be answered, and a proxy would give that answer to
- * another client. So a request in chunks is answered when its packet has been read to the end, and the
- * connection closes with the answer: uWebSockets.js cuts a connection whose next request comes before the
- * answer.
+ * Whether a request has a chunked body. uWebSockets.js parses trailers after it, without their first two
+ * bytes, as the next request: it would answer `X:GET / HTTP/1.1`, and a proxy would send that response to
+ * another client. So the response to a chunked request is sent after its packet has been parsed, and closes
+ * the connection; uWebSockets.js closes a connection whose next request comes before the response.
  */
 export const isChunked = (req: HttpRequest): boolean => req.getHeader('transfer-encoding') !== ''
 
 const bodyless = new Set(['get', 'head', 'options'])
 
 /**
- * Whether a request says twice, or with an empty value, how long its body is (RFC 9112, section 6.3).
- * uWebSockets.js goes by the first of several headers, and takes an empty one for none. A length that is
- * repeated as it is counts once.
+ * Whether the body length of a request is given twice or empty (RFC 9112, section 6.3). uWebSockets.js uses
+ * the first of several headers and ignores an empty one. Equal lengths count once.
  */
 export function isAmbiguous(req: HttpRequest): boolean {
   const lengths = new Set<string>()
@@ -114,41 +107,45 @@ export function isAmbiguous(req: HttpRequest): boolean {
 }
 
 /**
- * Cuts the connection of an ambiguous request. A proxy before us may have believed another length: part of
- * the body would be taken for the next request, and its answer for that of another client. So there is no
- * answer. The same goes for a body in chunks where none is read (see `isChunked`): an answer without a body
- * cannot close the connection. Returns whether it was cut.
+ * Closes the connection of an ambiguous request without a response, which a proxy could send to another
+ * client (request smuggling). Also for a chunked body where none is read (see `isChunked`), since a response
+ * without a body cannot close the connection. Returns whether it was closed.
  */
-export function cutAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
+export function closeAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
   if (!isAmbiguous(req) && !(isChunked(req) && bodyless.has(req.getMethod()))) return false
   res.close()
   return true
 }
 
-/** How deep arrays and objects of a body may be nested. */
+/** The maximum nesting of arrays and objects in a body. */
 export const maxDepth = 64
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** True for JSON media types, with any parameters; no content type counts as JSON. */
+/** Whether a content type is JSON, with any parameters; an empty one counts as JSON. */
 export function isJsonType(contentType: string): boolean {
   const [type = ''] = contentType.toLowerCase().split(';')
   return /^(application\/(json|[\w.-]+\+json))?$/.test(type.trim())
 }
 
 /**
- * Parses a request body; undefined if there is none. Throws a 400 for text that is not UTF-8 or not JSON,
- * that is nested too deeply, or that has a field named `__proto__`: a later copy of the object could change
- * its prototype.
+ * Parses a JSON body; undefined if it is empty. Throws 400 if it is not UTF-8 or JSON, is nested too deeply,
+ * or has a field `__proto__`, which could change the prototype of a copy.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
-  const value = parseText(decodeText(bytes))
-  check(value, 1)
+  const text = decodeText(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+  checkStructure(value, 1)
   return value
 }
 
-/** Throws a 400 for bytes that are not UTF-8. */
+/** Throws 400 for bytes that are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -161,17 +158,9 @@ function malformed(message: string, field = ''): ApiError {
   return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw malformed('The body is not valid JSON.')
-  }
-}
-
-function check(value: unknown, depth: number): void {
+function checkStructure(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw malformed(`The body is nested more than ${maxDepth} levels deep.`)
   if (Object.hasOwn(value, '__proto__')) throw malformed('A field cannot be named __proto__.', '__proto__')
-  for (const member of Object.values(value)) check(member, depth + 1)
+  for (const member of Object.values(value)) checkStructure(member, depth + 1)
 }

@@ -4,46 +4,45 @@ import type { HttpRequest } from 'uWebSockets.js'
 
 import { isWithin, networkList } from '../outbound/networks.ts'
 
+/** Returns the client's address from the connection's address and `X-Forwarded-For`. */
+export type ResolveAddress = (connection: string, forwarded: string) => string
+
 /**
- * Tells a client's address: that of the connection, or, where that belongs to a trusted proxy, the last one
- * in `X-Forwarded-For` that does not. `trusted` holds addresses and networks (`10.0.0.0/8`).
+ * The client's address is that of the connection or, if that is a trusted proxy, the last one in
+ * `X-Forwarded-For` that is not. `trusted` lists addresses and networks (`10.0.0.0/8`).
  */
-export function openAddresses(trusted: readonly string[]): (connection: string, forwarded: string) => string {
+export function openAddressResolver(trusted: readonly string[]): ResolveAddress {
   const proxies = networkList(trusted)
   const isTrusted = (address: string) => isWithin(proxies, address)
 
   return (connection, forwarded) => {
-    const direct = plain(connection)
+    const direct = unmapIPv4(connection)
     if (forwarded === '' || !isTrusted(direct)) return direct
-    const hops = forwarded.split(',').map(hop => plain(withoutPort(hop.trim())))
-    // What stands before the first stranger was written by the stranger.
-    const stranger = hops.findLast(hop => !isTrusted(hop))
-    return stranger !== undefined && isIP(stranger) !== 0 ? stranger : direct
+    const hops = forwarded.split(',').map(hop => unmapIPv4(removePort(hop.trim())))
+    // Hops before the last untrusted one could be forged.
+    const client = hops.findLast(hop => !isTrusted(hop))
+    return client !== undefined && isIP(client) !== 0 ? client : direct
   }
 }
 
 /** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
-function withoutPort(hop: string): string {
+function removePort(hop: string): string {
   const [, ipv4, ipv6] = /^(?:([\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/.exec(hop) ?? []
   return ipv4 ?? ipv6 ?? hop
 }
 
-/** An IPv4 address that came over an IPv6 socket, as the IPv4 address it is. */
-function plain(address: string): string {
-  const [, high, low] = /^(?:0000:){5}ffff:([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(address) ?? []
-  if (high !== undefined && low !== undefined) {
-    const bytes = Buffer.from(high + low, 'hex')
-    return bytes.join('.')
-  }
+/** Converts an IPv4-mapped IPv6 address to IPv4. uWebSockets.js writes all digits of an address. */
+function unmapIPv4(address: string): string {
+  const [, high = '', low = ''] = /^(?:0000:){5}ffff:([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(address) ?? []
+  if (high !== '') return Buffer.from(high + low, 'hex').join('.')
   return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
 /**
- * All of `X-Forwarded-For`: a proxy may add a line of its own instead of lengthening the one that is there,
- * and only the first one is what `getHeader` gives. What names nobody is left out: a client must not hide
- * behind an empty line.
+ * Returns all values of `X-Forwarded-For`. A proxy may add a header line instead of extending the existing
+ * one, and `getHeader` returns only the first line. Empty values are removed.
  */
-export function forwardedFor(req: HttpRequest): string {
+export function readForwardedFor(req: HttpRequest): string {
   const names: string[] = []
   req.forEach((name, value) => {
     if (name !== 'x-forwarded-for') return

@@ -8,10 +8,7 @@ export type Headers = readonly (readonly [name: string, value: string])[]
 
 export const jsonType = 'application/json; charset=utf-8'
 
-/**
- * The same headers, with one more name in `Vary`. One line says it all: some caches look at the first one
- * only.
- */
+/** Adds a name to `Vary`. All names are in one line, because some caches read only the first one. */
 export function withVary(headers: Headers, vary: string): Headers {
   if (vary === '') return headers
   const isVary = ([name]: Headers[number]) => name.toLowerCase() === 'vary'
@@ -20,9 +17,9 @@ export function withVary(headers: Headers, vary: string): Headers {
 }
 
 /**
- * Header lines that follow another header, each with a line break before it. A block like this goes to
- * uWebSockets.js as the rest of one value: a call into native code per header costs more than the answer
- * itself. Line breaks inside a value become spaces, so that no value can bring headers of its own.
+ * Renders header lines, each after a line break. They are passed to uWebSockets.js as the rest of one header
+ * value: a call into native code per header costs more than the response itself. Line breaks in values become
+ * spaces, so that a value cannot inject headers.
  */
 export function renderLines(headers: Headers): string {
   let lines = ''
@@ -34,12 +31,12 @@ const breaks = /[\r\n\0]/
 
 const flatten = (value: string) => value.replace(/[\r\n\0]+/g, ' ')
 
-/** Header lines of every answer: browsers must not take it for another type than it says. */
+/** Header lines of every response. */
 export const commonLines = renderLines([['X-Content-Type-Options', 'nosniff']])
 
 type Given = NonNullable<Reply['headers']>
 
-/** Headers of a document and of a 304 that stands for it: its tag, its position, and what is `given`. */
+/** Headers of a document and of its 304: entity tag, position, and the `given` ones. */
 export function documentHeaders(given: Given, { etag, position }: CachedResponse): Headers {
   const { 'Content-Type': _type, Vary: vary, ...others } = given
   return [
@@ -50,7 +47,7 @@ export function documentHeaders(given: Given, { etag, position }: CachedResponse
   ]
 }
 
-/** Headers of the document's body. */
+/** Headers of the body of a document. */
 export function typeHeaders(given: Given, encoding: Encoding | null): Headers {
   const type = ['Content-Type', given['Content-Type'] ?? jsonType] as const
   return encoding === null ? [type] : [type, ['Content-Encoding', encoding]]
@@ -61,7 +58,7 @@ const exposed = [
   'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset, X-Ignored-Fields'
 ] as const
 
-/** What a preflight is told beside the origin; it may remember that for a day. */
+/** Headers of a preflight response, valid for a day. */
 export const preflightHeaders: Headers = [
   ['Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS'],
   [
@@ -71,56 +68,48 @@ export const preflightHeaders: Headers = [
   ['Access-Control-Max-Age', '86400']
 ]
 
-/** Who may read answers in a browser. */
+/** Which origins may read responses in a browser. */
 export interface Cors {
-  /**
-   * The request header that answers differ by, which caches must know: `Origin`, or empty where they do not.
-   */
+  /** The request header that responses depend on: `Origin`, or empty. */
   readonly vary: string
-  /**
-   * The value of `Access-Control-Allow-Origin` for the `Origin` that asked; empty: it may not read answers.
-   */
+  /** The value of `Access-Control-Allow-Origin` for an origin; empty if it may not read responses. */
   readonly allowedFor: (origin: string) => string
 }
 
-/** `allowed` is a list of origins, or has `*` in it; a list makes answers differ by origin. */
+/** `allowed` lists origins or contains `*`. */
 export function openCors(allowed: readonly string[]): Cors {
   if (allowed.includes('*')) return { vary: '', allowedFor: () => '*' }
   const origins = new Set(allowed)
   return { vary: 'Origin', allowedFor: origin => (origins.has(origin) ? origin : '') }
 }
 
-/** The CORS headers of every answer, as a block of header lines, by what `allowedFor` gave. */
+/** The CORS header lines of every response, for a value of `allowedFor`. */
 export function corsLines(allowed: string): string {
-  return allowed === '*' ? anyone : allowed === '' ? stranger : renderLines([allowing(allowed), exposed])
+  return allowed === '*' ? anyOrigin : allowed === '' ? noOrigin : renderLines([allow(allowed), exposed])
 }
 
-const allowing = (origin: string) => ['Access-Control-Allow-Origin', origin] as const
-const anyone = renderLines([allowing('*'), exposed])
-const stranger = renderLines([exposed])
+const allow = (origin: string) => ['Access-Control-Allow-Origin', origin] as const
+const anyOrigin = renderLines([allow('*'), exposed])
+const noOrigin = renderLines([exposed])
 
-/** The id of a request in logs, errors and `X-Request-Id`: the caller's own if it is sane, else a new one. */
-export function requestIdOf(given: string): string {
+/** The id of a request in logs, errors and `X-Request-Id`: the caller's if it is valid, else a new one. */
+export function chooseRequestId(given: string): string {
   return /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
-/** Where ids are short-lived and many: a random text of this process, and a number that grows. */
-const bytes = Buffer.from(`${randomBytes(6).toString('hex')}-0000000000`)
+/** An id for frequent requests: random text of this process and a counter. */
+const countedId = Buffer.from(`${randomBytes(6).toString('hex')}-0000000000`)
 
-/** How many bytes such an id has. */
-export const countedIdBytes = bytes.length
+export const countedIdBytes = countedId.length
 
-/**
- * Writes the next id to the beginning of a buffer: a text of its own would cost more than all else of an
- * answer.
- */
+/** Writes the next id to the beginning of a buffer, which is faster than creating a string. */
 export function writeCountedId(into: Uint8Array): void {
-  for (let at = bytes.length - 1; at >= 0; at--) {
-    const digit = bytes[at] ?? 0
-    // The dash ends the number, which then begins again.
+  for (let at = countedId.length - 1; at >= 0; at--) {
+    const digit = countedId[at] ?? 0
+    // The dash is before the number, which overflows to 0.
     if (digit < 0x30) break
-    bytes[at] = digit === 0x39 ? 0x30 : digit + 1
+    countedId[at] = digit === 0x39 ? 0x30 : digit + 1
     if (digit !== 0x39) break
   }
-  into.set(bytes)
+  into.set(countedId)
 }

@@ -1,66 +1,67 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
+import type { Reply } from '../api/core/route.ts'
 import type { DocumentKind, LiveView } from '../api/core/services.ts'
 import { publicHeaders } from '../api/now-playing/now-playing.ts'
 import type { CachedResponse } from '../station/document.ts'
 import { isAmbiguous } from './body.ts'
-import { type Cors, openCors, writeCountedId } from './headers.ts'
-import type { InFlight } from './in-flight.ts'
+import type { ResponsesInFlight, ServerContext } from './exchange.ts'
+import {
+  commonLines,
+  type Cors,
+  corsLines,
+  countedIdBytes,
+  documentHeaders,
+  type Headers,
+  openCors,
+  renderLines,
+  typeHeaders,
+  withVary,
+  writeCountedId
+} from './headers.ts'
 import { streamRest, wholeBytes } from './stream.ts'
-import { chooseEncoding, etagMatches } from './variants.ts'
-import { openWireForms, type WireForms } from './wire-forms.ts'
+import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from './variants.ts'
 
-export interface HotGetsOptions {
+export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
   readonly live: LiveView
-  /** Origins that may read answers, or `*`. */
+  /** Origins that may read responses, or `*`. */
   readonly corsOrigins: readonly string[]
-  /** Whether clients are asked to close their connections. */
-  readonly isDraining?: () => boolean
-  readonly underWay?: InFlight
-  /**
-   * Whether a proxy passes requests of many clients on over one connection: only then one of them can harm
-   * another (see `isAmbiguous`).
-   */
+  /** Whether a proxy sends requests of many clients over one connection; then `isAmbiguous` is checked. */
   readonly isBehindProxy?: boolean
 }
 
 /**
- * Answers the reads that everybody polls, in their plain cases, with as few calls into native code as there
- * can be. Everything else is left to what is registered after it, which must answer these paths as well:
- * unknown and private stations, keys, long polls, percent escapes, request ids of the caller, bodies,
- * compressed forms that are not made yet, draining, all other methods.
+ * Handles the GETs that all clients poll in their simple cases, with as few calls into native code as
+ * possible. Everything else is left to the routes registered later, which must handle these paths as well:
+ * unknown and private stations, keys, long polls, percent escapes, request ids, bodies, variants that are not
+ * compressed yet, draining, other methods.
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
-  const { live, isDraining = () => false, underWay = { answers: 0 }, isBehindProxy = false } = options
+  const { live, isDraining = () => false, inFlight = { count: 0 }, isBehindProxy = false } = options
   const cors = openCors(options.corsOrigins)
 
-  /** Registers a path for GET and HEAD; the first reading that fits is taken. */
-  function serve(path: string, ...readings: readonly Reading[]) {
-    const answering = (isHead: boolean) => (res: HttpResponse, req: HttpRequest) => {
-      let isAnswered = false
+  /** Registers a path for GET and HEAD. The first source that finds a document is used. */
+  function serve(path: string, ...sources: readonly Source[]) {
+    const openHandler = (isHead: boolean) => (res: HttpResponse, req: HttpRequest) => {
+      let isHandled = false
       try {
-        isAnswered = answer(res, req, isHead, readings)
+        isHandled = handle(res, req, isHead, sources)
       } catch {
-        // Only making a document can throw; the general routes try it again, and say and log what is wrong.
+        // Rendering failed. The general routes try again and log the error.
       }
-      if (!isAnswered) req.setYield(true)
+      if (!isHandled) req.setYield(true)
     }
-    app.get(path, answering(false))
-    app.head(path, answering(true))
+    app.get(path, openHandler(false))
+    app.head(path, openHandler(true))
   }
 
-  function answer(
-    res: HttpResponse,
-    req: HttpRequest,
-    isHead: boolean,
-    readings: readonly Reading[]
-  ): boolean {
-    if (isDraining() || req.getHeader(named.id) !== '') return false
-    if (req.getHeader(named.length) !== '' || req.getHeader(named.chunks) !== '') return false
+  function handle(res: HttpResponse, req: HttpRequest, isHead: boolean, sources: readonly Source[]): boolean {
+    if (isDraining() || req.getHeader(headerNames.requestId) !== '') return false
+    if (req.getHeader(headerNames.length) !== '' || req.getHeader(headerNames.coding) !== '') return false
     if (isBehindProxy && isAmbiguous(req)) return false
-    for (const { find, forms } of readings) {
+    for (const { find, prerendered } of sources) {
       const document = find(req)
-      if (document !== null) return send(res, req, isHead, document, forms)
+      if (document !== null) return send(res, req, isHead, document, prerendered)
     }
     return false
   }
@@ -70,26 +71,28 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     req: HttpRequest,
     isHead: boolean,
     document: CachedResponse,
-    forms: WireForms
+    prerendered: Prerendered
   ): boolean {
-    const ifNoneMatch = req.getHeader(named.tags)
+    const ifNoneMatch = req.getHeader(headerNames.ifNoneMatch)
     if (ifNoneMatch !== '' && etagMatches(ifNoneMatch, document.etag)) {
       res.writeStatus('304 Not Modified')
-      writeHead(res, req, forms.unchanged(document), cors)
+      writeHead(res, req, prerendered.notModified(document), cors)
       res.endWithoutBody()
       return true
     }
-    const form = forms.whole(document, chooseEncoding(req.getHeader(named.encodings)))
-    if (form === null) return false
-    writeHead(res, req, form.head, cors)
-    if (isHead) endHead(res, form.bytes.length)
-    else if (form.bytes.length <= wholeBytes) res.end(form.bytes)
-    else endLarge(res, form.bytes, underWay)
+    const response = prerendered.whole(document, chooseEncoding(req.getHeader(headerNames.acceptEncoding)))
+    if (response === null) return false
+    writeHead(res, req, response.head, cors)
+    if (isHead) {
+      res.writeHeader('Content-Length', String(response.bytes.length))
+      res.endWithoutBody()
+    } else if (response.bytes.length <= wholeBytes) res.end(response.bytes)
+    else endLarge(res, response.bytes, inFlight)
     return true
   }
 
-  /** Reads the station that is named by the first parameter, before `suffix`. */
-  function ofStation(kind: DocumentKind, suffix: string): Reading {
+  /** Documents of the station that the first parameter names before `suffix`. */
+  function stationSource(kind: DocumentKind, suffix: string): Source {
     const find = (req: HttpRequest): CachedResponse | null => {
       const query = req.getQuery()
       if (query !== undefined && mayPoll.test(query)) return null
@@ -98,62 +101,112 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
       if (!parameter.endsWith(suffix)) return null
       return live.publicDocument(parameter.slice(0, -suffix.length), kind) ?? null
     }
-    return { find, forms: openWireForms(publicHeaders[kind], cors) }
+    return { find, prerendered: openPrerendered(publicHeaders[kind], cors) }
   }
 
-  const ofAll: Reading = {
+  const listSource: Source = {
     find: req =>
       req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' && !mayHoldKey(req)
         ? live.publicList()
         : null,
-    forms: openWireForms(publicHeaders.list, cors)
+    prerendered: openPrerendered(publicHeaders.list, cors)
   }
 
-  serve('/api/nowplaying', ofAll)
-  serve('/api/nowplaying/:id', ofStation('rest', ''))
-  serve('/api/station/:id/nowplaying', ofStation('rest', ''))
-  serve('/api/nowplaying_static/:file', ofStation('event', '.json'), ofStation('line', '.txt'))
+  serve('/api/nowplaying', listSource)
+  serve('/api/nowplaying/:id', stationSource('rest', ''))
+  serve('/api/station/:id/nowplaying', stationSource('rest', ''))
+  serve('/api/nowplaying_static/:file', stationSource('event', '.json'), stationSource('line', '.txt'))
 }
 
-/** Names of headers as bytes, which uWebSockets.js reads where they are; texts it has to copy. */
-const named = {
-  ownId: Buffer.from('X-Request-Id'),
-  id: Buffer.from('x-request-id'),
-  tags: Buffer.from('if-none-match'),
-  encodings: Buffer.from('accept-encoding'),
+/** Header names as bytes, which uWebSockets.js reads in place; strings are copied. */
+const headerNames = {
+  ownRequestId: Buffer.from('X-Request-Id'),
+  requestId: Buffer.from('x-request-id'),
+  ifNoneMatch: Buffer.from('if-none-match'),
+  acceptEncoding: Buffer.from('accept-encoding'),
   length: Buffer.from('content-length'),
-  chunks: Buffer.from('transfer-encoding')
+  coding: Buffer.from('transfer-encoding')
 }
 
-/** One plain case: `find` gives null for what is none. */
-interface Reading {
+/** A simple case: `find` returns null for requests that are not simple. */
+interface Source {
   readonly find: (req: HttpRequest) => CachedResponse | null
-  readonly forms: WireForms
+  readonly prerendered: Prerendered
 }
 
 const mayHoldKey = (req: HttpRequest) => /api_key|%/.test(req.getQuery() ?? '')
 
-/** A query that may ask for a long poll, as far as can be seen without decoding it. */
+/** Matches queries that may request a long poll, without decoding them. */
 const mayPoll = /wait|since|epoch|%/
 
 function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: Cors): void {
   writeCountedId(head)
-  res.writeHeader(named.ownId, head)
+  res.writeHeader(headerNames.ownRequestId, head)
   if (cors.vary === '') return
   const allowed = cors.allowedFor(req.getHeader('origin'))
   if (allowed !== '') res.writeHeader('Access-Control-Allow-Origin', allowed)
 }
 
-function endHead(res: HttpResponse, length: number): void {
-  res.writeHeader('Content-Length', String(length))
-  res.endWithoutBody()
-}
-
-function endLarge(res: HttpResponse, bytes: Uint8Array, underWay: InFlight): void {
+function endLarge(res: HttpResponse, bytes: Uint8Array, inFlight: ResponsesInFlight): void {
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) return
-  underWay.answers++
-  const done = () => void underWay.answers--
+  inFlight.count++
+  const done = () => void inFlight.count--
   res.onAborted(done)
   streamRest(res, bytes, done)
+}
+
+/** A response that is ready to be sent. */
+interface PrerenderedResponse {
+  /** All headers as the value of `X-Request-Id`, which begins with room for a counted id. */
+  readonly head: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+/** Responses to requests for documents, rendered on first use and cached as long as their document. */
+interface Prerendered {
+  /** The headers of a 304. */
+  readonly notModified: (document: CachedResponse) => Uint8Array
+  /** Returns null while the compressed variant is not ready, and starts compressing it. */
+  readonly whole: (document: CachedResponse, encoding: Encoding | null) => PrerenderedResponse | null
+}
+
+interface Rendered {
+  notModified?: Uint8Array
+  plain?: PrerenderedResponse
+  br?: PrerenderedResponse
+  gzip?: PrerenderedResponse
+}
+
+/** `given` are headers of all responses. `Access-Control-Allow-Origin` is included only if it is `*`. */
+function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors): Prerendered {
+  const byDocument = new WeakMap<CachedResponse, Rendered>()
+  const allowed = corsLines(cors.vary === '' ? '*' : '')
+
+  function renderHead(headers: Headers): Uint8Array {
+    const lines = allowed + commonLines + renderLines(withVary(headers, cors.vary))
+    return Buffer.from('0'.repeat(countedIdBytes) + lines)
+  }
+
+  function renderedOf(document: CachedResponse): Rendered {
+    const known = byDocument.get(document)
+    if (known !== undefined) return known
+    const added: Rendered = {}
+    byDocument.set(document, added)
+    return added
+  }
+
+  return {
+    notModified: document =>
+      (renderedOf(document).notModified ??= renderHead(documentHeaders(given, document))),
+    whole: (document, encoding) => {
+      const rendered = renderedOf(document)
+      const known = rendered[encoding ?? 'plain']
+      if (known !== undefined) return known
+      const variant = encodeDocument(document, encoding)
+      if (variant instanceof Promise) return null
+      const headers = [...typeHeaders(given, variant.encoding), ...documentHeaders(given, document)]
+      return (rendered[encoding ?? 'plain'] = { head: renderHead(headers), bytes: variant.bytes })
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import type { Route } from '../api/core/route.ts'
 
-/** The routes of one path by method, what `Allow` says of them, and the decoded parameters. */
+/** The routes of a path by method, the value of `Allow`, and the decoded parameters. */
 export interface PathMatch<Services> {
   readonly methods: ReadonlyMap<string, Route<Services>>
   readonly allow: string
@@ -14,19 +14,19 @@ interface Leaf<Services> {
 }
 
 interface Node<Services> {
-  readonly named: Map<string, Node<Services>>
-  /** By what follows the parameter inside its segment (`.json`), longest first. */
-  readonly parameters: Map<string, Node<Services>>
+  readonly literals: Map<string, Node<Services>>
+  /** By the text after the parameter in its segment (`.json`), longest first. */
+  readonly parameters: { readonly suffix: string; readonly node: Node<Services> }[]
   leaf: Leaf<Services> | null
 }
 
 const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 /**
- * Compiles routes into a look-up of raw paths. Segments are split before they are decoded, so `%2f` stays
- * inside its parameter; a written segment wins over a parameter, and one with text after its name
- * (`:id.json`) over one without. The look-up gives null for an unknown path, an empty parameter or a broken
- * percent escape. Two routes of the same method and path throw.
+ * Compiles routes into a lookup of raw paths. Segments are split before they are decoded, so `%2f` stays
+ * inside its parameter. A literal segment wins over a parameter, and a parameter with a suffix (`:id.json`)
+ * over one without. The lookup returns null for an unknown path, an empty parameter or an invalid percent
+ * escape. Throws for two routes with the same method and path.
  */
 export function compilePaths<Services>(
   routes: readonly Route<Services>[]
@@ -37,12 +37,12 @@ export function compilePaths<Services>(
     const segments = path.split('/')
     const values: string[] = []
     const leaf = find(root, segments, 1, values)
-    return leaf === null ? null : matchOf(leaf, values)
+    return leaf === null ? null : buildMatch(leaf, values)
   }
 }
 
 function openNode<Services>(): Node<Services> {
-  return { named: new Map(), parameters: new Map(), leaf: null }
+  return { literals: new Map(), parameters: [], leaf: null }
 }
 
 function insert<Services>(root: Node<Services>, route: Route<Services>): void {
@@ -52,10 +52,10 @@ function insert<Services>(root: Node<Services>, route: Route<Services>): void {
     const [, name, suffix] = /^:(\w+)(.*)$/.exec(segment) ?? []
     if (name !== undefined && suffix !== undefined) {
       paramNames.push(name)
-      node = parameterOf(node, suffix)
+      node = ensureParameter(node, suffix)
     } else {
-      const next = node.named.get(segment) ?? openNode<Services>()
-      node.named.set(segment, next)
+      const next = node.literals.get(segment) ?? openNode<Services>()
+      node.literals.set(segment, next)
       node = next
     }
   }
@@ -70,14 +70,13 @@ function insert<Services>(root: Node<Services>, route: Route<Services>): void {
   node.leaf.allow = order.filter(isAllowed).join(', ')
 }
 
-function parameterOf<Services>({ parameters }: Node<Services>, suffix: string): Node<Services> {
-  const known = parameters.get(suffix)
-  if (known) return known
-  const added = openNode<Services>()
-  const all = [...parameters, [suffix, added] as const].toSorted(([a], [b]) => b.length - a.length)
-  parameters.clear()
-  for (const [each, node] of all) parameters.set(each, node)
-  return added
+function ensureParameter<Services>({ parameters }: Node<Services>, suffix: string): Node<Services> {
+  const known = parameters.find(each => each.suffix === suffix)
+  if (known) return known.node
+  const node = openNode<Services>()
+  parameters.push({ suffix, node })
+  parameters.sort((a, b) => b.suffix.length - a.suffix.length)
+  return node
 }
 
 function find<Services>(
@@ -88,10 +87,10 @@ function find<Services>(
 ): Leaf<Services> | null {
   const segment = segments[at]
   if (segment === undefined) return node.leaf
-  const named = node.named.get(segment)
-  const written = named === undefined ? null : find(named, segments, at + 1, values)
-  if (written !== null) return written
-  for (const [suffix, next] of node.parameters) {
+  const literal = node.literals.get(segment)
+  const leafOfLiteral = literal === undefined ? null : find(literal, segments, at + 1, values)
+  if (leafOfLiteral !== null) return leafOfLiteral
+  for (const { suffix, node: next } of node.parameters) {
     if (segment.length <= suffix.length || !segment.endsWith(suffix)) continue
     values.push(segment.slice(0, segment.length - suffix.length))
     const leaf = find(next, segments, at + 1, values)
@@ -101,7 +100,7 @@ function find<Services>(
   return null
 }
 
-function matchOf<Services>(leaf: Leaf<Services>, values: readonly string[]): PathMatch<Services> | null {
+function buildMatch<Services>(leaf: Leaf<Services>, values: readonly string[]): PathMatch<Services> | null {
   const params: Record<string, string> = {}
   for (const [index, name] of leaf.paramNames.entries()) {
     const value = decode(values[index] ?? '')

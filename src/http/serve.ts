@@ -4,57 +4,57 @@ import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
 import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
-import type { Logger } from '../runtime/log.ts'
-import { apiKeyOf } from './api-key.ts'
 import {
-  collectBody,
-  cutAmbiguous,
-  decodeText,
   abortedRequest,
+  closeAmbiguous,
+  collectBody,
+  decodeText,
   type IncomingBody,
   isChunked,
   isJsonType,
   parseJsonBody
 } from './body.ts'
-import { forwardedFor } from './client-address.ts'
-import { defer, type Exchange, fail, sendReply, sendEmpty, whenSettled } from './exchange.ts'
-import { corsLines, openCors, preflightHeaders, requestIdOf } from './headers.ts'
-import type { InFlight } from './in-flight.ts'
+import { readForwardedFor, type ResolveAddress } from './client-address.ts'
+import {
+  defer,
+  type Exchange,
+  type ServerContext,
+  sendEmpty,
+  sendError,
+  sendReply,
+  whenSettled
+} from './exchange.ts'
+import { corsLines, openCors, preflightHeaders, chooseRequestId } from './headers.ts'
 import { compilePaths } from './paths.ts'
 
-export interface ServeOptions<Services> {
+export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
+  readonly log: ServerContext['log']
   readonly services: Services
   /**
-   * Tells who calls, and throws `ApiError` if their key does not allow the route. It is called before the
-   * body is looked at (`body` is undefined). Without a promise for public routes, synchronous handlers are
-   * answered in the same tick.
+   * Identifies the caller. Throws `ApiError` if the key does not allow the route. Called before the body is
+   * read. Returns undefined for public routes, so that synchronous handlers respond in the same tick.
    */
-  readonly authorise: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
-  /** The client's address, from the connection's and the header `X-Forwarded-For`. */
-  readonly addressOf: (connection: string, forwarded: string) => string
-  /** Origins that may read answers, or `*`. */
+  readonly authorize: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
+  readonly addressOf: ResolveAddress
+  /** Origins that may read responses, or `*`. */
   readonly corsOrigins: readonly string[]
-  readonly log: Logger
-  /** Whether clients are asked to close their connections. */
-  readonly isDraining?: () => boolean
-  readonly underWay?: InFlight
   readonly maxBodyBytes?: number
   readonly bodyTimeoutMs?: number
-  /** How long authorisation and handler may take together. */
+  /** For authorization and handler together. */
   readonly handlerTimeoutMs?: number
 }
 
 /**
- * Answers every HTTP request of `app` that nothing else is registered for: those of `routes`, and all others
- * with an error. Order of checks: path 404, method 405, key 403, content type 415, size 413, body 400; then
- * the handler.
+ * Handles every HTTP request that no earlier handler of `app` takes: with a route, or with an error. Order of
+ * checks: path 404, method 405, key 403, content type 415, size 413, body 400; then the handler.
  */
 export function serveRoutes<Services>(
   app: TemplatedApp,
   routes: readonly Route<Services>[],
   options: ServeOptions<Services>
 ): void {
-  const { services, authorise, addressOf, log, isDraining = () => false, underWay = { answers: 0 } } = options
+  const { services, authorize, addressOf, log, isDraining = () => false, inFlight = { count: 0 } } = options
+  const server = { log, isDraining, inFlight }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
   const cors = openCors(options.corsOrigins)
@@ -65,57 +65,49 @@ export function serveRoutes<Services>(
   )
 
   app.any('/*', (res, req) => {
-    if (cutAmbiguous(res, req)) return
-    const method = req.getMethod().toUpperCase()
-    const path = req.getUrl()
-    const asked = {
-      method,
-      path,
-      requestId: requestIdOf(req.getHeader('x-request-id')),
-      cors: corsLines(cors.allowedFor(cors.vary === '' ? '' : req.getHeader('origin'))),
-      vary: cors.vary,
-      ifNoneMatch: req.getHeader('if-none-match'),
-      acceptEncoding: req.getHeader('accept-encoding'),
-      isChunked: isChunked(req)
-    }
+    if (closeAmbiguous(res, req)) return
     const exchange: Exchange = {
       res,
-      asked,
-      log,
-      isDraining,
-      underWay,
+      head: {
+        method: req.getMethod().toUpperCase(),
+        path: req.getUrl(),
+        requestId: chooseRequestId(req.getHeader('x-request-id')),
+        cors: corsLines(cors.allowedFor(cors.vary === '' ? '' : req.getHeader('origin'))),
+        vary: cors.vary,
+        ifNoneMatch: req.getHeader('if-none-match'),
+        acceptEncoding: req.getHeader('accept-encoding'),
+        isChunked: isChunked(req)
+      },
+      server,
       isOpen: true,
       isDeferred: false,
       ignoredFields: '',
-      onGone: null,
+      onDisconnect: null,
       onSettled: null
     }
     // An exception that leaves this callback ends the process.
     try {
-      answer(exchange, res, req, method, path)
+      handle(exchange, req)
     } catch (error) {
-      fail(exchange, error)
+      sendError(exchange, error)
     }
   })
 
-  function answer(
-    exchange: Exchange,
-    res: HttpResponse,
-    req: HttpRequest,
-    method: string,
-    path: string
-  ): void {
+  function handle(exchange: Exchange, req: HttpRequest): void {
+    const { res, head } = exchange
+    const { method, path } = head
     const found = match(path)
     if (found === null) throw new ApiError('not-found')
     if (method === 'OPTIONS') return sendEmpty(exchange, preflightHeaders)
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined)
-      return fail(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
+      return sendError(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     const isKeyed = route.access !== 'public'
-    const takesKeyInQuery = route.access === 'public' || route.access === 'playout key'
     const query = new URLSearchParams(req.getQuery() ?? '')
-    // Players and playouts that cannot set headers send their key in the query.
-    const apiKey = apiKeyOf(req) || (takesKeyInQuery ? (query.get('api_key') ?? '') : '')
+    // For players and playouts that cannot set headers.
+    const allowsKeyInQuery = route.access === 'public' || route.access === 'playout key'
+    const apiKey = readApiKey(req) || (allowsKeyInQuery ? (query.get('api_key') ?? '') : '')
+    const needsAddress = isKeyed || apiKey !== '' || route.needsAddress
     const request: ApiRequest = {
       method,
       path,
@@ -124,36 +116,37 @@ export function serveRoutes<Services>(
       body: undefined,
       apiKey,
       host: req.getHeader('host'),
-      // Nobody asks for the address of who only reads what is public.
-      address:
-        isKeyed || apiKey !== '' || route.needsAddress
-          ? addressOf(textOf(res.getRemoteAddressAsText()), forwardedFor(req))
-          : '',
+      address: needsAddress
+        ? addressOf(decodeAddress(res.getRemoteAddressAsText()), readForwardedFor(req))
+        : '',
       caller: null,
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)
     }
-    const body = bodyOf(res, req, method, route)
-    const allowed = authorise(request, route)
-    if (allowed === undefined && body === null) {
+    const body = openBody(res, req, method, route)
+    const authorized = authorize(request, route)
+    if (authorized === undefined && body === null) {
       const reply = route.handle(request, services)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)
       return void finish(exchange, null, isKeyed, () => reply)
     }
     void finish(exchange, body, isKeyed, async () => {
-      const caller = (await allowed) ?? null
+      const caller = (await authorized) ?? null
       const parsed = body === null ? undefined : await readBody(body, route)
       exchange.ignoredFields = ignoredFields.get(route)?.(parsed) ?? ''
-      // What has been answered by the deadline, or asked by a client that left, must not be done afterwards.
+      // A request that timed out or whose client disconnected must not be executed afterward.
       if (!exchange.isOpen) throw abortedRequest()
       return route.handle({ ...request, caller, body: parsed }, services)
     })
   }
 
-  /**
-   * Starts reading a body, if the method has one: nobody may wait before that, or its first bytes are lost.
-   */
-  function bodyOf(res: HttpResponse, req: HttpRequest, method: string, route: Route<Services>): Body | null {
+  /** Starts receiving the body, if any. Must run before anything is awaited, or its first bytes are lost. */
+  function openBody(
+    res: HttpResponse,
+    req: HttpRequest,
+    method: string,
+    route: Route<Services>
+  ): Body | null {
     if (method !== 'POST' && method !== 'PUT') return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     if (declaredBytes === 0 && !isChunked(req)) return null
@@ -164,37 +157,37 @@ export function serveRoutes<Services>(
     }
   }
 
-  /** Answers now, or when the reply has something to say. Throws what making the answer throws. */
+  /** Sends a reply, immediately or later (`reply.later`). Rethrows what rendering throws. */
   function deliver(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
     if (!exchange.isOpen) return
     if (!reply.later) return sendReply(exchange, reply, isKeyed)
     defer(exchange)
-    exchange.onGone = reply.later(work => {
-      exchange.onGone = null
+    exchange.onDisconnect = reply.later(work => {
+      exchange.onDisconnect = null
       try {
-        const answered = work()
-        if (answered instanceof Promise) void finish(exchange, null, isKeyed, () => answered)
-        else deliver(exchange, answered, isKeyed)
+        const result = work()
+        if (result instanceof Promise) void finish(exchange, null, isKeyed, () => result)
+        else deliver(exchange, result, isKeyed)
       } catch (error) {
-        fail(exchange, error)
+        sendError(exchange, error)
       }
     })
   }
 
-  /** Answers what `work` gives, before the deadline and while the client is there. Never rejects. */
+  /** Sends the result of `work`, or an error at the deadline. Never rejects. */
   async function finish(
     exchange: Exchange,
     body: Body | null,
     isKeyed: boolean,
     work: () => Promise<Reply>
   ): Promise<void> {
-    exchange.onGone = () => body?.incoming.cancel()
+    exchange.onDisconnect = () => body?.incoming.cancel()
     defer(exchange)
-    const waitMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
+    const timeoutMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
     try {
-      deliver(exchange, await withDeadline(waitMs, 'the answer', work), isKeyed)
+      deliver(exchange, await withDeadline(timeoutMs, 'the response', work), isKeyed)
     } catch (error) {
-      fail(exchange, error, { close: body?.incoming.mustClose() ?? false })
+      sendError(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {
       body?.incoming.cancel()
     }
@@ -210,8 +203,8 @@ async function readBody<Services>(
   { contentType, incoming }: Body,
   { textTypes = [], takesForm = false, byteTypes }: Route<Services>
 ): Promise<unknown> {
-  const [named = ''] = contentType.toLowerCase().split(';')
-  const type = named.trim()
+  const [typeName = ''] = contentType.toLowerCase().split(';')
+  const type = typeName.trim()
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
     throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
@@ -223,4 +216,13 @@ async function readBody<Services>(
   throw new ApiError('wrong-media-type')
 }
 
-const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
+/** The key in `X-API-Key`, `Authorization: Bearer` or `X-Liquidsoap-Api-Key`; empty if none. */
+function readApiKey(req: HttpRequest): string {
+  return (
+    req.getHeader('x-api-key') ||
+    (/^bearer +(\S+)\s*$/i.exec(req.getHeader('authorization'))?.[1] ?? '') ||
+    req.getHeader('x-liquidsoap-api-key')
+  )
+}
+
+const decodeAddress = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()

@@ -1,32 +1,64 @@
 import { createRequire } from 'node:module'
 
 import type * as UWebSockets from 'uWebSockets.js'
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
 import { chooseBinding, explainNoBinding, thisPlatform } from '../../scripts/uws-binding.mjs'
 import { OperatorError } from '../runtime/errors.ts'
+import { assertPortIsFree } from '../runtime/ports.ts'
 
 /*
- * Everything of uWebSockets.js that exists at run time is loaded here, and only here. Types are those of the older
- * version, which have nothing that the newer one lacks.
+ * The only place that loads uWebSockets.js. The types are those of the older version, which are valid for the
+ * newer one.
  */
 
-// Enough for a subscribe message with 128 stations in `cf_connect`. uWebSockets.js reads it once, when it is
-// loaded; its own limit is 4 KiB. It counts all headers of a request together, path and query included.
+// Enough for a subscribe message with 128 stations in `cf_connect`; the default is 4 KiB. Limits path, query
+// and all headers together. uWebSockets.js reads it when it is loaded.
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(32 * 1024)
 
 let loaded: typeof UWebSockets | null = null
 
 /**
- * Opens an app without encryption. Throws an `OperatorError` where uWebSockets.js has no binary. An argument
- * that is `undefined` would end the process, so one that was not given is not passed on.
+ * Opens an app without encryption. Throws an `OperatorError` if uWebSockets.js has no binary for this
+ * platform. Missing arguments are not passed on, because an argument `undefined` ends the process.
  */
 export const App: typeof UWebSockets.App = (...options) => uws().App(...options)
 
-export const us_listen_socket_close: typeof UWebSockets.us_listen_socket_close = socket =>
-  uws().us_listen_socket_close(socket)
+/** An open port. `close` stops accepting connections; open connections stay. */
+export interface Listening {
+  readonly port: number
+  readonly close: () => void
+}
 
-export const us_socket_local_port: typeof UWebSockets.us_socket_local_port = socket =>
-  uws().us_socket_local_port(socket)
+/**
+ * Listens on a port; 0 takes a free one. Unless `exclusive`, several processes share the port and the kernel
+ * distributes connections. Throws an `OperatorError` with the reason.
+ */
+export async function listen(
+  app: TemplatedApp,
+  host: string,
+  port: number,
+  { exclusive }: { exclusive: boolean }
+): Promise<Listening> {
+  const socket = await new Promise<us_listen_socket | false>(resolve => {
+    // The typings lack host and options together, and the constant for an exclusive port, which is 1.
+    Reflect.apply(Reflect.get(app, 'listen'), app, [host, port, exclusive ? 1 : 0, resolve])
+  })
+  if (socket === false) {
+    // uWebSockets.js returns no reason; Node does.
+    await assertPortIsFree(host, port)
+    throw new OperatorError(`cannot listen on ${host} port ${port}: it was in use for a moment; start again`)
+  }
+  let isOpen = true
+  return {
+    port: uws().us_socket_local_port(socket),
+    close: () => {
+      // Closing twice would free the native socket twice.
+      if (isOpen) uws().us_listen_socket_close(socket)
+      isOpen = false
+    }
+  }
+}
 
 function uws(): typeof UWebSockets {
   loaded ??= load()

@@ -1,4 +1,4 @@
-import { processContext } from '../embedded/command-context.ts'
+import { processContext } from '../runtime/command-context.ts'
 import { importCommand } from './import-command.ts'
 
 process.exitCode = await importCommand(processContext, abortOnInterrupt())

@@ -4,11 +4,11 @@ import { type BlockList, isIP } from 'node:net'
 
 import pLimit from 'p-limit'
 
-import { isWithin, networkList, parsedUrl } from './networks.ts'
+import { isWithin, networkList, parseUrl } from './networks.ts'
 
 /**
  * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast,
- * reserved, 6to4 relays, and the address under which Azure tells secrets to its machines.
+ * reserved, 6to4 relays, and the metadata address of Azure.
  */
 const special4 = [
   '0.0.0.0/8',
@@ -29,36 +29,36 @@ const special4 = [
   '240.0.0.0/4'
 ]
 
-/** Parts of 2000::/3 that are not the public internet: protocols (Teredo among them), documentation, 6to4. */
+/** Parts of 2000::/3 that are not the public internet: protocols (such as Teredo), documentation, 6to4. */
 const special6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-/** IPv6 in which an IPv4 address is meant: NAT64 (RFC 6052), and addresses of IPv4 sockets. */
-const embedding6 = ['64:ff9b::', '::ffff:']
+/** Prefixes of IPv6 addresses that contain an IPv4 address: NAT64 (RFC 6052), and IPv4-mapped. */
+const prefixes4 = ['64:ff9b::', '::ffff:']
 
-const embedded6 = embedding6.flatMap(prefix =>
+const mapped4 = prefixes4.flatMap(prefix =>
   special4.map(network => {
     const [address = '', bits] = network.split('/')
     return `${prefix}${address}/${96 + Number(bits)}`
   })
 )
 
-/** Outside these all IPv6 is local, multicast or reserved. */
-const reachable6 = networkList(['2000::/3', ...embedding6.map(prefix => `${prefix}0.0.0.0/96`)])
-const special = networkList([...special4, ...special6, ...embedded6])
+/** All other IPv6 addresses are local, multicast or reserved. */
+const reachable6 = networkList(['2000::/3', ...prefixes4.map(prefix => `${prefix}0.0.0.0/96`)])
+const special = networkList([...special4, ...special6, ...mapped4])
 
 /**
- * Whether a request to an operator's URL must not go to this address, since it is no host of the public
- * internet. `allowed` lists exceptions. What is no address at all is forbidden.
+ * Whether requests to an address are forbidden because it is not on the public internet. `allowed` lists
+ * exceptions. Text that is not an address is forbidden.
  */
 export function isForbiddenAddress(text: string, allowed: BlockList): boolean {
-  // A zone ("%eth0") says by which interface, not where to.
+  // A zone ("%eth0") names an interface.
   const address = text.replace(/%.*$/s, '')
   if (isWithin(allowed, address)) return false
   if (isIP(address) === 6 && !isWithin(reachable6, address)) return true
   return isIP(address) === 0 || isWithin(special, address)
 }
 
-/** Why a URL is refused: a code word of the error body, and a sentence that follows the field's name. */
+/** Why a URL is refused: a code of the error body, and a sentence that follows the name of the field. */
 export interface UrlProblem {
   readonly code: 'invalid_url' | 'unsafe_url'
   readonly sentence: string
@@ -66,63 +66,62 @@ export interface UrlProblem {
 
 const unsafe = (sentence: string): UrlProblem => ({ code: 'unsafe_url', sentence })
 
-/** What is said of addresses that are forbidden, however they were found: not which address it was. */
+/** Does not reveal the address that a name resolved to. */
 export const forbiddenAddress = unsafe('must not lead to a private or special address.')
 
 /**
- * Judges all of a URL that can be judged without asking a name server: http or https, no user info, port 80,
- * 443 or 1024 and above, and an address if there is one in place of a name, however it is written (decimal,
- * octal, hex).
+ * Checks a URL without a DNS lookup: http or https, no user or password, port 80, 443 or 1024 and above, and
+ * the address if the host is one, in any notation (decimal, octal, hex).
  */
 export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
-  const url = parsedUrl(text)
-  if (!url) return { code: 'invalid_url', sentence: 'must be an address (URL).' }
+  const url = parseUrl(text)
+  if (!url) return { code: 'invalid_url', sentence: 'must be a URL.' }
   const { protocol, username, password, port } = url
   if (protocol !== 'http:' && protocol !== 'https:') return unsafe('must begin with http:// or https://.')
-  if (username !== '' || password !== '') return unsafe('must hold no user and password.')
+  if (username !== '' || password !== '') return unsafe('must not contain a user or password.')
   if (port !== '' && port !== '80' && port !== '443' && Number(port) < 1024)
-    return unsafe('must have port 80, 443 or one from 1024 on.')
+    return unsafe('must use port 80, 443, or 1024 and above.')
   const host = hostOf(text)
   return isIP(host) !== 0 && isForbiddenAddress(host, allowed) ? forbiddenAddress : null
 }
 
-/** The host of a URL: a name, or an address in its usual form and without brackets. */
+/** The host of a URL: a name, or an address in its canonical form without brackets. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
 const timeoutMs = 1_000
 /**
- * Each look-up occupies a thread of Node's pool for as long as the name server is silent; there are four
- * unless told, and two are left to others.
+ * Concurrency limit for DNS lookups. Each uses a thread of Node's pool, 4 by default, until the name server
+ * answers; two threads are left for other work.
  */
-export const lookUpLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
-const atOnce = pLimit(lookUpLimit)
+export const lookupLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
+const limitLookups = pLimit(lookupLimit)
 
 /**
- * Judges a URL that is about to be stored: as `checkUrl`, and by all addresses that its name has now. A name
- * that has none, or none within a second, passes: it is judged again at each request.
+ * Checks a URL before it is stored: like `checkUrl`, and all current addresses of its name. A name that does
+ * not resolve within a second passes, because each request checks it again.
  */
 export async function checkTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)
   if (problem || isIP(hostOf(url)) !== 0) return problem
-  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => [])
+  const addresses = await resolveAddresses(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => [])
   return addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddress : null
 }
 
 /**
- * All addresses that a name has now. Rejects for a name that is not known, and as soon as the signal is
- * aborted: the system's look-up, which cannot be ended, then goes on unheard.
+ * Resolves all addresses of a name. Rejects for an unknown name, and as soon as the signal is aborted; a
+ * lookup in flight cannot be canceled and its result is ignored.
  */
-export async function addressesOf(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
+export async function resolveAddresses(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   signal.throwIfAborted()
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-  const asked = atOnce(() => {
-    // Nobody waits any more for a look-up whose turn came too late.
+  const resolved = limitLookups(() => {
+    // It may have been aborted while it was queued.
     signal.throwIfAborted()
     return lookup(name, { all: true })
   })
-  return Promise.race([asked, aborted])
+  return Promise.race([resolved, aborted])
 }

@@ -8,7 +8,7 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
 }
 
-/** A list of addresses and networks as `isNetwork` knows them. */
+/** Builds a list of valid addresses and networks. */
 export function networkList(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
@@ -20,16 +20,13 @@ export function networkList(networks: readonly string[]): BlockList {
   return list
 }
 
-/**
- * Whether a text is an address that is in one of the networks. IPv4 written as IPv6 (`::ffff:`) counts as
- * IPv4.
- */
+/** Whether a text is an address in one of the networks. An IPv4-mapped IPv6 address counts as IPv4. */
 export function isWithin(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Whom an address belongs to as far as limits go: an IPv6 host has 64 bits of addresses to itself. */
+/** The key of an address for limits per client: an IPv4 address, or the /64 network of an IPv6 address. */
 export function ownerOf(address: string): string {
   if (isIP(address) !== 6) return address
   const [front = '', back] = address.split('%')[0]?.split('::') ?? []
@@ -37,18 +34,18 @@ export function ownerOf(address: string): string {
   const tail = back === undefined || back === '' ? [] : back.split(':')
   // An IPv4 address at the end stands for two groups.
   const written = groups.length + tail.length + (address.includes('.') ? 1 : 0)
-  const whole = back === undefined ? groups : [...groups, ...Array<string>(8 - written).fill('0'), ...tail]
-  return `${whole
+  const all = back === undefined ? groups : [...groups, ...Array<string>(8 - written).fill('0'), ...tail]
+  return `${all
     .slice(0, 4)
     .map(group => group.replace(/^0+(?=.)/, '').toLowerCase())
     .join(':')}::/64`
 }
 
 /**
- * A URL in its parts, relative to a base if one is given; null where the text is none. `URL.canParse` of Node
- * 20 cannot be asked: after four thousand calls it says no to addresses with letters like `ö`.
+ * Parses a URL, relative to a base if given; null if it is invalid. Not `URL.canParse`, because that of Node
+ * 20 returns false for non-ASCII URLs after some thousand calls.
  */
-export function parsedUrl(text: string, base?: string): URL | null {
+export function parseUrl(text: string, base?: string): URL | null {
   try {
     return new URL(text, base)
   } catch {
@@ -56,9 +53,6 @@ export function parsedUrl(text: string, base?: string): URL | null {
   }
 }
 
-/**
- * Whether the host of an address is one of the names and numbers that hosts have. The URL standard also takes
- * `a;b` and `a'b`, which mean something else in a header.
- */
+/** Whether the host is safe in headers. The URL standard also allows `a;b` and `a'b`. */
 export const hasPlainHost = ({ hostname }: URL): boolean =>
   /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname)

@@ -1,5 +1,5 @@
 import { type ApiRequest, json } from '../api/core/route.ts'
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { html, pageRoute, renderPage } from './page.ts'
@@ -89,7 +89,7 @@ function parseStationName(address: string, bases: readonly string[]): string {
 }
 
 /** Empty if the address is invalid. */
-const normalizeUrl = (address: string) => parsedUrl(address)?.href ?? ''
+const normalizeUrl = (address: string) => parseUrl(address)?.href ?? ''
 
 /** A size in pixels from the query; Infinity if it is missing or invalid. */
 function parsePixels(query: ApiRequest['query'], name: string): number {

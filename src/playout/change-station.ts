@@ -169,7 +169,7 @@ async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => voi
   const [[station], [play = null]] = await reads
   if (!station) throw new ApiError('not-found')
   const answeredAtMs = performance.now()
-  const offMs = engineTime.note({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
+  const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
   const isOff = Math.abs(offMs) > aheadAtMostMs + (answeredAtMs - sentAtMs) / 2
   const behindMs = isOff ? Math.round(offMs) : 0
   if (!(await pullBack(tx, station, play))) return { station, play, behindMs, isPulledBack: false }

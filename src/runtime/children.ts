@@ -1,94 +1,87 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 
 import { OperatorError, ReportedError } from './errors.ts'
 import type { Logger } from './log.ts'
 import { builtFile } from './program-files.ts'
-
-const restartAtLeastMs = 500
-const restartAtMostMs = 10_000
-const steadyMs = 30_000
-
-export interface Child {
-  /** Settles when the process says it is ready; rejects if its first start fails. */
-  readonly ready: Promise<void>
-  stop(): Promise<void>
-}
+import { supervise, type Supervised } from './supervise.ts'
 
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv
   readonly log: Logger
-  /** One that was told to stop gets this long before it is killed. */
+  /** Time that the process gets to end before it is killed. */
   readonly stopMs: number
+  /** Once aborted, a first start is aborted and the process is not restarted. */
+  readonly life: AbortSignal
 }
 
 /**
- * Keeps a process of this program running: one that ends unasked is started again, soon at first and later if
- * it keeps ending. `file` is its path in the build, like `src/server.js`. It is told to stop by closing its
- * channel, which also happens when this process is killed.
+ * Runs a program of the build (`src/server.js`) as a child process and restarts it whenever it exits.
+ * Resolves when it is ready; rejects if its first start fails.
  */
-export function superviseChild(name: string, file: string, { env, log, stopMs }: ChildOptions): Child {
-  const program = builtFile(file)
-  let child: ChildProcess
-  let isReady = false
-  let isStopping = false
-  let delayMs = restartAtLeastMs
-  let timer: NodeJS.Timeout | undefined
-
-  const ready = new Promise<void>((resolve, reject) => {
-    let wasReady = false
-    const start = () => {
-      const startedAtMs = Date.now()
-      isReady = false
-      child = fork(program, {
-        env: { ...env, [keptMark]: '1' },
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc']
-      })
-      child.on('message', () => {
-        isReady = true
-        wasReady = true
-        resolve()
-      })
-      // One that cannot be killed or written to any more is about to exit.
-      child.on('error', () => {})
-      child.on('exit', (code, signal) => {
-        if (isStopping) return
-        // A process that fails on its own says why.
-        if (!wasReady && code === 1) return reject(new ReportedError(`${name} did not start`))
-        if (!wasReady)
-          return reject(new OperatorError(`the ${name} process ended (${signal ?? code}) during its start`))
-        if (Date.now() - startedAtMs > steadyMs) delayMs = restartAtLeastMs
-        log.error({ code, signal }, `${name} process has ended; starting it again in ${delayMs / 1_000} s`)
-        timer = setTimeout(start, delayMs)
-        delayMs = Math.min(delayMs * 2, restartAtMostMs)
-      })
-    }
-    start()
+export async function superviseChild(
+  name: string,
+  file: string,
+  { log, life, ...options }: ChildOptions
+): Promise<{ stop: () => Promise<void> }> {
+  return supervise(signal => startChild(name, file, options, signal), {
+    firstMs: 500,
+    minMs: 500,
+    maxMs: 10_000,
+    life,
+    onOutage: ({ output, retryMs }) =>
+      log.error({ reason: output }, `${name} process exited; restarting it in ${retryMs / 1_000} s`)
   })
-
-  return {
-    ready,
-    stop: async () => {
-      isStopping = true
-      clearTimeout(timer)
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const ended = new Promise(done => child.once('exit', done))
-      // One that is still loading does not look at its channel yet.
-      if (!isReady) child.kill()
-      else if (child.connected) child.disconnect()
-      const killer = setTimeout(() => child.kill('SIGKILL'), stopMs)
-      await ended
-      clearTimeout(killer)
-    }
-  }
 }
 
-/** Set in the environment of processes that `keepRunning` starts. */
-const keptMark = 'CUEWIRE_KEPT'
+async function startChild(
+  name: string,
+  file: string,
+  { env, stopMs }: Pick<ChildOptions, 'env' | 'stopMs'>,
+  signal: AbortSignal
+): Promise<Supervised> {
+  signal.throwIfAborted()
+  const child = fork(builtFile(file), {
+    env: { ...env, [supervisedVariable]: '1' },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+  })
+  // Killing or writing to a process that is about to exit fails. Its exit is handled below.
+  child.on('error', () => {})
+  const exited = new Promise<number | string>(resolve =>
+    child.once('exit', (code, signalName) => resolve(signalName ?? code ?? 0))
+  )
+  let isReady = false
+  const ready = new Promise<void>(resolve => {
+    child.once('message', () => {
+      isReady = true
+      resolve()
+    })
+  })
+  // Closing the channel stops the process, which also happens when this process is killed.
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    // A process that is still loading has no `disconnect` listener yet.
+    if (!isReady) child.kill()
+    else if (child.connected) child.disconnect()
+    const killer = setTimeout(() => child.kill('SIGKILL'), stopMs)
+    await exited
+    clearTimeout(killer)
+  }
+  const abort = () => void stop()
+  signal.addEventListener('abort', abort)
+  void exited.then(() => signal.removeEventListener('abort', abort))
+  const lastOutput = () => child.signalCode ?? `exit code ${child.exitCode}`
+  const ending = await Promise.race([ready, exited])
+  if (ending === undefined) return { exited, lastOutput, stop }
+  // A process that exits with 1 has printed the reason.
+  if (ending === 1) throw new ReportedError(`${name} did not start`)
+  throw new OperatorError(`the ${name} process ended (${ending}) during its start`)
+}
 
-/**
- * Reports to the process that keeps this one running that it is ready. A process that runs by itself logs it.
- */
-export function reportReady(log: Logger, about: Readonly<Record<string, unknown>> = {}): void {
+/** Set in the environment of processes that `superviseChild` starts. */
+const supervisedVariable = 'CUEWIRE_KEPT'
+
+/** Reports to the supervising process that this one is ready. A process without a supervisor logs it. */
+export function reportReady(log: Logger, details: Readonly<Record<string, unknown>> = {}): void {
   process.send?.('ready')
-  log[process.env[keptMark] === undefined ? 'info' : 'debug'](about, 'ready')
+  log[process.env[supervisedVariable] === undefined ? 'info' : 'debug'](details, 'ready')
 }

@@ -4,11 +4,11 @@ interface InFlight<Result> {
   next: Promise<Result> | null
 }
 
-/** Runs of the same work that are in flight, by key. */
+/** Coalesces concurrent runs of the same work, by key. */
 export interface Coalescer<Key, Result> {
   /**
-   * Runs `work`. Concurrent calls with the same key are coalesced: a call that comes while a run is in flight
-   * waits for one more run, which starts after it and so sees everything that happened before the call.
+   * Runs `work`. Calls that come while a run is in flight share one more run, which starts after it and so
+   * sees everything that happened before the call.
    */
   readonly run: (key: Key, work: () => Promise<Result>) => Promise<Result>
   /** The number of keys with a run in flight. */

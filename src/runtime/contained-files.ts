@@ -2,12 +2,14 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 
+import { codeOf } from './errors.ts'
+
 /*
- * Decides which files may be opened under a name that users, operators or the content of a folder choose. A symbolic link is
- * followed only if it leads to a place inside the folders that the caller names.
+ * Decides which files may be opened under a name that users, operators or the content of a folder choose. A
+ * symbolic link is followed only if it leads to a place inside the allowed folders.
  */
 
-/** The path leads, through a symbolic link or `..`, out of the folders in which the file must lie. */
+/** The path leads, through a symbolic link or `..`, out of the allowed folders. */
 export class OutsideRootsError extends Error {
   constructor(path: string) {
     super(`${path} leads out of the folders in which it must lie`)
@@ -21,19 +23,18 @@ export class NotRegularFileError extends Error {
   }
 }
 
-/** Whether an absolute, canonical path is one of the allowed folders or below one, as it is written. */
+/** Whether an absolute, canonical path is one of the roots or below one. Symbolic links are not resolved. */
 export function isInsideRoots(path: string, roots: readonly string[]): boolean {
   return roots.some(root => {
-    const way = relative(root, path)
-    return way !== '..' && !way.startsWith('../')
+    const relativePath = relative(root, path)
+    return relativePath !== '..' && !relativePath.startsWith('../')
   })
 }
 
 /**
- * Returns the real path of `path` if it lies inside the allowed folders both as it is written and where its
- * symbolic links lead, else null. It need not exist yet: the longest part of it that does is resolved. A
- * dangling or circular link, and a folder that may not be entered, are outside. Links can change: what is
- * opened later goes through `openInside`.
+ * Returns the real path of `path` if it is inside the roots both as written and after resolving symbolic
+ * links, else null. The file need not exist: its longest existing part is resolved. Dangling or circular
+ * links and folders without access return null. Links can change later, so open the file with `openInside`.
  */
 export async function resolveInside(path: string, roots: readonly string[]): Promise<string | null> {
   if (!isInsideRoots(path, roots)) return null
@@ -43,17 +44,17 @@ export async function resolveInside(path: string, roots: readonly string[]): Pro
 }
 
 /**
- * Opens a regular file for reading if it really lies inside one of `realRoots`, which are real paths. Where
- * the file lies is checked on the open descriptor, so a link that is swapped meanwhile changes nothing.
- * Throws `OutsideRootsError`, `NotRegularFileError`, or the error of the file system.
+ * Opens a regular file for reading if its real path is inside one of `realRoots`, which are real paths. The
+ * open descriptor is checked, so swapping a link during the call has no effect. Throws `OutsideRootsError`,
+ * `NotRegularFileError`, or the error of the file system.
  */
 export async function openInside(path: string, realRoots: readonly string[]): Promise<FileHandle> {
   const real = await realpath(path)
   if (!isInsideRoots(real, realRoots)) throw new OutsideRootsError(path)
-  // A FIFO would wait for a writer.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    if (!isInsideRoots(await openedPath(handle, real), realRoots)) throw new OutsideRootsError(path)
+    if (!isInsideRoots(await readOpenedPath(handle, real), realRoots)) throw new OutsideRootsError(path)
     if (!(await handle.stat()).isFile()) throw new NotRegularFileError(path)
     return handle
   } catch (error) {
@@ -63,9 +64,8 @@ export async function openInside(path: string, realRoots: readonly string[]): Pr
 }
 
 /**
- * Opens a folder that really lies at `realPath`, a real path as bytes: throws `OutsideRootsError` if a link
- * took the place of a part of it. `list` is the path to list it by, which stays with the open folder where
- * the system allows that.
+ * Opens a folder by its real path in bytes. Throws `OutsideRootsError` if a link replaced a part of the path.
+ * `list` is the path to list it by; on Linux it refers to the open folder.
  */
 export async function openFolderAt(
   realPath: Buffer
@@ -85,10 +85,8 @@ export async function openFolderAt(
   }
 }
 
-/**
- * Where an open file lies: the kernel's answer on Linux, elsewhere the path if it still names the same file.
- */
-async function openedPath(handle: FileHandle, path: string): Promise<string> {
+/** The path of an open file: from the kernel on Linux, else `path` if it still names that file. */
+async function readOpenedPath(handle: FileHandle, path: string): Promise<string> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${handle.fd}`)
   const real = await realpath(path)
   const [opened, named] = await Promise.all([handle.stat(), lstat(real)])
@@ -96,25 +94,18 @@ async function openedPath(handle: FileHandle, path: string): Promise<string> {
   return real
 }
 
-/** The real path of the longest existing part, with the rest as it is; null if it cannot be resolved. */
+/** Returns the real path of the longest existing part plus the rest; null if it cannot be resolved. */
 export async function resolveExisting(path: string): Promise<string | null> {
   try {
     return await realpath(path)
   } catch (error) {
-    if (!isMissing(error) || (await exists(path)) || path === dirname(path)) return null
+    // A dangling link exists although it has no real path.
+    const exists = await lstat(path).then(
+      () => true,
+      failure => codeOf(failure) !== 'ENOENT'
+    )
+    if (codeOf(error) !== 'ENOENT' || exists || path === dirname(path)) return null
     const parent = await resolveExisting(dirname(path))
     return parent === null ? null : join(parent, relative(dirname(path), path))
   }
-}
-
-/** A dangling link exists, although it has no real path. */
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    error => !isMissing(error)
-  )
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -1,4 +1,3 @@
-/** A wait that reached its deadline. */
 export class DeadlineExceeded extends Error {}
 
 /** Rejects with `DeadlineExceeded` when `run` has not settled after `ms`. */

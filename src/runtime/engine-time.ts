@@ -1,12 +1,10 @@
 /*
- * The time that all processes agree on: that of Postgres. A machine's own clock may be wrong, and may be set while a process runs. So what
- * counts is what Postgres said last, and the milliseconds that have passed since by the process's own monotonic clock.
+ * The time that all processes agree on: that of Postgres. The clock of a machine may be wrong or may be set
+ * while a process runs. The engine time is the last answer of Postgres plus the time since then by the
+ * monotonic clock.
  */
 
-/**
- * A question for the time: when it was sent and answered by `performance.now()`, and the answer in Unix
- * milliseconds.
- */
+/** A query of the time: sent and answered by `performance.now()`, and the result in Unix milliseconds. */
 export interface TimeSample {
   readonly sentAtMs: number
   readonly answeredAtMs: number
@@ -14,35 +12,32 @@ export interface TimeSample {
 }
 
 export interface EngineTime {
-  /** Whole Unix milliseconds: the time of Postgres once it was asked, and until then that of this machine. */
+  /** Whole Unix milliseconds. The time of this machine until the first sample. */
   readonly timeMs: () => number
   /**
-   * Takes a sample in. Returns by how many milliseconds the time was off by this sample: it is corrected if
-   * that is more than the sample itself may be off, or if the sample is better than what is known.
+   * Adds a sample. Returns by how many milliseconds the time was off by this sample. The time is corrected if
+   * that is more than the possible error of both, or if the sample is more precise.
    */
-  readonly note: (sample: TimeSample) => number
+  readonly addSample: (sample: TimeSample) => number
   /** By how many milliseconds the clock of this machine is ahead. */
   readonly machineAheadMs: () => number
 }
 
-/** Clocks drift apart by less: a fifth of a millisecond a second is a bad one. */
+/** An upper limit for the drift between two clocks: 0.2 milliseconds per second. */
 const driftPerMs = 0.0002
 
-/** Times come in whole milliseconds: by so much a sample may be off that was answered at once. */
+/** Times are whole milliseconds, so even a sample without latency may be off by this. */
 const roundingMs = 1
 
 export function openEngineTime(): EngineTime {
-  /**
-   * Unix milliseconds at `performance.now() === 0`, and how far that may have been off when it was measured;
-   * null before.
-   */
+  /** Unix milliseconds at `performance.now() === 0`, and the possible error when it was measured. */
   let known: { baseMs: number; errorMs: number; measuredAtMs: number } | null = null
 
   const timeMs = () => (known === null ? Date.now() : Math.floor(known.baseMs + performance.now()))
 
   return {
     timeMs,
-    note: ({ sentAtMs, answeredAtMs, timeMs: answerMs }) => {
+    addSample: ({ sentAtMs, answeredAtMs, timeMs: answerMs }) => {
       const errorMs = (answeredAtMs - sentAtMs) / 2 + roundingMs
       const next = { baseMs: answerMs - (sentAtMs + answeredAtMs) / 2, errorMs, measuredAtMs: answeredAtMs }
       if (known === null) {
@@ -58,8 +53,8 @@ export function openEngineTime(): EngineTime {
   }
 }
 
-/** The time of this process. */
+/** The engine time of this process. */
 export const engineTime = openEngineTime()
 
-/** The time of the engine in Unix milliseconds, as this process knows it. */
+/** The engine time in Unix milliseconds. */
 export const engineTimeMs = engineTime.timeMs

@@ -1,4 +1,4 @@
-/** One problem of an input: the field as a dotted path, a fixed code word, and a sentence. */
+/** A problem of one input field: its dotted path, a code, and a sentence. */
 export interface FieldError {
   field: string
   code: string
@@ -6,109 +6,84 @@ export interface FieldError {
 }
 
 const kinds = {
-  invalid: { status: 400, type: 'ValidationException', message: 'The request is not valid.' },
-  'not-logged-in': { status: 403, type: 'NotLoggedInException', message: 'Access denied.' },
-  forbidden: { status: 403, type: 'PermissionDeniedException', message: 'Access denied.' },
-  'not-found': { status: 404, type: 'NotFoundException', message: 'Record not found.' },
-  'method-not-allowed': {
-    status: 405,
-    type: 'HttpMethodNotAllowedException',
-    message: 'Method not allowed.'
-  },
-  conflict: { status: 409, type: 'ConflictException', message: 'The record is in use.' },
-  'too-large': { status: 413, type: 'PayloadTooLargeException', message: 'The body is too large.' },
-  'wrong-media-type': {
-    status: 415,
-    type: 'UnsupportedMediaTypeException',
-    message: 'The body must be JSON (Content-Type: application/json).'
-  },
-  'too-many': {
-    status: 429,
-    type: 'RateLimitExceededException',
-    message: 'Too many requests: try again later.'
-  },
-  'not-implemented': { status: 501, type: 'NotImplementedException', message: 'There is no such thing yet.' },
-  unavailable: {
-    status: 503,
-    type: 'ServiceUnavailableException',
-    message: 'The server is full or about to stop: try again later.'
-  },
-  internal: { status: 500, type: 'InternalErrorException', message: 'A generic exception has occurred.' }
-} as const
+  invalid: [400, 'ValidationException', 'The request is not valid.'],
+  'not-logged-in': [403, 'NotLoggedInException', 'Access denied.'],
+  forbidden: [403, 'PermissionDeniedException', 'Access denied.'],
+  'not-found': [404, 'NotFoundException', 'Record not found.'],
+  'method-not-allowed': [405, 'HttpMethodNotAllowedException', 'Method not allowed.'],
+  conflict: [409, 'ConflictException', 'The record is in use.'],
+  'too-large': [413, 'PayloadTooLargeException', 'The body is too large.'],
+  'wrong-media-type': [
+    415,
+    'UnsupportedMediaTypeException',
+    'The body must be JSON (Content-Type: application/json).'
+  ],
+  'too-many': [429, 'RateLimitExceededException', 'Too many requests: try again later.'],
+  'not-implemented': [501, 'NotImplementedException', 'Not implemented.'],
+  unavailable: [503, 'ServiceUnavailableException', 'The server is overloaded or stopping: try again later.'],
+  internal: [500, 'InternalErrorException', 'A generic exception has occurred.']
+} as const satisfies Record<string, readonly [status: number, type: string, message: string]>
 
 export type ErrorKind = keyof typeof kinds
 
-/**
- * What a caller of the API may know about a failure. Anything else that is thrown is a bug and answered 500.
- */
+/** An error that is returned to the caller of the API. Any other error is a bug and answered with 500. */
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly status: number
-  /** On 400 and 409 with a list `errors`, empty where no field is to blame. */
+  /** For 400 and 409 with a list `errors`, which is empty if no single field is wrong. */
   readonly extraData: Record<string, unknown>
+  /** Sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | null
 
   constructor(
     kind: ErrorKind,
-    message: string = kinds[kind].message,
-    extraData: Record<string, unknown> = kind === 'invalid' || kind === 'conflict' ? { errors: [] } : {}
+    message: string = kinds[kind][2],
+    extraData: Record<string, unknown> = kind === 'invalid' || kind === 'conflict' ? { errors: [] } : {},
+    retryAfterSeconds: number | null = null
   ) {
     super(message)
     this.kind = kind
-    this.status = kinds[kind].status
+    this.status = kinds[kind][0]
     this.extraData = extraData
+    this.retryAfterSeconds = retryAfterSeconds
   }
 
-  /** A 400 (or 409) that lists every problem at once; its message is the first problem in words. */
+  /** A 400 or 409 that lists all problems. Its message is that of the first one. */
   static ofFields(errors: [FieldError, ...FieldError[]], kind: 'invalid' | 'conflict' = 'invalid'): ApiError {
     return new ApiError(kind, errors[0].message, { errors })
   }
 }
 
-/** The same request may succeed after this many whole seconds, sent as `Retry-After`. */
-class RetryLater extends ApiError {
-  readonly retryAfterSeconds: number
-
-  constructor(kind: 'too-many' | 'unavailable', retryAfterSeconds: number, message?: string) {
-    super(kind, message)
-    this.retryAfterSeconds = retryAfterSeconds
-  }
-}
-
 /** A limit of this caller is reached. */
-export class TooManyRequests extends RetryLater {
+export class TooManyRequests extends ApiError {
   constructor(retryAfterSeconds: number, message?: string) {
-    super('too-many', retryAfterSeconds, message)
+    super('too-many', message, {}, retryAfterSeconds)
   }
 }
 
-/** A limit of the server is reached, whoever used it up. */
-export class Overloaded extends RetryLater {
+/** A limit of the server is reached. */
+export class Overloaded extends ApiError {
   constructor(retryAfterSeconds: number, message: string) {
-    super('unavailable', retryAfterSeconds, message)
+    super('unavailable', message, {}, retryAfterSeconds)
   }
 }
 
-/** Postgres or Redis is away. */
-export class StoreAway extends RetryLater {
+/** Postgres or Redis is unreachable. */
+export class StoreAway extends ApiError {
   constructor() {
-    super('unavailable', 5, 'A store of this server does not answer: try again in a few seconds.')
+    super('unavailable', 'A store of this server does not answer: try again in a few seconds.', {}, 5)
   }
-}
-
-/** The value of `Retry-After` for an error, in seconds; null if it has none. */
-export function retryAfterOf(error: ApiError): number | null {
-  return error instanceof RetryLater ? error.retryAfterSeconds : null
 }
 
 /**
- * The one error body of the interface. `formatted_message` is HTML, so the message is escaped. The
- * account-level calls answer everything with a `status`.
+ * Renders the error body of the API. `formatted_message` is HTML, so the message is escaped. Account-level
+ * calls have a `status` in all their responses.
  */
 export function renderError(error: ApiError, { hasStatus = false } = {}): string {
   return JSON.stringify({
     ...(hasStatus ? { status: 'error' } : {}),
     code: error.status,
-    type: kinds[error.kind].type,
+    type: kinds[error.kind][1],
     message: error.message,
     formatted_message: escapeHtml(error.message),
     extra_data: error.extraData,
@@ -122,12 +97,12 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * A fault the person at the terminal can mend: a port in use, a missing program, a wrong URL. Entry files
- * print its message as one line and exit 1.
+ * A problem that the operator can solve: a port in use, a missing program, a wrong URL. Entry files print its
+ * message on one line and exit with 1.
  */
 export class OperatorError extends Error {}
 
-/** A fault that the person at the terminal has been told of: entry files only exit 1. */
+/** An error whose reason has been printed already: entry files only exit with 1. */
 export class ReportedError extends Error {}
 
 /** The `code` of an error; empty if it has none. */

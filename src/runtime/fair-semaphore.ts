@@ -1,37 +1,28 @@
-/**
- * How much work may go on at once, and how much may wait. An owner is whom limits count for, such as an
- * address.
- */
+/** Limits of running and waiting work. An owner is what limits count for, such as an address. */
 export interface FairSemaphoreOptions {
-  /** Pieces of work at once, over all owners. */
+  /** Work running at once, over all owners. */
   readonly total: number
-  /** Of one owner, those counted that have run and are not released. */
+  /** Permits of one owner that are not released. */
   readonly perOwner: number
   readonly waitingPerOwner: number
   readonly waiting: number
-  /** How long a piece of work may wait for its turn. */
+  /** How long work may wait for a permit. */
   readonly waitMs: number
 }
 
-/**
- * Why a piece of work may not run: too much of its owner waits, too much waits in all, it waited too long, or
- * was dropped.
- */
+/** Why there is no permit: a queue is full, the wait timed out, or it was dropped. */
 export type PermitRefusal = 'owner-full' | 'full' | 'timed-out' | 'dropped'
 
-/** A piece of work that may run. Both functions may be called repeatedly. */
+/** Permission to run. Both functions are idempotent. */
 export interface Permit {
-  /** The work is done: another piece may run. Its owner keeps the place. */
+  /** The work is done, so other work may run. The permit still counts for its owner. */
   readonly done: () => void
-  /** Frees the owner's place too. */
+  /** Frees the permit. */
   readonly release: () => void
 }
 
 export interface FairSemaphore {
-  /**
-   * Waits for permission to run work that is expected to take about this long. `drop` has no effect on work
-   * that has started.
-   */
+  /** Waits for a permit for work of about `expectedMs`. `drop` cancels the wait. */
   readonly acquire: (
     owner: string,
     expectedMs: number
@@ -48,69 +39,66 @@ interface Waiting {
 }
 
 interface Owner {
-  held: number
-  /** Time of the semaphore that the owner has used, in milliseconds, which halves with every `halfLifeMs`. */
+  permits: number
+  /** Running time of the owner's work in milliseconds, which halves every `halfLifeMs`. */
   usedMs: number
   usedAtMs: number
   readonly waiting: Waiting[]
-  /** How long all that waits is expected to take. */
+  /** Expected duration of all waiting work. */
   waitingMs: number
 }
 
 const halfLifeMs = 10_000
-/** Owners without work are remembered up to this number; the one not used for longest is forgotten first. */
-const ownersAtMost = 10_000
+/** Maximum number of owners that are kept without work; the least recently used is removed first. */
+const maxOwners = 10_000
 
 /**
- * Limits how much goes on at once. Of those who wait, the owner whose recent use and all waiting work add up
- * to the least time runs next: an owner with much to do, or many such owners that come at once, hardly delay
- * one with little.
+ * Opens a semaphore with fair queuing: the owner whose recent use plus waiting work is the smallest runs
+ * next. An owner with much work, or many owners at once, hardly delay an owner with little.
  */
 export function openFairSemaphore(
   options: FairSemaphoreOptions,
   now: () => number = () => performance.now()
 ): FairSemaphore {
-  const { total, perOwner, waitingPerOwner, waiting: waitingAtMost, waitMs } = options
+  const { total, perOwner, waitingPerOwner, waiting: maxWaiting, waitMs } = options
   const owners = new Map<string, Owner>()
   const waitingOwners = new Set<Owner>()
   let running = 0
   let waiting = 0
 
-  function ownerNamed(name: string): Owner {
-    const owner = owners.get(name) ?? { held: 0, usedMs: 0, usedAtMs: now(), waiting: [], waitingMs: 0 }
+  function useOwner(name: string): Owner {
+    const owner = owners.get(name) ?? { permits: 0, usedMs: 0, usedAtMs: now(), waiting: [], waitingMs: 0 }
     owners.delete(name)
     owners.set(name, owner)
-    if (owners.size > ownersAtMost) forgetOne()
+    if (owners.size > maxOwners) removeIdleOwner()
     return owner
   }
 
-  function forgetOne(): void {
-    for (const [name, { held, waiting: own }] of owners)
-      if (held === 0 && own.length === 0) return void owners.delete(name)
+  function removeIdleOwner(): void {
+    for (const [name, { permits, waiting: own }] of owners)
+      if (permits === 0 && own.length === 0) return void owners.delete(name)
   }
 
-  function usedOf({ usedMs, usedAtMs }: Owner): number {
-    return usedMs * 2 ** ((usedAtMs - now()) / halfLifeMs)
-  }
+  const decayedUseMs = ({ usedMs, usedAtMs }: Owner) => usedMs * 2 ** ((usedAtMs - now()) / halfLifeMs)
 
-  const costOf = (owner: Owner) => usedOf(owner) + owner.waitingMs
+  const costMs = (owner: Owner) => decayedUseMs(owner) + owner.waitingMs
 
-  function next(): Owner | null {
+  function findNext(): Owner | null {
     let best: Owner | null = null
     for (const owner of waitingOwners) {
-      if (owner.held >= perOwner) continue
-      if (best === null || costOf(owner) < costOf(best)) best = owner
+      if (owner.permits >= perOwner) continue
+      if (best === null || costMs(owner) < costMs(best)) best = owner
     }
     return best
   }
 
   function startWaiting(): void {
     while (running < total && waiting > 0) {
-      const owner = next()
+      const owner = findNext()
       const first = owner?.waiting[0]
       if (!owner || !first) return
       leaveQueue(owner, first)
-      first.start(permitFor(owner))
+      first.start(openPermit(owner))
     }
   }
 
@@ -126,7 +114,7 @@ export function openFairSemaphore(
     return true
   }
 
-  /** Refuses the last piece of work of the owner with the most in the queue, unless that is this one. */
+  /** Refuses the last work of the owner with the longest queue. Returns false if that is this owner. */
   function makeRoom(owner: Owner): boolean {
     let longest = owner
     for (const each of waitingOwners) if (each.waiting.length > longest.waiting.length) longest = each
@@ -137,55 +125,53 @@ export function openFairSemaphore(
     return true
   }
 
-  function permitFor(owner: Owner): Permit {
+  function openPermit(owner: Owner): Permit {
     running++
-    owner.held++
+    owner.permits++
     const startedAtMs = now()
     let isRunning = true
-    let isHeld = true
+    let isReleased = false
     const done = () => {
       if (!isRunning) return
       isRunning = false
       running--
-      owner.usedMs = usedOf(owner) + now() - startedAtMs
+      owner.usedMs = decayedUseMs(owner) + now() - startedAtMs
       owner.usedAtMs = now()
       startWaiting()
     }
     return {
       done,
       release: () => {
-        if (!isHeld) return
-        isHeld = false
-        owner.held--
+        if (isReleased) return
+        isReleased = true
+        owner.permits--
         done()
         startWaiting()
       }
     }
   }
 
-  function acquire(name: string, expectedMs: number) {
-    const owner = ownerNamed(name)
-    const isNext = running < total && owner.held < perOwner
-    if (!isNext && owner.waiting.length >= waitingPerOwner) return refused('owner-full')
-    if (!isNext && waiting >= waitingAtMost && !makeRoom(owner)) return refused('full')
-    let leave = (_refusal: PermitRefusal) => {}
-    const permit = new Promise<Permit | PermitRefusal>(start => {
-      const entry = { expectedMs, start, timer: setTimeout(() => leave('timed-out'), waitMs) }
-      leave = refusal => {
-        if (leaveQueue(owner, entry)) start(refusal)
-      }
-      owner.waiting.push(entry)
-      owner.waitingMs += expectedMs
-      waitingOwners.add(owner)
-      waiting++
-      startWaiting()
-    })
-    return { permit, drop: () => leave('dropped') }
+  return {
+    acquire: (name, expectedMs) => {
+      const owner = useOwner(name)
+      const isNext = running < total && owner.permits < perOwner
+      if (!isNext && owner.waiting.length >= waitingPerOwner) return refuse('owner-full')
+      if (!isNext && waiting >= maxWaiting && !makeRoom(owner)) return refuse('full')
+      let leave = (_refusal: PermitRefusal) => {}
+      const permit = new Promise<Permit | PermitRefusal>(start => {
+        const entry = { expectedMs, start, timer: setTimeout(() => leave('timed-out'), waitMs) }
+        leave = refusal => {
+          if (leaveQueue(owner, entry)) start(refusal)
+        }
+        owner.waiting.push(entry)
+        owner.waitingMs += expectedMs
+        waitingOwners.add(owner)
+        waiting++
+        startWaiting()
+      })
+      return { permit, drop: () => leave('dropped') }
+    }
   }
-
-  return { acquire }
 }
 
-function refused(refusal: PermitRefusal) {
-  return { permit: Promise.resolve(refusal), drop: () => {} }
-}
+const refuse = (refusal: PermitRefusal) => ({ permit: Promise.resolve(refusal), drop: () => {} })

@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** Paths whose values never reach a log line. */
+/** Paths of values that are redacted. */
 const secrets = [
   'key',
   'password',
@@ -14,7 +14,7 @@ const secrets = [
   'req.headers["x-api-key"]'
 ]
 
-/** Opens the log of a process: readable lines on a terminal, one JSON object per line anywhere else. */
+/** Opens the log of a process: readable lines on a terminal, else one JSON object per line. */
 export async function openLog(name: string, level: string): Promise<Logger> {
   const options = { name, level, redact: { paths: secrets, censor: '[secret]' } }
   if (!process.stdout.isTTY) return pino(options)

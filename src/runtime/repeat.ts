@@ -3,14 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from './log.ts'
 
 export interface RepeatOptions {
-  /**
-   * Milliseconds between two runs; with 20 % jitter, so that several processes do not run at the same moment.
-   */
+  /** Milliseconds between two runs, plus jitter. */
   readonly pauseMs: number
   readonly log: Logger
   /** The log message of the first failure in a row, which ends with `; retrying`. */
   readonly failure: string
-  /** Runs once at the end, after the last run. */
+  /** Runs once, after the last run. */
   readonly onStopped?: () => Promise<void>
 }
 
@@ -20,8 +18,8 @@ export interface Repetition {
 }
 
 /**
- * Runs `work` again and again until it is stopped. A run that takes longer delays the next one. A failure is
- * logged once until a run succeeds. `work` may return the milliseconds until the next run.
+ * Runs `work` repeatedly until it is stopped; runs never overlap. A failure is logged once until a run
+ * succeeds. `work` may return the milliseconds until the next run.
  */
 export function repeat(
   work: (signal: AbortSignal) => Promise<number | void>,
@@ -41,7 +39,7 @@ export function repeat(
         if (!isFailing && !signal.aborted) log.warn({ err: error }, `${failure}; retrying`)
         isFailing = true
       }
-      await sleep(nextMs * (0.8 + Math.random() * 0.4), undefined, { signal }).catch(() => {})
+      await sleep(withJitter(nextMs), undefined, { signal }).catch(() => {})
     }
     await onStopped()
   }
@@ -52,5 +50,32 @@ export function repeat(
       stopping.abort()
       await running
     }
+  }
+}
+
+/** Adds 20 % jitter, so that several processes do not act at the same moment. */
+export function withJitter(ms: number): number {
+  return Math.round(ms * (0.8 + Math.random() * 0.4))
+}
+
+/** A program that ran for longer is restarted without the delay of earlier failures. */
+const steadyMs = 30_000
+
+export interface BackoffOptions {
+  readonly firstMs: number
+  readonly minMs: number
+  readonly maxMs: number
+}
+
+/**
+ * Returns a function that returns the delay before each restart, with jitter: it doubles each time, and is
+ * reset after a run of 30 seconds.
+ */
+export function openBackoff({ firstMs, minMs, maxMs }: BackoffOptions): (ranMs: number) => number {
+  let delayMs = firstMs
+  return ranMs => {
+    const currentMs = ranMs > steadyMs ? firstMs : delayMs
+    delayMs = Math.min(Math.max(currentMs * 2, minMs), maxMs)
+    return withJitter(currentMs)
   }
 }

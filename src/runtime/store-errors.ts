@@ -1,9 +1,10 @@
-/** Whether a fault means that Postgres or Redis went away, as they may in the middle of a start. */
+import { codeOf } from './errors.ts'
+
+/** Whether an error means that Postgres or Redis is unreachable. */
 export function isStoreAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
   return (
-    /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(code) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(codeOf(error)) ||
     ['MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
     /^(Connection is closed|Stream isn't writeable|Command timed out|connecting to Redis took longer|CLUSTERDOWN|Too many Cluster redirections)/.test(
       error.message
@@ -11,17 +12,16 @@ export function isStoreAway(error: unknown): boolean {
   )
 }
 
-/** Whether a fault means that a store is away or cannot keep up: the same call may succeed in a moment. */
+/** Whether an error means that a store is unreachable or overloaded, so that a retry may succeed. */
 export function isStoreFault(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  // Out of resources, a lock or a statement that took too long, a transaction that was given up or got in the
-  // way of another, a Postgres that only reads, as after a failover.
-  return isStoreAway(error) || /^(53|55P03|57014|25P03|25006|40)/.test(code)
+  // Out of resources, lock timeout, statement timeout, idle transaction timeout, a read-only Postgres (as
+  // after a failover), serialization failure or deadlock.
+  return isStoreAway(error) || /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
 }
 
-/** What a fault says, in a few words. */
+/** The message of an error for a log line or another message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A refused connection to a name with several addresses has a code and no message.
-  return error.message || ('code' in error ? String(error.code) : error.name)
+  return error.message || codeOf(error) || error.name
 }

@@ -2,13 +2,13 @@
 export interface TimeSlices {
   /** Starts the work in the next slice, unless it is scheduled already. */
   readonly wake: () => void
-  /** No step runs from now on. */
+  /** Stops: no further step runs. */
   readonly close: () => void
 }
 
 /**
- * Calls `step` again and again in slices of `sliceMs`, at least once per slice, until it returns false; `wake`
- * starts again. `step` must not throw.
+ * Calls `step` again and again in slices of `sliceMs`, at least once per slice, until it returns false;
+ * `wake` starts again. `step` must not throw.
  */
 export function openTimeSlices(sliceMs: number, step: () => boolean): TimeSlices {
   let isScheduled = false
@@ -57,11 +57,10 @@ export interface SlicedQueue<Item> {
 export function openSlicedQueue<Item>(sliceMs: number, work: (item: Item) => void): SlicedQueue<Item> {
   const waiting = new Set<Item>()
   const slices = openTimeSlices(sliceMs, () => {
-    for (const item of waiting) {
-      waiting.delete(item)
-      work(item)
-      break
-    }
+    const next = waiting.values().next()
+    if (next.done) return false
+    waiting.delete(next.value)
+    work(next.value)
     return waiting.size > 0
   })
   return {

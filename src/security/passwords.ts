@@ -3,52 +3,46 @@ import pLimit from 'p-limit'
 
 import { TooManyRequests } from '../runtime/errors.ts'
 
-/** The least that OWASP's Password Storage Cheat Sheet asks of argon2id; `memoryCost` is in KiB. */
+/** The minimum for argon2id in OWASP's Password Storage Cheat Sheet. `memoryCost` is in KiB. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** A stored hash that asks for more was not made here, and could ask for all the memory there is. */
-const mostCost = { memoryCost: 65_536, timeCost: 8, parallelism: 4 }
+/** A stored hash with a higher cost is not from this program and could use all memory. */
+const maxCost = { memoryCost: 65_536, timeCost: 8, parallelism: 4 }
 
-// Hashing runs on the thread pool that files and name look-ups need as well: it never takes more than half of
-// it.
-const atOnce = 2
+// Hashing uses at most half of the thread pool, which file access and DNS lookups need as well.
+const concurrency = 2
 const maxWaiting = 64
-const turns = pLimit(atOnce)
+const limit = pLimit(concurrency)
 
 /**
- * The argon2id PHC string (`$argon2id$v=19$m=19456,t=2,p=1$salt$hash`) of a password, each time with a new
- * salt. Rejects with `TooManyRequests` where too many wait for their turn.
+ * Returns the argon2id PHC string of a password (`$argon2id$v=19$m=19456,t=2,p=1$salt$hash`) with a new salt.
+ * Rejects with `TooManyRequests` if too many calls are waiting.
  */
 export async function hashPassword(text: string): Promise<string> {
-  return inTurn(async () => hash(text, cost))
+  return runLimited(async () => hash(text, cost))
 }
 
 /**
- * Whether `text` is the password of this hash. Rejects likewise, and when `phc` is no hash of this program.
+ * Whether `text` is the password of this hash. Rejects with `TooManyRequests` if too many calls are waiting,
+ * and with an `Error` if `phc` is not a hash of this program.
  */
 export async function verifyPassword(phc: string, text: string): Promise<boolean> {
-  const asked = parseOptions(phc)
-  if (
-    asked.memoryCost > mostCost.memoryCost ||
-    asked.timeCost > mostCost.timeCost ||
-    asked.parallelism > mostCost.parallelism
-  ) {
-    throw new Error('a stored password hash asks for more work than this program ever does')
+  const { memoryCost, timeCost, parallelism } = parseOptions(phc)
+  if (memoryCost > maxCost.memoryCost || timeCost > maxCost.timeCost || parallelism > maxCost.parallelism) {
+    throw new Error('a stored password hash has a higher cost than this program uses')
   }
-  return inTurn(async () => verify(phc, text))
+  return runLimited(async () => verify(phc, text))
 }
 
 /**
- * False, after as long as `verifyPassword` takes. For users who do not exist or have no password, so that the
- * time of an answer does not tell them from others. Rejects likewise.
+ * Returns false after the time that `verifyPassword` takes, so that the response time does not reveal whether
+ * a user exists. Rejects with `TooManyRequests` if too many calls are waiting.
  */
 export async function verifyNoPassword(text: string): Promise<false> {
   await hashPassword(text)
   return false
 }
 
-async function inTurn<T>(run: () => Promise<T>): Promise<T> {
-  if (turns.activeCount + turns.pendingCount >= atOnce + maxWaiting) {
-    throw new TooManyRequests(1)
-  }
-  return turns(run)
+async function runLimited<T>(run: () => Promise<T>): Promise<T> {
+  if (limit.activeCount + limit.pendingCount >= concurrency + maxWaiting) throw new TooManyRequests(1)
+  return limit(run)
 }

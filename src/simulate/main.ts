@@ -1,4 +1,4 @@
-import { processContext } from '../embedded/command-context.ts'
+import { processContext } from '../runtime/command-context.ts'
 import { simulateCommand } from './command.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 
 /** A normalized path or URL, or what is wrong with it. */
 export type LibraryPath = { readonly path: string } | { readonly problem: string }
@@ -27,7 +27,7 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Libr
 }
 
 function parseUrlPath(text: string): LibraryPath {
-  const url = parsedUrl(text)
+  const url = parseUrl(text)
   if (!url) return { problem: 'is not a valid URL.' }
   const { href, username, password } = url
   if (username !== '' || password !== '') return { problem: 'must not contain a user name or password.' }

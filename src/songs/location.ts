@@ -1,7 +1,7 @@
 import { posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 import { parseLibraryPath } from './library-path.ts'
 
 /** The target of a playlist entry: a URL, or possible paths of a file, best first. */
@@ -16,7 +16,7 @@ export type Location =
  */
 export function resolveLocation(location: string, folder: string): Location {
   if (/^https?:\/\//i.test(location)) {
-    const url = parsedUrl(location)
+    const url = parseUrl(location)
     return url ? { type: 'remote', url: url.href } : { type: 'unusable', reason: 'it is not a valid URL' }
   }
   if (/^file:/i.test(location)) return resolveFileUrl(location, folder)

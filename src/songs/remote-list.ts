@@ -1,4 +1,4 @@
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 import { parseLibraryPath } from './library-path.ts'
 import { parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
 import { type ImportedSong, titleFromPath } from './song.ts'
@@ -27,7 +27,7 @@ export function readRemoteList(bytes: Uint8Array, address: string): RemoteList {
 }
 
 function resolve(location: string, base: string): string | null {
-  const url = parsedUrl(location, base)
+  const url = parseUrl(location, base)
   const found = url && parseLibraryPath(url.href, null)
   return found && 'path' in found ? found.path : null
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 
 /** The tags of a song. Texts are clean and truncated; empty: unknown. */
 export interface Tags {
@@ -26,7 +26,7 @@ export interface ImportedSong extends Tags {
 
 /** A title from a path or URL: the file name without extension, or the host. */
 export function titleFromPath(path: string): string {
-  const url = /^https?:\/\//i.test(path) ? parsedUrl(path) : null
+  const url = /^https?:\/\//i.test(path) ? parseUrl(path) : null
   if (!url) return cleanLine(basename(path, extname(path)), longest.title)
   const name = basename(url.pathname, extname(url.pathname))
   try {

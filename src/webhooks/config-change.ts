@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Tx } from '../db/sql.ts'
 import { problemsOf } from '../fields/form.ts'
 import type { NamedChange, NamedValue } from '../fields/named-values.ts'
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 import type { FieldError } from '../runtime/errors.ts'
 import {
   formerSecretPurpose,
@@ -142,7 +142,7 @@ function isMoved(
   return originOf(next === '' ? fallback : next) !== originOf(before)
 }
 
-const originOf = (value: unknown) => parsedUrl(String(value))?.origin ?? ''
+const originOf = (value: unknown) => parseUrl(String(value))?.origin ?? ''
 
 /** How long a replaced signing secret also signs, so that receivers can be updated. */
 const formerSecretMs = 86_400_000

@@ -1,4 +1,4 @@
-import { parsedUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 
 const mark = '…'
 /** Shorter secrets are not replaced: they occur in ordinary words. */
@@ -15,7 +15,7 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
 
 function formsOf(secret: string): string[] {
   const forms = [secret, encodeURI(secret), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
-  const url = /^https?:/i.test(secret) ? parsedUrl(secret) : null
+  const url = /^https?:/i.test(secret) ? parseUrl(secret) : null
   if (!url) return forms
   // The secret part of a URL is its path.
   const { pathname, search } = url
@@ -52,7 +52,7 @@ function isPublic(name: string, value: string): boolean {
  * unless the caller may set the address.
  */
 export function redactedAddress(address: string, showsPath: boolean): string {
-  const url = parsedUrl(address)
+  const url = parseUrl(address)
   if (!url) return mark
   const { origin, pathname, search, hash, username, password } = url
   const hasTail = search !== '' || hash !== ''
@@ -75,7 +75,7 @@ const shortestToken = { inPath: 12, inQuery: 8 }
 
 /** The parts of an address that may be tokens, in the forms in which an answer may repeat them. */
 export function tokensIn(address: string): string[] {
-  const url = parsedUrl(address)
+  const url = parseUrl(address)
   if (!url) return []
   const { pathname, search, searchParams } = url
   const ofPath = [pathname + search, pathname, ...pathname.split('/')]

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { type CuttableProxy, openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { adminKey } from '../support/program.ts'
@@ -56,7 +56,7 @@ export async function openCuewireProcess(options: ProcessOptions): Promise<Cuewi
     postgres: await openCuttableProxy(options.databaseUrl),
     redis: await openCuttableProxy(options.redisUrl)
   }
-  const port = await freePort()
+  const port = await findFreePort()
   const env = {
     ...shared,
     PATH: process.env['PATH'],

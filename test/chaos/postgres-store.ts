@@ -2,11 +2,11 @@ import { join } from 'node:path'
 
 import postgres from 'postgres'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { type Guarded, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { chooseAccount } from '../../src/embedded/postgres-account.ts'
 import { findPostgresBinaries } from '../../src/embedded/postgres-cluster.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { type Guarded, startGuarded } from '../../src/embedded/supervise.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { descendantsOf } from '../support/child-process.ts'
 import { waitFor } from '../support/wait.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -33,7 +33,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
   await made.stop()
   const binaries = await findPostgresBinaries()
   const account = await chooseAccount(folder, binaries.postgres)
-  const port = await freePort()
+  const port = await findFreePort()
   const url = new URL(made.url)
   url.port = String(port)
   const settings = {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { describe, expect } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { type RunningProgram, startServer } from '../support/program.ts'
 import { listen } from '../support/radio-people.ts'
@@ -116,7 +116,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
     { timeout: 180_000 },
     async ({ databaseUrl, redisUrl, sql }) => {
       await using folder = await openTempFolder()
-      const variables = { PORT: String(await freePort()) }
+      const variables = { PORT: String(await findFreePort()) }
       const serve = () => startServer(databaseUrl, redisUrl, folder.path, variables)
       const work = () => startWorkers(databaseUrl, redisUrl, { DATA_DIR: folder.path })
       using first = await serve()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 import { startProgram } from '../../bench/program.ts'
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 
 /**
  * Holds the running program to its OpenAPI document with Schemathesis: `npm run fuzz [-- more options]`. The
@@ -29,7 +29,7 @@ if (spawnSync(schemathesis, ['--version']).error) {
   process.exit(1)
 }
 
-const program = await startProgram(await freePort(), { env: { ADMIN_API_KEY: adminKey, DEMO: 'on' } })
+const program = await startProgram(await findFreePort(), { env: { ADMIN_API_KEY: adminKey, DEMO: 'on' } })
 const options = Object.entries({
   '--url': program.baseUrl,
   '--header': `X-API-Key: ${adminKey}`,

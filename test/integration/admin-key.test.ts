@@ -8,7 +8,7 @@ import { describe, expect } from 'vitest'
 import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
 import { openKeys } from '../../src/api/auth/keys.ts'
 import { parseConfig } from '../../src/config.ts'
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test } from '../support/fixtures.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
@@ -62,7 +62,7 @@ async function outputOf(
   const onTerminal = [script, '--quiet', '--return', '--command', quoted, '/dev/null']
   const [program = '', ...args] = where === 'terminal' ? onTerminal : command
   const { PATH, HOME } = process.env
-  const env = { PATH, HOME, PORT: String(await freePort()), ...variables }
+  const env = { PATH, HOME, PORT: String(await findFreePort()), ...variables }
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
   try {
     const ended = new Promise(resolve => child.once('close', resolve))

@@ -7,12 +7,12 @@ import type { Sql } from '../../src/db/sql.ts'
 import { advanceQueueName } from '../../src/jobs/queues.ts'
 import { advance } from '../../src/playout/advance.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
+import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openBlocking, openRedis } from '../../src/redis/connection.ts'
 import { shards } from '../../src/redis/keys.ts'
 import { commitState, readStates, readStored } from '../../src/redis/station-store.ts'
 import { withDeadline } from '../../src/runtime/deadline.ts'
 import { openServices } from '../../src/services.ts'
-import { checkRedis } from '../../src/store-checks.ts'
 import { startAdvanceWorker } from '../../workers/advance.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -62,7 +62,7 @@ test('any node says that it is a cluster', async ({ cluster, redisUrl }) => {
 test('an operator hears what is wrong with REDIS_URL', async ({ cluster, redisUrl }) => {
   const [url = ''] = cluster.nodes.map(node => node.url)
   await expect(checkRedis(`${redisUrl},${redisUrl}`)).rejects.toThrow(
-    /several nodes, but .* no Redis Cluster/
+    /several nodes, but .* not a Redis Cluster/
   )
   await expect(checkRedis(`${url}/3`)).rejects.toThrow('has only database 0')
   await expect(checkRedis(url.replace('cluster-secret', 'wrong'))).rejects.toThrow(/REDIS_URL \(WRONGPASS/)

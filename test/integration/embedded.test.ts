@@ -8,16 +8,12 @@ import * as v from 'valibot'
 import { test as base, expect } from 'vitest'
 
 import { announceServices, findRunningServices, lockDataDir } from '../../src/embedded/data-dir.ts'
+import type { EmbeddedService, ServiceOptions } from '../../src/embedded/embedded-service.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { startOf } from '../../src/embedded/process-identity.ts'
+import { readProcessStart } from '../../src/embedded/process-identity.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
-import {
-  type EmbeddedService,
-  type ServiceOptions,
-  type ServiceOutage,
-  supervise
-} from '../../src/embedded/supervise.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
+import { type Outage, supervise } from '../../src/runtime/supervise.ts'
 import { childrenOf, parentOf, runScript } from '../support/child-process.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from '../support/temp-folder.ts'
 import { isDeep } from '../support/tier.ts'
@@ -27,7 +23,7 @@ const pids = v.object({ postgres: v.number(), redis: v.number() })
 const isRootOnLinux = process.platform === 'linux' && process.getuid?.() === 0
 
 const test = base
-  /** A cluster that was made once for this file, where another one was half made before. */
+  /** A cluster that is created once per file, after an interrupted creation. */
   // oxlint-disable-next-line no-empty-pattern
   .extend('cluster', { scope: 'file' }, async ({}, { onCleanup }) => {
     const folder = await openStoreFolder()
@@ -49,7 +45,7 @@ const test = base
     return folder
   })
 
-/** `count` notes one start more in the service, and returns how many it remembers. */
+/** `count` increments a counter in the service and returns it. */
 const services: Record<
   'Postgres' | 'Redis',
   {
@@ -85,19 +81,19 @@ const services: Record<
 }
 
 for (const [name, { start, count }] of Object.entries(services)) {
-  test(`${name} answers, and keeps what it was told over a stop`, async ({ folder }) => {
+  test(`${name} keeps its data over a restart`, async ({ folder }) => {
     const first = await start(folder.path)
     expect(await count(first.url)).toBe(1)
     await first.stop()
     await first.exited
-    expect(await startOf(first.pid)).toBeUndefined()
+    expect(await readProcessStart(first.pid)).toBeUndefined()
 
     await using second = await start(folder.path)
     expect(await count(second.url)).toBe(2)
   })
 
   test.runIf(isDeep || name === 'Postgres')(
-    `${name} survives that it and its guard are killed`,
+    `${name} recovers after it and its guard were killed`,
     async ({ folder }) => {
       const first = await start(folder.path)
       await count(first.url)
@@ -115,14 +111,14 @@ for (const [name, { start, count }] of Object.entries(services)) {
   test.runIf(isDeep || name === 'Redis')(`${name} ends when only its guard is killed`, async ({ folder }) => {
     await using service = await start(folder.path, { durable: false })
     process.kill(await parentOf(service.pid), 'SIGKILL')
-    await expect(service.exited).resolves.toBeUndefined()
-    await waitFor(async () => (await startOf(service.pid)) === undefined, {
+    await expect(service.exited).resolves.toBeNull()
+    await waitFor(async () => (await readProcessStart(service.pid)) === undefined, {
       deadlineMs: 15_000,
       what: 'its end'
     })
   })
 
-  test(`${name} says in one line that a given port is in use`, async () => {
+  test(`${name} fails with one line if the given port is in use`, async () => {
     await using folder = await openTempFolder()
     const server = createServer()
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -137,20 +133,24 @@ for (const [name, { start, count }] of Object.entries(services)) {
         reason => reason
       )
       expect(error).toBeInstanceOf(OperatorError)
-      expect(String(error)).toBe(`Error: port ${port} for ${name} is in use by another program`)
+      expect(String(error)).toBe(
+        `Error: ${name} port ${port} is in use on 127.0.0.1: stop the program that listens there, or choose another port`
+      )
     } finally {
       server.close()
     }
   })
 }
 
-test('a service that cannot be started again is tried until it can', async () => {
+test('a service that cannot be restarted is retried until it can', async () => {
   await using folder = await openTempFolder()
   const life = new AbortController()
-  const outages: ServiceOutage[] = []
+  const outages: Outage[] = []
   let service: EmbeddedService | undefined
-  const start = async (options: ServiceOptions) => (service = await startRedis(folder.path, options))
-  const supervised = await supervise(start, outage => outages.push(outage), life.signal)
+  const supervised = await supervise<EmbeddedService>(
+    async (signal, first) => (service = await startRedis(folder.path, { port: first?.port, signal })),
+    { firstMs: 0, minMs: 1_000, maxMs: 30_000, life: life.signal, onOutage: outage => outages.push(outage) }
+  )
   const first = service
   if (!first) throw new Error('redis was not started')
   const blocker = createServer()
@@ -159,15 +159,15 @@ test('a service that cannot be started again is tried until it can', async () =>
   await waitFor(() => outages.length > 2, { deadlineMs: 15_000, what: 'several attempts' })
   await new Promise(resolve => blocker.close(resolve))
   await waitFor(() => service !== first, { deadlineMs: 15_000, what: 'a start' })
-  const redis = new Redis(supervised.url)
+  const redis = new Redis(supervised.first.url)
   expect(await redis.ping()).toBe('PONG')
   redis.disconnect()
   expect(outages.map(({ cause }) => cause).slice(0, 3)).toEqual(['ended', 'not-started', 'not-started'])
-  expect(outages[1]?.output).toBe(`port ${first.port} for Redis is in use by another program`)
+  expect(outages[1]?.output).toContain(`Redis port ${first.port} is in use on 127.0.0.1`)
   const pauses = outages.slice(0, 3).map(({ retryMs }) => retryMs)
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses)
   await supervised.stop()
-  expect(await startOf(service?.pid ?? 0)).toBeUndefined()
+  expect(await readProcessStart(service?.pid ?? 0)).toBeUndefined()
 })
 
 test('both services disappear when their parent is killed', async ({ folder }) => {
@@ -182,7 +182,7 @@ test('both services disappear when their parent is killed', async ({ folder }) =
   )
   script.child.kill('SIGKILL')
   for (const [what, pid] of Object.entries(service)) {
-    await waitFor(async () => (await startOf(pid)) === undefined, {
+    await waitFor(async () => (await readProcessStart(pid)) === undefined, {
       deadlineMs: 15_000,
       what: `the end of ${what}`
     })
@@ -190,7 +190,7 @@ test('both services disappear when their parent is killed', async ({ folder }) =
   expect(await findRunningServices(folder.path)).toBeUndefined()
 })
 
-test('services that were left without parent and guard are stopped and replaced', async ({ folder }) => {
+test('services without parent and guard are stopped and replaced', async ({ folder }) => {
   using script = runScript('embedded-child.ts', [folder.path])
   const left = v.parse(pids, await script.firstLine)
   for (const pid of Object.values(left)) {
@@ -203,19 +203,19 @@ test('services that were left without parent and guard are stopped and replaced'
   }
   script.child.kill('SIGKILL')
   await waitFor(() => script.child.signalCode !== null, { deadlineMs: 15_000, what: 'the end of the parent' })
-  expect(await startOf(left.postgres)).toBeDefined()
-  expect(await startOf(left.redis)).toBeDefined()
+  expect(await readProcessStart(left.postgres)).toBeDefined()
+  expect(await readProcessStart(left.redis)).toBeDefined()
 
   await using lock = await lockDataDir(folder.path)
   await using sql = await services.Postgres.start(lock.folder, { durable: false })
   await using redis = await services.Redis.start(lock.folder)
-  expect(await startOf(left.postgres)).toBeUndefined()
-  expect(await startOf(left.redis)).toBeUndefined()
+  expect(await readProcessStart(left.postgres)).toBeUndefined()
+  expect(await readProcessStart(left.redis)).toBeUndefined()
   expect(await services.Postgres.count(sql.url)).toBe(1)
   expect(await services.Redis.count(redis.url)).toBe(1)
 })
 
-test('a database that was half made when its maker was killed is made anew', async ({ cluster }) => {
+test('a cluster whose creation was interrupted is created again', async ({ cluster }) => {
   expect((await readdir(cluster)).toSorted()).toEqual(['data', 'password'])
   await using folder = await openTempFolder()
   await copyFolder(cluster, join(folder.path, 'postgres'))
@@ -223,7 +223,7 @@ test('a database that was half made when its maker was killed is made anew', asy
   expect(await services.Postgres.count(service.url)).toBe(1)
 })
 
-test('only Postgres itself may read its data, and only we the passwords', async ({ folder }) => {
+test('only Postgres can read its data, and only this user the passwords', async ({ folder }) => {
   await using sql = await services.Postgres.start(folder.path, { durable: false })
   await using redis = await services.Redis.start(folder.path)
   const modeOf = async (path: string): Promise<string> =>
@@ -240,7 +240,7 @@ test('only Postgres itself may read its data, and only we the passwords', async 
   stranger.disconnect()
 })
 
-test('a Redis whose last write was cut off in a crash starts all the same', async () => {
+test('a Redis whose last write was truncated in a crash starts', async () => {
   await using folder = await openTempFolder()
   const first = await services.Redis.start(folder.path)
   await services.Redis.count(first.url)
@@ -253,7 +253,7 @@ test('a Redis whose last write was cut off in a crash starts all the same', asyn
 })
 
 test.runIf(isDeep && isRootOnLinux)(
-  'root starts Postgres in a closed folder, and in an open one again',
+  'root starts Postgres in a private folder, and again once it is accessible',
   async () => {
     await using closed = await openTempFolder(0o700)
     const first = await services.Postgres.start(closed.path, { durable: false })
@@ -271,7 +271,7 @@ test.runIf(isDeep && isRootOnLinux)(
   }
 )
 
-test('a folder is held once, also within one process, until it is released', async () => {
+test('a folder is locked once, also within one process, until it is released', async () => {
   await using folder = await openTempFolder()
   const path = join(folder.path, 'new', 'data')
   const lock = await lockDataDir(path)
@@ -288,7 +288,7 @@ test('a folder is held once, also within one process, until it is released', asy
 })
 
 test.runIf(isDeep)(
-  'of starters at the same moment at most one holds the folder, and a killed one stops nobody',
+  'at most one of several concurrent starts locks the folder, and killed processes do not block it',
   async () => {
     await using folder = await openTempFolder()
     const scripts = Array.from({ length: 4 }, () => runScript('embedded-child.ts', [folder.path, 'lock']))
@@ -307,9 +307,9 @@ test.runIf(isDeep)(
   }
 )
 
-test('a DATA_DIR that cannot be made is one clear line', async () => {
+test('a DATA_DIR that cannot be created fails with one line', async () => {
   await using folder = await openTempFolder()
   await appendFile(join(folder.path, 'file'), '')
   const path = join(folder.path, 'file', 'data')
-  await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} cannot be written (ENOTDIR)`)
+  await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} is not writable (ENOTDIR)`)
 })

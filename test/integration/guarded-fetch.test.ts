@@ -3,10 +3,10 @@ import { gzipSync } from 'node:zlib'
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
 import { FetchFault, guardedFetch, type GuardedRequest } from '../../src/outbound/guarded-fetch.ts'
 import { networkList } from '../../src/outbound/networks.ts'
-import { version } from '../../src/runtime/version.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
+import { version } from '../../src/runtime/program-files.ts'
 import { startDeafServer } from '../support/deaf-server.ts'
 import { startSayingServer } from '../support/saying-server.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -19,7 +19,7 @@ const none = networkList([])
 const get = (url: string, request: Partial<GuardedRequest> = {}) =>
   guardedFetch(url, { allowed: loopback, ...request })
 
-/** The fault of a request that must have one. */
+/** Returns the fault of a request that fails. */
 async function faultOf(url: string, request: Partial<GuardedRequest> = {}): Promise<FetchFault> {
   const error: unknown = await get(url, request).catch((thrown: unknown) => thrown)
   if (error instanceof FetchFault) return error
@@ -27,7 +27,7 @@ async function faultOf(url: string, request: Partial<GuardedRequest> = {}): Prom
 }
 
 describe('a request', () => {
-  test('is sent as it was meant, and its answer comes back whatever the status', async () => {
+  test('is sent unchanged, and its response is returned with any status', async () => {
     await using server = await startWebServer()
     server.answer((_, response) => response.writeHead(418, { 'X-Tea': 'green' }).end('short and stout'))
     const answer = await get(`${server.url}/pot?size=2#lid`, {
@@ -54,7 +54,7 @@ describe('a request', () => {
     ])
   })
 
-  test('tells the name it was given, not the address, and no other one', async () => {
+  test('sends the given name as Host', async () => {
     await using server = await startWebServer()
     const { status } = await get(`http://localhost:${server.port}/`, {
       headers: { Host: 'other.example', 'Accept-Encoding': 'gzip', 'User-Agent': 'Other' }
@@ -67,7 +67,7 @@ describe('a request', () => {
     })
   })
 
-  test('tells the name in the greeting of TLS as well', async () => {
+  test('sends the name in TLS (SNI)', async () => {
     const greetings: Buffer[] = []
     await using server = await startSayingServer((socket, heard) => {
       greetings.push(heard)
@@ -75,11 +75,11 @@ describe('a request', () => {
     })
     const fault = await faultOf(`https://localhost:${server.port}/`)
     expect(fault.word).toBe('tls')
-    expect(fault.message).toMatch(/^The server shows no certificate that can be trusted \(\w+\)\.$/)
+    expect(fault.message).toMatch(/^The certificate of the server is not trusted \(\w+\)\.$/)
     expect(greetings.map(greeting => greeting.includes('localhost'))).toEqual([true])
   })
 
-  test('leaves no connection behind', async () => {
+  test('leaves no open connection', async () => {
     await using server = await startSilentServer()
     const fault = await faultOf(`http://127.0.0.1:${server.port}/`, { timeoutMs: 100 })
     expect(fault).toMatchObject({ word: 'timeout', message: 'The server did not answer in time.' })
@@ -87,9 +87,9 @@ describe('a request', () => {
   })
 })
 
-test('a connection that does not come about is given up before the time is over', async () => {
+test('connecting times out before the request does', async () => {
   await using server = await startDeafServer()
-  // Two wait to be accepted, for ever; whoever comes after them is not even answered.
+  // Two connections fill the backlog; further ones get no answer.
   const waiting = [1, 2, 3, 4].map(() => connect(server.port, '127.0.0.1'))
   const connected = () => waiting.filter(socket => !socket.connecting).length
   await waitFor(() => connected() >= 2, { deadlineMs: 5_000, what: 'a full queue' })
@@ -98,7 +98,7 @@ test('a connection that does not come about is given up before the time is over'
   for (const socket of waiting) socket.destroy()
 })
 
-test('proxies that the environment names are passed by', async () => {
+test('proxies of the environment are ignored', async () => {
   await using proxy = await startWebServer()
   await using server = await startWebServer()
   for (const name of ['http_proxy', 'https_proxy', 'all_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'])
@@ -114,12 +114,12 @@ describe('no connection is made', () => {
     ['http://127.0.0.1:PORT/', 'must not lead to a private or special address.'],
     ['http://2130706433:PORT/', 'must not lead to a private or special address.'],
     ['http://[::ffff:127.0.0.1]:PORT/', 'must not lead to a private or special address.'],
-    // A name, of which only the look-up tells.
+    // Detected by the DNS lookup.
     ['http://localhost:PORT/', 'must not lead to a private or special address.'],
-    ['http://user:secret@localhost:PORT/', 'must hold no user and password.'],
+    ['http://user:secret@localhost:PORT/', 'must not contain a user or password.'],
     ['ftp://localhost:PORT/', 'must begin with http:// or https://.'],
-    ['http://localhost:25/', 'must have port 80, 443 or one from 1024 on.'],
-    ['secret', 'must be an address (URL).']
+    ['http://localhost:25/', 'must use port 80, 443, or 1024 and above.'],
+    ['secret', 'must be a URL.']
   ] as const)('for %s', async ([url, sentence]) => {
     await using server = await startWebServer()
     const fault = await faultOf(url.replace('PORT', String(server.port)), { allowed: none })
@@ -129,13 +129,13 @@ describe('no connection is made', () => {
 
   test('for a name with one forbidden address among allowed ones', async () => {
     await using server = await startWebServer()
-    // Where `localhost` has no IPv6 address, no part of it is allowed.
+    // Also if `localhost` has no IPv6 address.
     const fault = await faultOf(`http://localhost:${server.port}/`, { allowed: networkList(['::1']) })
     expect(fault.word).toBe('blocked')
     expect(server.asked).toEqual([])
   })
 
-  test('to where a redirect leads', async () => {
+  test('to the target of a redirect', async () => {
     await using target = await startWebServer()
     await using server = await startWebServer()
     for (const status of [301, 302, 303, 307, 308, 304]) {
@@ -146,16 +146,16 @@ describe('no connection is made', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   const whole = Buffer.alloc(1_000, 'x')
 
-  test('that says it is too long is refused before it comes', async () => {
+  test('with a too large Content-Length is refused immediately', async () => {
     await using server = await startWebServer()
     server.answer((_, response) => void response.writeHead(200, { 'Content-Length': 1_001 }).write('x'))
     expect(await faultOf(server.url, { maxBytes: 1_000 })).toMatchObject({ word: 'too_large', status: 200 })
   })
 
-  test('that turns out too long is refused, however far it would go', async () => {
+  test('that turns out too large is refused', async () => {
     await using server = await startWebServer()
     server.answer((_, response) => {
       const more = () => {
@@ -165,11 +165,11 @@ describe('an answer', () => {
       more()
     })
     expect((await faultOf(server.url, { maxBytes: 100_000 })).word).toBe('too_large')
-    const { body } = await get(server.url, { maxBytes: 100_000, whenLonger: 'cut' })
+    const { body } = await get(server.url, { maxBytes: 100_000, whenTooLarge: 'truncate' })
     expect(body.length).toBe(100_000)
   })
 
-  test('may be as long as the limit', async () => {
+  test('may be as large as the limit', async () => {
     await using server = await startWebServer()
     server.answer((_, response) => void response.end(whole))
     expect((await get(server.url, { maxBytes: 1_000 })).body).toEqual(whole)
@@ -180,7 +180,7 @@ describe('an answer', () => {
     expect((await get(server.url, { maxBytes: 1_000 })).body).toEqual(whole)
   })
 
-  test('that breaks off is none', async () => {
+  test('that is incomplete is refused', async () => {
     await using server = await startWebServer()
     server.answer((_, response) => {
       response.writeHead(200, { 'Content-Length': 100 }).write('x')
@@ -192,13 +192,13 @@ describe('an answer', () => {
     })
   })
 
-  test('of something else than a web server is none', async () => {
+  test('that is not HTTP is refused', async () => {
     await using server = await startSayingServer(socket => socket.end('ICY 200 OK\r\n\r\n'))
     expect((await faultOf(`http://127.0.0.1:${server.port}/`)).word).toBe('http')
   })
 
   test.for(['Connection: Upgrade\r\nUpgrade: chat\r\n', ''])(
-    'that wants to go on in another protocol is none: %j',
+    'that switches protocols is refused: %j',
     async header => {
       await using server = await startSayingServer(socket =>
         socket.write(`HTTP/1.1 101 Switching Protocols\r\n${header}\r\n`)
@@ -208,7 +208,7 @@ describe('an answer', () => {
     }
   )
 
-  test('may be announced by early ones, which do not count', async () => {
+  test('may follow informational responses, which are ignored', async () => {
     await using server = await startSayingServer(socket =>
       socket.write(
         'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n' +
@@ -218,7 +218,7 @@ describe('an answer', () => {
     expect(await get(server.url)).toMatchObject({ status: 204, body: Buffer.alloc(0) })
   })
 
-  test('is the first, whatever comes after it, and the connection is not kept', async () => {
+  test('is the first one, and the connection is closed', async () => {
     await using server = await startSayingServer(socket =>
       socket.write(
         'HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok' +
@@ -230,7 +230,7 @@ describe('an answer', () => {
     await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
   })
 
-  test('stays as it was packed', async () => {
+  test('is not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(10_000_000))
     await using server = await startWebServer()
     server.answer((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed))
@@ -248,7 +248,7 @@ describe('an answer', () => {
 
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-/** What a server says first, and then again and again. */
+/** What a server sends first, and then repeatedly. */
 const endless: [what: string, first: string, again: string][] = [
   ['early answers', '', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
   ['invitations to go on', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
@@ -260,8 +260,8 @@ const endless: [what: string, first: string, again: string][] = [
   ['headers at the end', `${chunked}0\r\n`, 'X: y\r\n']
 ]
 
-describe('without an end', () => {
-  test.for(endless)('as fast as it can: %s', async ([, first, again]) => {
+describe('an endless response', () => {
+  test.for(endless)('at full speed: %s', async ([, first, again]) => {
     await using server = await startSayingServer(socket => {
       socket.write(first)
       const piece = again.repeat(Math.ceil(20_000 / again.length))
@@ -271,7 +271,7 @@ describe('without an end', () => {
       socket.on('drain', more)
       more()
     })
-    const limits = { maxBytes: 65_536, whenLonger: 'cut', timeoutMs: 20_000 } as const
+    const limits = { maxBytes: 65_536, whenTooLarge: 'truncate', timeoutMs: 20_000 } as const
     expect((await faultOf(server.url, limits)).word).toMatch(/^(http|too_large)$/)
     await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
   })
@@ -292,35 +292,35 @@ describe('without an end', () => {
       const drip = setInterval(() => socket.write(again.charAt(said++ % again.length)), 5)
       socket.once('close', () => clearInterval(drip))
     })
-    const limits = { maxBytes: 65_536, whenLonger: 'cut', timeoutMs: 200 } as const
+    const limits = { maxBytes: 65_536, whenTooLarge: 'truncate', timeoutMs: 200 } as const
     expect((await faultOf(server.url, limits)).word).toBe('timeout')
     await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
   })
 
-  test('a greeting of TLS is waited for no longer than the time lasts', async () => {
+  test('a TLS handshake times out', async () => {
     await using server = await startSilentServer()
     expect((await faultOf(`https://localhost:${server.port}/`, { timeoutMs: 200 })).word).toBe('timeout')
     await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
   })
 
-  test('nor is a server that does not read', async () => {
+  test('a server that does not read times out', async () => {
     await using server = await startSayingServer(socket => socket.pause())
     const sent = { method: 'POST', body: Buffer.alloc(50_000_000), timeoutMs: 500 }
     expect((await faultOf(server.url, sent)).word).toBe('timeout')
   })
 })
 
-test('where nobody listens, and where there is no such name, the connection fails', async () => {
-  const refused = await faultOf(`http://127.0.0.1:${await freePort()}/?token=secret`)
+test('a closed port and an unknown name fail', async () => {
+  const refused = await faultOf(`http://127.0.0.1:${await findFreePort()}/?token=secret`)
   expect(refused).toMatchObject({ word: 'refused', message: 'The connection failed (ECONNREFUSED).' })
   const unknown = await faultOf('http://nowhere.invalid/?token=secret')
   expect(unknown.message).toMatch(/^The name of the server is not known \(E\w+\)\.$/)
 })
 
-describe('whoever gives up', () => {
+describe('an aborted request', () => {
   const reason = new Error('shutting down')
 
-  test('hears the own reason, and the connection is cut', async () => {
+  test('rejects with the reason, and the connection is closed', async () => {
     await using server = await startSilentServer()
     const giving = new AbortController()
     const asked = get(`http://127.0.0.1:${server.port}/`, { signal: giving.signal })
@@ -330,7 +330,7 @@ describe('whoever gives up', () => {
     await waitFor(() => server.open() === 0, { deadlineMs: 5_000, what: 'the connection to be closed' })
   })
 
-  test('does so before anything is asked', async () => {
+  test('rejects before anything is sent', async () => {
     await using server = await startWebServer()
     const signal = AbortSignal.abort(reason)
     await expect(get(server.url, { signal })).rejects.toBe(reason)
@@ -339,7 +339,7 @@ describe('whoever gives up', () => {
   })
 })
 
-test('a mistake of ours is no fault of the server', async () => {
+test('an invalid header is not a fault of the server', async () => {
   await using server = await startWebServer()
   await expect(get(server.url, { headers: { 'X-Bad': 'a\nb' } })).rejects.toBeInstanceOf(TypeError)
 })

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { addressesOf, checkTarget, lookUpLimit } from '../../src/outbound/guard.ts'
+import { resolveAddresses, checkTarget, lookupLimit } from '../../src/outbound/guard.ts'
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
 import { networkList } from '../../src/outbound/networks.ts'
 import { startSayingServer } from '../support/saying-server.ts'
@@ -13,8 +13,7 @@ interface Address {
   readonly family: number
 }
 
-// No name server can be told from here what to answer, so this stands in for the system's look-up. The
-// connections are real.
+// Replaces the DNS lookup of the system. The connections are real.
 const asked = vi.hoisted(() => vi.fn<(name: string) => Promise<Address[]>>())
 vi.mock('node:dns/promises', () => ({ lookup: asked }))
 
@@ -23,7 +22,7 @@ const none = networkList([])
 const at = (...addresses: string[]): Address[] =>
   addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-/** What names lead to: each answer is given once, the last one ever after. */
+/** The addresses of names: each answer is used once, the last one repeatedly. */
 function answer(...answers: string[][]) {
   for (const addresses of answers.slice(0, -1)) asked.mockImplementationOnce(async () => at(...addresses))
   asked.mockImplementation(async () => at(...(answers.at(-1) ?? [])))
@@ -38,7 +37,7 @@ beforeEach(() => {
 const publicHost = '93.184.215.14'
 const publicHost6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c'
 
-/** What is tried, the URL, the name that is looked up for it, and what that leads to. */
+/** The trick, the URL, the name that is resolved for it, and its addresses. */
 const refused: [trick: string, url: string, name: string, addresses: string[]][] = [
   ['this machine', 'http://localhost/', 'localhost', ['127.0.0.1']],
   ['this machine by IPv6', 'http://localhost/', 'localhost', ['::1']],
@@ -82,12 +81,12 @@ describe('a name is refused', () => {
       sentence: 'must not lead to a private or special address.'
     })
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked', status: 0 })
-    // Once when it is saved, and once for the attempt.
+    // Once when it is stored, and once for the request.
     expect(asked.mock.calls.map(([each]) => each)).toEqual([name, name])
     expect(connect).not.toHaveBeenCalled()
   })
 
-  test('that is public when it is saved, and private when it is sent to', async () => {
+  test('that is public when it is stored and private when it is requested', async () => {
     answer([publicHost], ['127.0.0.1'])
     await using server = await startWebServer()
     const url = `http://radio.example:${server.port}/`
@@ -98,7 +97,7 @@ describe('a name is refused', () => {
     expect(server.asked).toEqual([])
   })
 
-  test('that is private at the second attempt', async () => {
+  test('that is private at the second request', async () => {
     answer(['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1'])
     await using server = await startWebServer()
     const send = () => guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
@@ -109,7 +108,7 @@ describe('a name is refused', () => {
   })
 })
 
-describe('a name passes when it is saved', () => {
+describe('a name passes when it is stored', () => {
   test.for<[why: string, answer: string[]]>([
     ['with a public address', [publicHost]],
     ['with public addresses of both kinds', [publicHost6, publicHost]],
@@ -120,7 +119,7 @@ describe('a name passes when it is saved', () => {
     expect(await checkTarget('http://radio.example/', none)).toBeNull()
   })
 
-  test('that nobody knows yet', async () => {
+  test('that does not resolve', async () => {
     asked.mockRejectedValue(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }))
     expect(await checkTarget('http://radio.example/', none)).toBeNull()
   })
@@ -131,8 +130,8 @@ describe('a name passes when it is saved', () => {
   })
 })
 
-describe('the connection goes', () => {
-  test('to where the one look-up led, by http', async () => {
+describe('the connection is made', () => {
+  test('to the address of the one lookup, with http', async () => {
     await using server = await startWebServer()
     answer(['127.0.0.1'], ['127.0.0.2'])
     const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
@@ -141,7 +140,7 @@ describe('the connection goes', () => {
     expect(asked.mock.calls).toEqual([['radio.example', { all: true }]])
   })
 
-  test('to where the one look-up led, by https', async () => {
+  test('to the address of the one lookup, with https', async () => {
     const greetings: Buffer[] = []
     await using server = await startSayingServer((socket, heard) => {
       greetings.push(heard)
@@ -154,7 +153,7 @@ describe('the connection goes', () => {
     expect(asked.mock.calls).toEqual([['radio.example', { all: true }]])
   })
 
-  test('nowhere else, though a second look-up would lead to where somebody listens', async () => {
+  test('to no address of a second lookup', async () => {
     await using server = await startWebServer()
     answer(['127.0.0.77'], ['127.0.0.1'])
     const sent = guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
@@ -162,14 +161,14 @@ describe('the connection goes', () => {
     expect([asked.mock.calls.length, server.asked]).toEqual([1, []])
   })
 
-  test('to another address of the same look-up where one is dead', async () => {
+  test('to another address of the same lookup if one is unreachable', async () => {
     await using server = await startWebServer()
     answer(['127.0.0.77', '127.0.0.1'])
     const { status } = await guardedFetch(`http://radio.example:${server.port}/`, { allowed: loopback })
     expect([status, server.asked.length]).toEqual([200, 1])
   })
 
-  test('nowhere when the answer names no address', async () => {
+  test('to nothing if the name has no address', async () => {
     answer([])
     await expect(guardedFetch('http://radio.example/', { allowed: none })).rejects.toMatchObject({
       word: 'dns',
@@ -179,21 +178,21 @@ describe('the connection goes', () => {
   })
 })
 
-test('a silent name server is waited for no longer than the request lasts, and others are not asked in vain', async () => {
+test('a silent name server does not delay requests beyond their timeout, and queued lookups are dropped', async () => {
   const open: ((addresses: Address[]) => void)[] = []
   asked.mockImplementation(() => new Promise(resolve => open.push(resolve)))
   const ask = (name: string) =>
     guardedFetch(`http://${name}.example/`, { allowed: none, timeoutMs: 100 }).catch(
       (error: unknown) => error
     )
-  // One more than may be asked for at once never has its turn.
-  const names = Array.from({ length: lookUpLimit + 1 }, (_, index) => `silent-${index}`)
+  // The last one exceeds the concurrency limit and is never started.
+  const names = Array.from({ length: lookupLimit + 1 }, (_, index) => `silent-${index}`)
   const faults = await Promise.all(names.map(ask))
   expect(faults).toMatchObject(names.map(() => ({ word: 'timeout' })))
   const turns = names.slice(0, -1).map(name => `${name}.example`)
   expect(asked.mock.calls.map(([name]) => name)).toEqual(turns)
   for (const resolve of open) resolve(at('93.184.215.14'))
   answer(['93.184.215.14'])
-  expect(await addressesOf('d.example', AbortSignal.timeout(5_000))).toEqual(at('93.184.215.14'))
+  expect(await resolveAddresses('d.example', AbortSignal.timeout(5_000))).toEqual(at('93.184.215.14'))
   expect(asked.mock.calls.map(([name]) => name)).toEqual([...turns, 'd.example'])
 })

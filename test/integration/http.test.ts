@@ -5,11 +5,10 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { type ApiRequest, type Caller, json, type Route } from '../../src/api/core/route.ts'
-import { freePort } from '../../src/embedded/free-port.ts'
-import { listen } from '../../src/http/listen.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
-import { App } from '../../src/http/uws.ts'
+import { App, listen } from '../../src/http/uws.ts'
 import { ApiError, OperatorError } from '../../src/runtime/errors.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 
 interface Services {
   readonly seen: ApiRequest[]
@@ -89,7 +88,7 @@ const routes: Route<Services>[] = [
   }
 ]
 
-/** A server with the routes above on a free port; the key `good` may do everything. */
+/** Starts a server with the routes above on a free port. The key `good` has all permissions. */
 async function serve(options: Partial<ServeOptions<Services>> = {}) {
   const seen: ApiRequest[] = []
   const lines: string[] = []
@@ -102,7 +101,7 @@ async function serve(options: Partial<ServeOptions<Services>> = {}) {
   const app = App()
   serveRoutes(app, routes, {
     services: { seen },
-    authorise: (request, { access }) => (access === 'public' ? undefined : checkKey(request)),
+    authorize: (request, { access }) => (access === 'public' ? undefined : checkKey(request)),
     addressOf: address => address,
     corsOrigins: ['*'],
     log: pino(sink),
@@ -126,7 +125,7 @@ async function checkKey({ apiKey }: ApiRequest): Promise<Caller> {
   return { key: { id: 1, name: 'good', permissions: [], stationPermissions: {} }, station: null }
 }
 
-/** Sends bytes as they are; gives everything that came back until the connection was quiet or closed. */
+/** Sends raw bytes. Returns all received bytes once the connection is idle or closed. */
 async function talk(port: number, text: string, isDone: (answer: string) => boolean): Promise<string> {
   const socket = net.connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
@@ -142,7 +141,7 @@ async function talk(port: number, text: string, isDone: (answer: string) => bool
 
 const errorKeys = ['code', 'type', 'message', 'formatted_message', 'extra_data', 'success']
 
-test('an answer is JSON with CORS headers and a request id', async () => {
+test('a response is JSON with CORS headers and a request id', async () => {
   const { base } = await serve()
   const answer = await fetch(`${base}/now`)
   expect(await answer.json()).toEqual({ now: 1 })
@@ -153,7 +152,7 @@ test('an answer is JSON with CORS headers and a request id', async () => {
   expect(answer.headers.get('cache-control')).toBeNull()
 })
 
-test('a sane request id is kept, another is replaced', async () => {
+test('a valid request id is kept, another is replaced', async () => {
   const { base } = await serve()
   const idOf = async (id: string) =>
     (await fetch(`${base}/now`, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')
@@ -162,7 +161,7 @@ test('a sane request id is kept, another is replaced', async () => {
   expect(await idOf('a'.repeat(65))).not.toContain('aaa')
 })
 
-test('HEAD is GET without a body, and the connection goes on', async () => {
+test('HEAD is GET without a body, and the connection stays open', async () => {
   const { port } = await serve()
   const both = 'HEAD /now HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n'
   const answer = await talk(port, both, text => text.endsWith('{"now":1}'))
@@ -172,7 +171,7 @@ test('HEAD is GET without a body, and the connection goes on', async () => {
   expect(rest[0]).toContain('HTTP/1.1 200 OK')
 })
 
-test('304 has no body, and the connection goes on', async () => {
+test('304 has no body, and the connection stays open', async () => {
   const { port } = await serve()
   const both = 'GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n'
   const answer = await talk(port, both, text => text.endsWith('{"now":1}'))
@@ -180,7 +179,7 @@ test('304 has no body, and the connection goes on', async () => {
   expect(answer).not.toContain('never sent')
 })
 
-test('OPTIONS tells a browser what is allowed', async () => {
+test('OPTIONS returns the allowed methods and headers', async () => {
   const { base } = await serve()
   const answer = await fetch(`${base}/keyed`, { method: 'OPTIONS' })
   expect(answer.status).toBe(204)
@@ -189,7 +188,7 @@ test('OPTIONS tells a browser what is allowed', async () => {
   expect(answer.headers.get('access-control-max-age')).toBe('86400')
 })
 
-test('with a list of origins only those are echoed', async () => {
+test('with a list of origins only these are echoed', async () => {
   const { base } = await serve({ corsOrigins: ['https://a.example'] })
   const from = async (origin: string) => fetch(`${base}/nowhere`, { headers: { Origin: origin } })
   const known = await from('https://a.example')
@@ -221,13 +220,13 @@ test.each([
   expect(body).toMatchObject({ code: status, type, success: false, extra_data: {} })
 })
 
-test('405 lists what the path has', async () => {
+test('405 lists the methods of the path', async () => {
   const { base } = await serve()
   const answer = await fetch(`${base}/echo/a`, { method: 'DELETE' })
   expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
 })
 
-test('parameters and queries are decoded, and a broken query is not fatal', async () => {
+test('parameters and queries are decoded, also an invalid query', async () => {
   const { base } = await serve()
   const answer = await fetch(`${base}/echo/a%2Fb%20c?x=%zz&y=1+2`)
   expect(await answer.json()).toEqual({
@@ -239,7 +238,7 @@ test('parameters and queries are decoded, and a broken query is not fatal', asyn
   })
 })
 
-test('keyed answers are not stored unless the handler says so', async () => {
+test('keyed responses are not cacheable unless the handler sets it', async () => {
   const { base } = await serve()
   const headers = { Authorization: 'bearer good' }
   expect((await fetch(`${base}/keyed`, { headers })).headers.get('cache-control')).toBe('no-store')
@@ -248,29 +247,32 @@ test('keyed answers are not stored unless the handler says so', async () => {
   expect(cached.headers.get('content-type')).toBe('text/plain')
 })
 
-test('a handler cannot be made to add headers', async () => {
+test('a header value cannot inject headers', async () => {
   const { base } = await serve()
   const answer = await fetch(`${base}/injected`, { redirect: 'manual' })
   expect(answer.headers.get('x-evil')).toBeNull()
 })
 
-test.each(['/broken', '/rejected'])('a bug on %s is logged and answered 500 without details', async path => {
-  const { base, lines } = await serve()
-  const answer = await fetch(base + path)
-  expect(answer.status).toBe(500)
-  const request = answer.headers.get('x-request-id')
-  const text = await answer.text()
-  expect(JSON.parse(text)).toMatchObject({ code: 500, extra_data: { request_id: request } })
-  expect(text).not.toContain('secret')
-  expect(lines).toHaveLength(1)
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    request,
-    path,
-    err: { message: 'the secret of the house' }
-  })
-})
+test.each(['/broken', '/rejected'])(
+  'an exception on %s is logged and answered with 500 without details',
+  async path => {
+    const { base, lines } = await serve()
+    const answer = await fetch(base + path)
+    expect(answer.status).toBe(500)
+    const request = answer.headers.get('x-request-id')
+    const text = await answer.text()
+    expect(JSON.parse(text)).toMatchObject({ code: 500, extra_data: { request_id: request } })
+    expect(text).not.toContain('secret')
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      request,
+      path,
+      err: { message: 'the secret of the house' }
+    })
+  }
+)
 
-test('a key that a path names is logged without its secret', async () => {
+test('a key in a path is logged without its secret', async () => {
   const { base, lines } = await serve()
   const secret = 'fedcba98765432100123456789abcdef'
   for (const colon of [':', '%3A'])
@@ -279,26 +281,26 @@ test('a key that a path names is logged without its secret', async () => {
   expect(lines.join('')).not.toContain(secret)
 })
 
-test('a handler that never answers is answered for', async () => {
+test('a handler that never settles is answered with 503', async () => {
   const { base } = await serve({ handlerTimeoutMs: 50 })
   expect((await fetch(`${base}/never`)).status).toBe(503)
 })
 
-test('a client that leaves while a handler works does no harm', async () => {
+test('a client may disconnect while a handler runs', async () => {
   const { base } = await serve({ handlerTimeoutMs: 50 })
   await expect(fetch(`${base}/never`, { signal: AbortSignal.timeout(10) })).rejects.toThrow('aborted')
   expect((await fetch(`${base}/never`)).status).toBe(503)
   expect((await fetch(`${base}/now`)).status).toBe(200)
 })
 
-test('a large reply arrives whole', async () => {
+test('a large response arrives completely', async () => {
   const { base } = await serve()
   expect(await (await fetch(`${base}/large`)).json()).toBe(large)
   const head = await fetch(`${base}/large`, { method: 'HEAD' })
   expect(head.headers.get('content-length')).toBe(String(large.length + 2))
 })
 
-test('a body is parsed, in one piece or in chunks', async () => {
+test('a body is parsed, with a length or chunked', async () => {
   const { post, port } = await serve()
   expect(await (await post('{"a":"é"}')).json()).toEqual({ got: { a: 'é' } })
   expect(await (await post('')).json()).toEqual({ got: null })
@@ -308,7 +310,7 @@ test('a body is parsed, in one piece or in chunks', async () => {
   expect(await talk(port, chunked, text => text.endsWith('}}'))).toContain('{"got":{"a":1}}')
 })
 
-test('a route that takes bytes gets them as they are, and nothing else', async () => {
+test('a route for bytes receives them unchanged, and no other types', async () => {
   const { base } = await serve()
   const send = async (body: string | Uint8Array<ArrayBuffer>, type: string) => {
     const answer = await fetch(`${base}/bytes`, { method: 'POST', body, headers: { 'Content-Type': type } })
@@ -341,7 +343,7 @@ test.each([
   expect(seen).toEqual([])
 })
 
-test('a body far too large is cut off at once', async () => {
+test('the connection of a far too large body is closed immediately', async () => {
   const { port } = await serve()
   const announced =
     'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 5000000000\r\n\r\n{'
@@ -349,14 +351,14 @@ test('a body far too large is cut off at once', async () => {
   expect(answer).toContain('413 Payload Too Large')
 })
 
-test('a body that does not come is not waited for', async () => {
+test('a body that does not arrive times out', async () => {
   const { port, seen } = await serve({ bodyTimeoutMs: 50 })
   const slow = 'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 10\r\n\r\n{"a"'
   expect(await talk(port, slow, () => false)).toContain('400 Bad Request')
   expect(seen).toEqual([])
 })
 
-test('a client that leaves in the middle of its body does no harm', async () => {
+test('a client may disconnect during its body', async () => {
   const { port, base, seen } = await serve()
   const socket = net.connect(port, '127.0.0.1')
   socket.write('POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 10\r\n\r\n{"a"')
@@ -366,23 +368,23 @@ test('a client that leaves in the middle of its body does no harm', async () => 
   expect(seen).toEqual([])
 })
 
-test('a port in use is said so in plain words', async () => {
+test('a port in use is explained', async () => {
   const { port } = await serve()
   const app = App()
   onTestFinished(() => void app.close())
   const attempt = listen(app, '127.0.0.1', port, { exclusive: true })
   await expect(attempt).rejects.toThrow(OperatorError)
-  await expect(attempt).rejects.toThrow(`port ${port} is in use`)
+  await expect(attempt).rejects.toThrow(`PORT ${port} is in use on 127.0.0.1`)
 })
 
-test('a shared port is shared', async () => {
+test('two apps can share a port', async () => {
   const first = App()
   const second = App()
   onTestFinished(() => {
     first.close()
     second.close()
   })
-  const port = await freePort()
+  const port = await findFreePort()
   await listen(first, '127.0.0.1', port, { exclusive: false })
   const again = await listen(second, '127.0.0.1', port, { exclusive: false })
   expect(again.port).toBe(port)

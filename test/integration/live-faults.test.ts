@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
 import { readStates } from '../../src/redis/station-store.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { aSong, aPlay } from '../support/builders.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { type Crowd, openCrowd, type Position } from '../support/live-crowd.ts'
@@ -229,7 +229,7 @@ test(
   async ({ databaseUrl, redisUrl }) => {
     const clients = sized({ quick: 60, deep: 2_000 })
     await using folder = await openTempFolder()
-    const PORT = String(await freePort())
+    const PORT = String(await findFreePort())
     const start = () =>
       startServer(databaseUrl, redisUrl, folder.path, { PORT, SERVER_PROCESSES: '2', DRAIN_SECONDS: '3' })
     const [one, two] = await Promise.all([start(), start()])

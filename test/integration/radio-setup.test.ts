@@ -15,7 +15,7 @@ import { seedStation } from '../support/stations.ts'
 const setup = fileURLToPath(new URL('../../scripts/radio-setup.mjs', import.meta.url))
 const names = ['icecast.xml', 'liquidsoap.env', 'secrets.json', 'station.liq']
 
-/** Runs it; gives what it said. */
+/** Runs the script and returns its output. */
 async function setUp(program: Program, folder: string, station: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [setup], {
     env: {
@@ -38,7 +38,7 @@ async function titlesIn(program: Program, stationId: number) {
   return body.map((row: { playlist: string }) => row.playlist)
 }
 
-test('makes a station that is heard, and changes nothing that still fits', async ({ program }) => {
+test('sets up a station, and is idempotent', async ({ program }) => {
   const folder = await scratchFolder()
   await setUp(program, folder, 'harbour')
   const { body: stations } = await program.ask('GET', '/api/admin/stations')
@@ -85,7 +85,7 @@ test('makes a station that is heard, and changes nothing that still fits', async
   expect(status).toBe(200)
 })
 
-test('replaces the silent songs of the demo, and leaves another library alone', async ({ program }) => {
+test('replaces the songs of the demo, and changes no other library', async ({ program }) => {
   const demo = await createDemoStation(program.sql)
   const folder = await scratchFolder()
   await setUp(program, folder, 'demo')

@@ -18,8 +18,8 @@ import { Redis } from 'ioredis'
 import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { startOf } from '../../src/embedded/process-identity.ts'
-import { findRedis } from '../../src/embedded/redis-program.ts'
+import { findRedis } from '../../src/embedded/find-redis.ts'
+import { readProcessStart } from '../../src/embedded/process-identity.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
 import { makeAptSource, serverPackage, writeAptConfig } from '../support/apt-source.ts'
 import { parentOf, runScript } from '../support/child-process.ts'
@@ -34,7 +34,7 @@ const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 const redisNames = /^(redis|valkey)-/
 
-// Each test has a machine without a Redis, package sources of its own and a new home.
+// Each test has a system without a Redis, its own package sources and a new home folder.
 let folder: TempFolder
 let home: string
 let cache: string
@@ -69,7 +69,7 @@ const failureOf = async (finding: Promise<unknown>): Promise<unknown> =>
   )
 
 describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () => {
-  test('a Redis is downloaded once, with the libraries it needs', async () => {
+  test('a Redis is downloaded once, with its libraries', async () => {
     const server = {
       ...serverPackage('redis-server', '7.2.0'),
       depends: 'libfine1 | libother1, redis-tools, adduser'
@@ -106,7 +106,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect(await readdir(cache)).toEqual([release])
   })
 
-  test.runIf(isDeep)('starts at the same moment get one each, and leave one', async () => {
+  test.runIf(isDeep)('concurrent starts download one each, and keep one', async () => {
     await useSources(await redis7())
     const found = await Promise.all(Array.from({ length: 6 }, async () => findRedis(data)))
     expect(new Set(found.map(({ path }) => path)).size).toBe(1)
@@ -131,13 +131,13 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     }
   )
 
-  test.runIf(isDeep)('where Redis is too old, Valkey is taken', async () => {
+  test.runIf(isDeep)('if Redis is too old, Valkey is used', async () => {
     const packages = [serverPackage('redis-server', '6.0.16'), serverPackage('valkey-server', '8.1.1')]
     await useSources(await makeAptSource(join(folder.path, 'source'), packages))
     expect(await findRedis(data)).toMatchObject({ path: expect.stringMatching(/valkey-server$/), major: 8 })
   })
 
-  test.runIf(isDeep)('an old Redis on the system is passed over', async () => {
+  test.runIf(isDeep)('an old Redis of the system is ignored', async () => {
     const old = join(folder.path, 'bin/redis-server')
     await writeFile(old, '#!/bin/sh\necho Redis server v=6.0.16\n', { mode: 0o755 })
     await useSources(await redis7())
@@ -147,7 +147,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     await expect(findRedis(data)).rejects.toThrow(`${old} is version 6, and none could be downloaded (`)
   })
 
-  test.runIf(isDeep)('a user without a cache folder gets it beside the data', async () => {
+  test.runIf(isDeep)('without a cache folder it is downloaded beside the data', async () => {
     await useSources(await redis7())
     vi.stubEnv('HOME', join(folder.path, 'data/redis/not-a-folder'))
     await writeFile(join(data, 'not-a-folder'), '')
@@ -156,7 +156,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect((await findRedis(data)).path).toBe(path)
   })
 
-  test.runIf(isDeep && isRoot)('a program that somebody else could change is not run', async () => {
+  test.runIf(isDeep && isRoot)('a program that another user could change is not run', async () => {
     await useSources(await redis7())
     const { path } = await findRedis(data)
     await chown(cache, nobody, nobody)
@@ -164,7 +164,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect(await stat(path)).toBeDefined()
   })
 
-  test('why a download failed, and what to do, is one line', async () => {
+  test('a failed download is explained in one line', async () => {
     await useSources('deb [trusted=yes] file:/does/not/exist ./')
     const error = await failureOf(findRedis(data))
     expect(error).toBeInstanceOf(OperatorError)
@@ -179,7 +179,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     )
   })
 
-  test.runIf(isDeep)('a package that was changed on its way is refused', async () => {
+  test.runIf(isDeep)('a modified package is refused', async () => {
     await useSources(await redis7())
     const deb = join(folder.path, 'source/redis-server_7.2.0_all.deb')
     const bytes = await readFile(deb)
@@ -189,7 +189,7 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
     expect(await readdir(cache)).toEqual([])
   })
 
-  test('a start that is given up ends the download', async () => {
+  test('aborting the start stops the download', async () => {
     await using silent = await startSilentServer()
     await useSources(`deb [trusted=yes] http://127.0.0.1:${silent.port} ./`)
     const abort = new AbortController()
@@ -223,19 +223,22 @@ describe.skipIf(whyWithout('apt') !== null)('without a Redis on the system', () 
       }
       const maps = await readFile(`/proc/${pid}/maps`, 'utf8')
       expect(maps).toMatch(new RegExp(`${await realpath(cache)}/.*/libjemalloc\\.so`))
-      // Nothing else that we run loads libraries from there.
+      // No other process loads libraries from there.
       expect(await environmentOf(pid)).toContain('LD_LIBRARY_PATH=')
       expect(await environmentOf(await parentOf(pid))).not.toContain('LD_LIBRARY_PATH=')
 
       script.child.kill('SIGKILL')
-      await waitFor(async () => (await startOf(pid)) === undefined, { deadlineMs: 5_000, what: 'its end' })
+      await waitFor(async () => (await readProcessStart(pid)) === undefined, {
+        deadlineMs: 5_000,
+        what: 'its end'
+      })
     }
   )
 })
 
 const environmentOf = async (pid: number): Promise<string> => readFile(`/proc/${pid}/environ`, 'utf8')
 
-/** Why the first source of the system cannot be reached, or null. */
+/** Returns why the first package source is unreachable, or null. */
 async function whyNoSources(): Promise<string | null> {
   const run = promisify(execFile)
   const { stdout } = await run('apt-get', ['--print-uris', 'update'], { timeout: 10_000 })
@@ -248,7 +251,7 @@ async function whyNoSources(): Promise<string | null> {
   )
 }
 
-/** Why this user cannot run the project's files, or null. */
+/** Returns why this user cannot run the files of the project, or null. */
 function whyNotAs(user: { uid?: number; gid?: number }): string | null {
   const file = join(import.meta.dirname, '../support/redis-child.ts')
   const script = 'require("node:fs").readFileSync(process.argv[1])'

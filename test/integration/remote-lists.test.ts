@@ -177,7 +177,7 @@ describe('what was fetched last stays in use when the server', () => {
     [
       'sends elsewhere',
       (_, response) => response.writeHead(302, { Location: '/other.m3u' }).end(m3u('x')),
-      /^The server sends its callers to another address/
+      /^The server answers with a redirect/
     ],
     [
       'says more than it should',

@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A clone in a folder with spaces whose packages are installed. */
+/** A clone in a folder with spaces, with installed packages. */
 // oxlint-disable-next-line no-empty-pattern
 const test = base.extend('clone', async ({}, { onCleanup }) => {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire a clone '))
@@ -25,7 +25,7 @@ const test = base.extend('clone', async ({}, { onCleanup }) => {
   return folder
 })
 
-test('a file runs with its arguments in the project folder, and its exit code is passed on', async ({
+test('a file runs with its arguments in the project folder, and its exit code is returned', async ({
   clone
 }) => {
   const text =
@@ -45,7 +45,7 @@ test('a file runs with its arguments in the project folder, and its exit code is
   expect(failure).toMatchObject({ stdout: expect.stringContaining('cuewire a clone ') })
 })
 
-test('packages that do not match are named, and nothing is installed through a link', async ({ clone }) => {
+test('mismatching packages are reported, and nothing is installed through a link', async ({ clone }) => {
   const lock = join(clone, 'package-lock.json')
   await writeFile(lock, (await readFile(lock, 'utf8')).replaceAll('"version": "1', '"version": "999.1'))
   const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'])
@@ -56,7 +56,7 @@ test('packages that do not match are named, and nothing is installed through a l
   })
 })
 
-/** Puts a `npm` into a folder of programs that links the packages of this project after a second. */
+/** Installs an `npm` that links the packages of this project after a second. */
 async function fakeNpm(clone: string): Promise<NodeJS.ProcessEnv> {
   const { npm_execpath: _npm, ...env } = process.env
   await rm(join(clone, 'node_modules'))
@@ -71,11 +71,11 @@ async function fakeNpm(clone: string): Promise<NodeJS.ProcessEnv> {
   return { ...env, PATH: `${join(clone, 'programs')}:${env['PATH']}` }
 }
 
-test('of two starts at once one installs packages, and the other waits for it', async ({ clone }) => {
+test('of two concurrent starts one installs packages and the other waits', async ({ clone }) => {
   const env = await fakeNpm(clone)
   const start = () =>
     promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], { env })
-  // Left by a process that was killed.
+  // The lock of a killed process.
   await writeFile(join(clone, 'node_modules.lock'), '999999999')
   const runs = await Promise.all([start(), start(), start()])
   expect(runs.map(({ stdout }) => stdout)).toEqual(['up\n', 'up\n', 'up\n'])
@@ -83,9 +83,9 @@ test('of two starts at once one installs packages, and the other waits for it', 
   expect(await readdir(clone)).not.toContain('node_modules.lock')
 })
 
-test('who ends a start that installs packages ends npm as well', async ({ clone }) => {
+test('stopping a start during the installation stops npm', async ({ clone }) => {
   const env = await fakeNpm(clone)
-  // Left long ago, and its number is another process's by now.
+  // An old lock, whose pid was reused.
   const lock = join(clone, 'node_modules.lock')
   await writeFile(lock, String(process.pid))
   await utimes(lock, 1, 1)
@@ -102,14 +102,14 @@ test('who ends a start that installs packages ends npm as well', async ({ clone 
   expect(await readFile(join(clone, 'npm.log'), 'utf8')).toBe('begun\n')
 })
 
-test('the tests find their packages complete', async ({ clone }) => {
+test('tests have all packages', async ({ clone }) => {
   const args = [join(clone, 'scripts/run.mjs'), '--vitest', '--passWithNoTests', '--root', clone]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
   expect(stderr).not.toContain('npm ci')
   expect(stdout).toContain('No test files found')
 })
 
-test('a signal that arrives twice at once reaches the program once', async ({ clone }) => {
+test('a signal that arrives twice is forwarded once', async ({ clone }) => {
   const text = `
     let count = 0
     process.on('SIGINT', () => setTimeout(() => process.exit(count), 200) && count++)
@@ -126,13 +126,13 @@ test('a signal that arrives twice at once reaches the program once', async ({ cl
   expect(await exited).toBe(1)
 })
 
-test('a program that was killed gives 128 and the signal', async ({ clone }) => {
+test('the exit code of a killed program is 128 plus the signal', async ({ clone }) => {
   await writeFile(join(clone, 'bench/entry.ts'), "process.kill(process.pid, 'SIGKILL')")
   const run = promisify(execFile)(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'])
   await expect(run).rejects.toMatchObject({ code: 137 })
 })
 
-test('a program learns from its channel that its runner was killed', async ({ clone }) => {
+test('the channel of a program closes when its runner is killed', async ({ clone }) => {
   const text = "process.on('disconnect', () => { console.log('alone'); process.exit() })\nconsole.log('up')"
   await writeFile(join(clone, 'bench/entry.ts'), text)
   const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], {

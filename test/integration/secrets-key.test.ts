@@ -9,14 +9,14 @@ import { scratchFolder } from '../support/scratch-folder.ts'
 
 const digits = '0123456789abcdef'.repeat(4)
 
-test('the key of the environment wins, and leaves no file', async () => {
+test('the key of the environment is used, and no file is created', async () => {
   const folder = await scratchFolder()
   const key = await loadSecretsKey(folder, digits.toUpperCase())
   expect(Buffer.from(key).toString('hex')).toBe(digits)
   await expect(stat(join(folder, 'secrets-key'))).rejects.toThrow('ENOENT')
 })
 
-test('a key is made once, for its owner only, and all who start at once have the same', async () => {
+test('concurrent starts create one key, readable only by its owner', async () => {
   const folder = join(await scratchFolder(), 'made', 'too')
   const keys = await Promise.all(Array.from({ length: 20 }, async () => loadSecretsKey(folder, undefined)))
   const [first] = keys
@@ -26,7 +26,7 @@ test('a key is made once, for its owner only, and all who start at once have the
   expect((await stat(join(folder, 'secrets-key'))).mode & 0o777).toBe(0o600)
 })
 
-test('a file that somebody else is still writing is waited for', async () => {
+test('a file that another process is still writing is awaited', async () => {
   const folder = await scratchFolder()
   const file = join(folder, 'secrets-key')
   await writeFile(file, digits.slice(0, 10))
@@ -35,7 +35,7 @@ test('a file that somebody else is still writing is waited for', async () => {
   expect(Buffer.from(await loading).toString('hex')).toBe(digits)
 })
 
-test('what is no key is refused and kept', async () => {
+test('a file without a valid key is refused and kept', async () => {
   const folder = await scratchFolder()
   const file = join(folder, 'secrets-key')
   await writeFile(file, `${digits.slice(1)}x\n`)

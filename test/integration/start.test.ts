@@ -8,13 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
 import { type Config, parseConfig } from '../../src/config.ts'
-import { openSql, type Sql } from '../../src/db/sql.ts'
+import { checkPostgres, openSql, type Sql } from '../../src/db/sql.ts'
 import { findRunningServices, lockDataDir, type RunningServices } from '../../src/embedded/data-dir.ts'
-import { freePort } from '../../src/embedded/free-port.ts'
-import { assertAddressIsFree } from '../../src/http/port.ts'
 import { checkMediaDir } from '../../src/media/demo.ts'
+import { checkRedis } from '../../src/redis/check-redis.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
-import { checkPostgres, checkRedis } from '../../src/store-checks.ts'
+import { assertPortIsFree, findFreePort } from '../../src/runtime/ports.ts'
 import { connectLive, isDisconnect } from '../support/live-client.ts'
 import { readHistory } from '../support/stations.ts'
 import { openStoreFolder, type TempFolder } from '../support/temp-folder.ts'
@@ -22,7 +21,7 @@ import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { type Program, rememberAll, runningIn, startProgram } from '../support/whole-program.ts'
 
-// One program lives through all of this, on a folder with an awkward name and far from UTC.
+// One program runs for all tests, in a folder with an unusual name and far from UTC.
 let folder: TempFolder
 let dataDir: string
 let port: number
@@ -33,7 +32,7 @@ const playing = v.object({
   now_playing: v.object({ sh_id: v.number(), song: v.object({ title: v.string() }) })
 })
 const startMs = 50_000
-/** A start takes long beside other work. */
+/** A start takes long on a busy machine. */
 const longTimeout = { timeout: 60_000 * sized({ quick: 1, deep: 3 }) }
 
 const start = (more: Record<string, string> = {}) =>
@@ -42,7 +41,7 @@ const start = (more: Record<string, string> = {}) =>
 beforeAll(async () => {
   folder = await openStoreFolder()
   dataDir = join(folder.path, `it's "radio" \u{1F4FB}`)
-  port = await freePort()
+  port = await findFreePort()
   program = start()
 })
 
@@ -55,7 +54,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]()
 })
 
-test('the first start plays, and keeps its key out of the log', longTimeout, async () => {
+test('the first start plays a song and does not log its key', longTimeout, async () => {
   const { song } = (await nowPlaying()).now_playing
   expect(song.title).not.toBe('')
   const isOnAir = () => program.output.stdout.includes('on air')
@@ -72,17 +71,17 @@ test('the first start plays, and keeps its key out of the log', longTimeout, asy
   for (const line of program.output.stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
 })
 
-describe('a start that cannot work', longTimeout, () => {
+describe('a start fails with one line', longTimeout, () => {
   test('on a folder in use', async () => {
     const main = await program.mainPid()
     expect(await messageOf({ DATA_DIR: dataDir }, lockFolder)).toBe(
-      `another cuewire (pid ${main}) is using DATA_DIR ${dataDir}: stop it first, or give this one another DATA_DIR`
+      `another cuewire (pid ${main}) is using DATA_DIR ${dataDir}: stop it first, or set another DATA_DIR`
     )
   })
   test('on a port in use', async () => {
-    const check = async ({ HOST, PORT }: Config) => assertAddressIsFree(HOST, PORT, 200)
+    const check = async ({ HOST, PORT }: Config) => assertPortIsFree(HOST, PORT, { timeoutMs: 200 })
     expect(await messageOf({ PORT: String(port) }, check, { boots: true })).toBe(
-      `port ${port} is in use on 127.0.0.1: stop what listens there, or set PORT to another one`
+      `PORT ${port} is in use on 127.0.0.1: stop the program that listens there, or choose another port`
     )
   })
   test('without a Postgres', async () => {
@@ -113,7 +112,7 @@ describe('a start that cannot work', longTimeout, () => {
     const message = await messageOf({ REDIS_URL: withWrongPassword(redisUrl) }, askRedis)
     expect(message).toContain('Redis does not answer at REDIS_URL (WRONGPASS')
   })
-  test('without the folder of music', async () => {
+  test('with a MEDIA_DIR that does not exist', async () => {
     const check = async (config: Config) => checkMediaDir(config.MEDIA_DIR ?? '')
     expect(await messageOf({ MEDIA_DIR: '/not/there' }, check)).toBe(
       'MEDIA_DIR /not/there is not a readable folder (ENOENT): correct or unset it'
@@ -123,10 +122,10 @@ describe('a start that cannot work', longTimeout, () => {
     const file = join(folder.path, 'file')
     await writeFile(file, '')
     expect(await messageOf({ DATA_DIR: file }, lockFolder)).toBe(
-      `DATA_DIR ${file} cannot be written (EEXIST): give a folder that this user may write`
+      `DATA_DIR ${file} is not writable (EEXIST): set a writable folder`
     )
   })
-  test('with a broken key file', async () => {
+  test('with an invalid key file', async () => {
     const broken = join(folder.path, 'broken')
     await mkdir(broken)
     await writeFile(join(broken, 'admin-key'), 'hello')
@@ -135,16 +134,16 @@ describe('a start that cannot work', longTimeout, () => {
       `${join(broken, 'admin-key')} does not hold a key of the form <16 hex>:<32 hex>: correct or remove it`
     )
   })
-  test('with bad variables', async () => {
+  test('with invalid variables', async () => {
     expect(await messageOf({ PORT: 'eighty', LOG_LEVEL: 'loud' }, async () => {})).toMatch(
-      /^bad configuration: PORT is not a port number; LOG_LEVEL is none of /
+      /^invalid configuration: PORT is not a number from 1 to 65535; LOG_LEVEL is none of /
     )
   })
 })
 
 const parts = ['src/server.js', 'workers/main.js', 'postgres/data', 'redis.conf']
 for (const name of sized({ quick: ['src/server.js', 'postgres/data'], deep: parts })) {
-  test(`${name} is started again when it is killed, and the music goes on`, longTimeout, async () => {
+  test(`${name} is restarted when it is killed, and the music continues`, longTimeout, async () => {
     const before = await services()
     const [main, first] = [await program.mainPid(), await theOne(name)]
     process.kill(first, 'SIGKILL')
@@ -156,34 +155,38 @@ for (const name of sized({ quick: ['src/server.js', 'postgres/data'], deep: part
   })
 }
 
-test('all ends when the program is killed, and a second start at once goes on', longTimeout, async () => {
-  const { now_playing: before } = await nowPlaying()
-  const all = await rememberAll(program)
-  const killed = program
-  process.kill(await killed.mainPid(), 'SIGKILL')
-  expect(await exitOf(killed.runner)).toBe(137)
+test(
+  'all processes end when the program is killed, and an immediate second start continues',
+  longTimeout,
+  async () => {
+    const { now_playing: before } = await nowPlaying()
+    const all = await rememberAll(program)
+    const killed = program
+    process.kill(await killed.mainPid(), 'SIGKILL')
+    expect(await exitOf(killed.runner)).toBe(137)
 
-  program = start({ SERVER_PROCESSES: '2' })
-  expect((await nowPlaying()).now_playing.sh_id).toBeGreaterThanOrEqual(before.sh_id)
-  await waitFor(async () => (await all.stillThere()).length === 0, {
-    deadlineMs: 20_000,
-    what: 'the end of all'
-  })
-  await waitFor(() => program.output.stdout.includes('on air'), {
-    deadlineMs: 20_000,
-    what: 'the announcement'
-  })
-  expect(program.output.stdout).not.toContain(key)
-  expect(program.output.stderr).toBe('')
-  expect(await program.pidsOf('src/server.js')).toHaveLength(2)
-  await skipTo()
+    program = start({ SERVER_PROCESSES: '2' })
+    expect((await nowPlaying()).now_playing.sh_id).toBeGreaterThanOrEqual(before.sh_id)
+    await waitFor(async () => (await all.stillThere()).length === 0, {
+      deadlineMs: 20_000,
+      what: 'the end of all'
+    })
+    await waitFor(() => program.output.stdout.includes('on air'), {
+      deadlineMs: 20_000,
+      what: 'the announcement'
+    })
+    expect(program.output.stdout).not.toContain(key)
+    expect(program.output.stderr).toBe('')
+    expect(await program.pidsOf('src/server.js')).toHaveLength(2)
+    await skipTo()
 
-  const history = await inDatabase(sql => readHistory(sql, 1))
-  expect(history.length).toBeGreaterThanOrEqual(sized({ quick: 6, deep: 10 }))
-  expect(history.map(row => row.endedAtMs)).toEqual([...history.slice(1).map(row => row.startedAtMs), null])
-})
+    const history = await inDatabase(sql => readHistory(sql, 1))
+    expect(history.length).toBeGreaterThanOrEqual(sized({ quick: 6, deep: 10 }))
+    expect(history.map(row => row.endedAtMs)).toEqual([...history.slice(1).map(row => row.startedAtMs), null])
+  }
+)
 
-test('on SIGTERM listeners are told, and all ends', async () => {
+test('on SIGTERM subscribers are disconnected and all processes end', async () => {
   const client = connectLive(`ws://127.0.0.1:${port}/api/live/nowplaying/websocket`)
   await waitFor(() => client.socket.readyState === client.socket.OPEN, {
     deadlineMs: 20_000,
@@ -201,7 +204,7 @@ test('on SIGTERM listeners are told, and all ends', async () => {
   expect(await readdir(join(dataDir, 'lock'))).toEqual([])
 })
 
-test('a start that is told to stop half-way stops, and leaves nothing behind', longTimeout, async () => {
+test('a start that is interrupted stops and leaves no processes', longTimeout, async () => {
   const path = join(folder.path, 'new')
   const signs = ['postgres/init-', 'postgres/data/postmaster.pid', 'redis/redis.pid']
   for (const sign of sized({ quick: [pickOne(signs)], deep: signs })) {
@@ -217,10 +220,7 @@ test('a start that is told to stop half-way stops, and leaves nothing behind', l
   }
 })
 
-/**
- * A process that needs longer than 4.5 seconds to stop is cut short, which is exit code 1: on a busy machine
- * only.
- */
+/** On a busy machine a process may need more than 4.5 seconds to stop, which is exit code 1. */
 const stopCodes = (tookMs: number) => (tookMs < 4_500 ? [0] : [0, 1])
 
 const pickOne = <Item>(items: readonly Item[]) => {
@@ -249,8 +249,8 @@ async function askPostgres(config: Config): Promise<void> {
 const withWrongPassword = (url: string) => url.replace(/:[0-9a-f]+@/, ':wrong@')
 
 /**
- * What an operator is told by the check of a start with these variables. With `boots`, and in the deep tier
- * always, a whole program has to end with the same as its one line.
+ * Returns the error of a check with these variables. With `boots`, and always in the deep tier, a whole program must end
+ * with the same line.
  */
 async function messageOf(
   variables: Readonly<Record<string, string>>,
@@ -268,21 +268,20 @@ async function messageOf(
   return error.message
 }
 
-/** Runs a program that is expected to give up with one line. */
+/** Runs a program that is expected to fail with one line. */
 async function expectOneLine(message: string, variables: Readonly<Record<string, string>>): Promise<void> {
   const own = await services()
   const path = join(folder.path, `data-${Math.random()}`)
   using failing = startProgram({
     DATA_DIR: path,
-    PORT: String(await freePort()),
-    // What is not tested is there already, which is quicker than one more of each.
+    PORT: String(await findFreePort()),
+    // Reuses the running stores, which is faster.
     DATABASE_URL: own.databaseUrl,
     REDIS_URL: own.redisUrl,
     ...variables
   })
   expect(await failing.ended).toBe(1)
-  // Something else than Redis may be known by its words, or by the end of the connection, whichever comes
-  // first.
+  // Another server than Redis is detected by its reply or by the end of the connection.
   const withoutReason = (text: string) => text.replace(/\(.+\)/, '()')
   expect(failing.output.stdout).toBe('')
   expect(withoutReason(failing.output.stderr)).toBe(withoutReason(`cuewire: ${message}\n`))
@@ -292,7 +291,7 @@ async function services(): Promise<RunningServices> {
   return waitFor(() => findRunningServices(dataDir), { deadlineMs: startMs, what: 'services.json' })
 }
 
-/** What the demo station plays, as soon as it plays anything. */
+/** Waits until the demo station plays and returns its document. */
 async function nowPlaying(): Promise<v.InferOutput<typeof playing>> {
   const ask = async () => {
     const response = await fetch(`http://127.0.0.1:${port}/api/nowplaying/demo`)
@@ -307,7 +306,7 @@ function skip(apiKey: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/api/station/demo/backend/skip`, init)
 }
 
-/** Skips, and waits until the next song is heard of. */
+/** Skips, and waits until the next song is published. */
 async function skipTo(): Promise<void> {
   const { sh_id: before } = (await nowPlaying()).now_playing
   await waitFor(async () => (await skip(key)).status === 200, { deadlineMs: 20_000, what: 'a skip' })
@@ -315,7 +314,7 @@ async function skipTo(): Promise<void> {
   await waitFor(hasChanged, { deadlineMs: 20_000, what: 'the next song' })
 }
 
-/** Lets the song on air end now, and waits until the workers, who see to that, have brought the next. */
+/** Ends the current song now, and waits until the workers have started the next. */
 async function endSong(): Promise<void> {
   const { sh_id: before } = (await nowPlaying()).now_playing
   await inDatabase(sql => sql`update song_history set due_at_ms = ${Date.now()} where ended_at_ms is null`)
@@ -323,7 +322,7 @@ async function endSong(): Promise<void> {
   await waitFor(hasChanged, { deadlineMs: 20_000, what: 'the song after the end of one' })
 }
 
-/** The pid of one part of the program: not of what it forks. */
+/** The pid of a process of the program, not of its children. */
 async function theOne(name: string): Promise<number> {
   return waitFor(async () => (await program.pidsOf(name))[0], { deadlineMs: 20_000, what: name })
 }

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import type { S3Settings } from '../../src/storage/location.ts'
 import { checkS3, measureS3 } from '../../src/storage/s3.ts'
 import { runHere, runStorageTask } from '../../src/storage/tasks.ts'
@@ -80,7 +80,7 @@ describe('a fault has one reason and contains no secret:', () => {
 })
 
 test('a server that is down is unreachable', async () => {
-  const settings = { ...server.settings, endpoint: `http://127.0.0.1:${await freePort()}` }
+  const settings = { ...server.settings, endpoint: `http://127.0.0.1:${await findFreePort()}` }
   await expect(checkS3(settings, signal)).rejects.toMatchObject({
     reason: 'unreachable',
     message: 'The server cannot be reached (ECONNREFUSED).'

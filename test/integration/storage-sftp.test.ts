@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import type { SftpSettings } from '../../src/storage/location.ts'
 import { checkSftp, measureSftp } from '../../src/storage/sftp.ts'
 import { runHere } from '../../src/storage/tasks.ts'
@@ -179,7 +179,7 @@ describe('a fault has one reason and contains no secret:', () => {
 })
 
 test('a server that is down is unreachable', async () => {
-  const away = { ...byKey, port: await freePort() }
+  const away = { ...byKey, port: await findFreePort() }
   await expect(checkSftp(away, folder, signal)).rejects.toMatchObject({
     reason: 'unreachable',
     message: 'The server cannot be reached (ECONNREFUSED).'

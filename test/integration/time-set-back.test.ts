@@ -104,7 +104,7 @@ test.for([-hourMs, hourMs])(
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedReported(sql, [-5_000])
     const nowMs = performance.now()
-    engineTime.note({ sentAtMs: nowMs, answeredAtMs: nowMs, timeMs: Date.now() + offMs })
+    engineTime.addSample({ sentAtMs: nowMs, answeredAtMs: nowMs, timeMs: Date.now() + offMs })
     const agoMs = 2_000
     await reportTrack(playout, stationId, told('New', engineTimeMs() - agoMs))
     const play = (await readHistory(sql, stationId)).at(-1)

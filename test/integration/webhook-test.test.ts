@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { openHookStage, valueOf } from '../support/hook-stage.ts'
 import { readAttempts, readDeliveries } from '../support/hooks.ts'
@@ -136,7 +136,7 @@ test('a failure is named by a code: connection refused, forbidden address, nothi
 }) => {
   const stage = await openHookStage(sql, redisUrl)
   const cases = [
-    [{ config: { webhook_url: `http://127.0.0.1:${await freePort()}/` } }, 'refused', 1],
+    [{ config: { webhook_url: `http://127.0.0.1:${await findFreePort()}/` } }, 'refused', 1],
     [{ config: { webhook_url: `http://127.0.0.1:${stage.receiver.port}/`, timeout: 1 } }, 'timeout', 1],
     [
       { type: 'mastodon', config: { instance_url: stage.receiver.url, access_token: 'hunter2' } },

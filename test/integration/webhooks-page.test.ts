@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
 import { networkList } from '../../src/outbound/networks.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { triggers } from '../../src/station/triggers.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
 import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
@@ -31,7 +31,7 @@ async function startReceiver(secret: string) {
   const folder = await scratchFolder()
   await writeFile(join(folder, 'receiver.ts'), code)
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const port = await freePort()
+  const port = await findFreePort()
   const child = spawn(process.execPath, ['--import', 'tsx', join(folder, 'receiver.ts')], {
     cwd: root,
     env: { CUEWIRE_SECRET: secret, PORT: String(port) },

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 
 import { describe, expect } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { test as inProgram } from '../support/fixtures.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
@@ -47,7 +47,7 @@ const errorsOf = ({ body }: { body: Answer }) =>
 
 /** A server with log level trace, and its log. */
 async function startLoggingServer(databaseUrl: string, redisUrl: string) {
-  const port = await freePort()
+  const port = await findFreePort()
   const folder = await openTempFolder()
   const { PATH } = process.env
   const child = spawn(process.execPath, wordsFor('src/server.ts'), {

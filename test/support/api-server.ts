@@ -12,9 +12,8 @@ import { openWebhookTests } from '../../src/api/webhooks/test.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { serveHotGets } from '../../src/http/hot-gets.ts'
-import { listen } from '../../src/http/listen.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
-import { App } from '../../src/http/uws.ts'
+import { App, listen } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import type { StationState } from '../../src/station/state.ts'
@@ -65,7 +64,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   serveHotGets(app, { live, corsOrigins, isDraining })
   serveRoutes(app, apiRoutes, {
     services,
-    authorise: openAuthorizer({ keys, live, sql }),
+    authorize: openAuthorizer({ keys, live, sql }),
     addressOf: address => address,
     corsOrigins,
     log,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
@@ -14,7 +14,7 @@ import { waitFor } from './wait.ts'
  */
 export async function startProxy(baseUrl: string): Promise<{ baseUrl: string } & AsyncDisposable> {
   const folder = await openTempFolder(0o777)
-  const port = await freePort()
+  const port = await findFreePort()
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     name => `${name}_temp_path ${join(folder.path, name)};`
   )

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Browser } from 'playwright-core'
 import { test as base, inject } from 'vitest'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { openDatabases, type TestDatabases } from './databases.ts'
 import { openStage, type Stage } from './live-stage.ts'
 import { openPages } from './open-page.ts'
@@ -87,7 +87,7 @@ async function openStageWithServer(): Promise<Opened<Stage>> {
   const databases = openDatabases(inject('templateUrl'))
   const database = await databases.take()
   const folder = await openTempFolder()
-  const PORT = String(await freePort())
+  const PORT = String(await findFreePort())
   const start = () => startServer(database.url, redis.value, folder.path, { PORT })
   const stage = openStage(await start(), redis.value, start)
   const close = async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
@@ -20,7 +20,7 @@ export interface HlsServer extends AsyncDisposable {
 /** nginx with these playlists. */
 export async function startNginx(playlists: readonly string[]): Promise<HlsServer> {
   const folder = await openTempFolder(0o777)
-  const port = await freePort()
+  const port = await findFreePort()
   const log = join(folder.path, 'access.log')
   for (const playlist of playlists) {
     const file = join(folder.path, playlist)

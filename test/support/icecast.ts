@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { get, request } from 'node:http'
 import { join } from 'node:path'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
@@ -41,7 +41,7 @@ export interface Icecast extends AsyncDisposable {
 
 export async function startIcecast(): Promise<Icecast> {
   const folder = await openTempFolder()
-  const port = await freePort()
+  const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const logs = join(folder.path, 'logs')
   await mkdir(logs)

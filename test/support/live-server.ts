@@ -2,17 +2,16 @@ import { Cluster } from 'ioredis'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
-import { openAddresses } from '../../src/http/client-address.ts'
-import { listen } from '../../src/http/listen.ts'
-import { App } from '../../src/http/uws.ts'
+import { openAddressResolver } from '../../src/http/client-address.ts'
+import { App, listen } from '../../src/http/uws.ts'
 import { openAdmission } from '../../src/live/admission.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed/feed.ts'
 import { type HubOptions, openHub } from '../../src/live/hub.ts'
 import { serveStreams } from '../../src/live/transports/streams.ts'
 import { serveSockets, socketPath } from '../../src/live/transports/websockets.ts'
+import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis, openSubscriber, type RedisClient } from '../../src/redis/connection.ts'
 import { changesChannel, shards } from '../../src/redis/keys.ts'
-import { checkRedis } from '../../src/store-checks.ts'
 
 const mayListen = async (key: string) => key === 'good'
 
@@ -54,7 +53,7 @@ export async function serveLive(
   const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
   const audience = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
-  const door = { admission: options.admission ?? admission, addressOf: openAddresses(trusted), origins }
+  const door = { admission: options.admission ?? admission, addressOf: openAddressResolver(trusted), origins }
   serveSockets(app, audience, door)
   serveStreams(app, audience, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })

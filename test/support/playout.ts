@@ -5,12 +5,12 @@ import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs/queues.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
 import { openLibraries } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
+import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import { ownSchema } from '../../src/redis/state-schema.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { openCoalescer } from '../../src/runtime/coalesce.ts'
 import type { StationState } from '../../src/station/state.ts'
-import { checkRedis } from '../../src/store-checks.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 
 /** The engine's services on a test's own database and Redis. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 import { openSql, type Sql } from '../../src/db/sql.ts'
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { wordsFor } from './compiled-program.ts'
 import { askPlainly, headersOf } from './plain-http.ts'
 import { waitFor } from './wait.ts'
@@ -55,7 +55,7 @@ export async function startServer(
   variables: Readonly<Record<string, string>> = {},
   release?: string
 ): Promise<RunningServer> {
-  const port = variables['PORT'] ?? (await freePort())
+  const port = variables['PORT'] ?? (await findFreePort())
   const baseUrl = `http://127.0.0.1:${port}`
   const env = {
     ...shared,

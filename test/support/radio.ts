@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { freePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { icecast, liquidsoap, whyWithout } from './foreign-programs.ts'
 import { adminKey, type Answer, type RunningProgram } from './program.ts'
 import { openTempFolder } from './temp-folder.ts'
@@ -80,7 +80,7 @@ export async function openRadio(
   { shortName = 'radio', station = {}, melodySeconds = 8, variables = {} }: RadioOptions = {}
 ): Promise<Radio> {
   const temp = await openTempFolder()
-  const [port, harborPort] = [await freePort(), await freePort()]
+  const [port, harborPort] = [await findFreePort(), await findFreePort()]
   const made = await program.ask('POST', '/api/admin/stations', {
     body: { name: shortName, short_name: shortName, crossfade: 1, ...station }
   })

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { Redis } from 'ioredis'
 
-import { freePort } from '../../src/embedded/free-port.ts'
-import { findRedis } from '../../src/embedded/redis-program.ts'
-import { type Guarded, startGuarded } from '../../src/embedded/supervise.ts'
+import { findRedis } from '../../src/embedded/find-redis.ts'
+import { type Guarded, startGuarded } from '../../src/embedded/guarded-process.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
@@ -86,7 +86,7 @@ function rangeOf(index: number): [number, number] {
 }
 
 async function openNode(command: readonly string[], parent: string) {
-  const [port, busPort] = [await freePort(), await freePort()]
+  const [port, busPort] = [await findFreePort(), await findFreePort()]
   const folder = join(parent, String(port))
   await mkdir(folder)
   const url = `redis://:${password}@127.0.0.1:${port}`

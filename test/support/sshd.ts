@@ -6,8 +6,8 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { freePort } from '../../src/embedded/free-port.ts'
-import { startGuarded } from '../../src/embedded/supervise.ts'
+import { startGuarded } from '../../src/embedded/guarded-process.ts'
+import { findFreePort } from '../../src/runtime/ports.ts'
 import { findSshd } from './sshd-program.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { sized } from './tier.ts'
@@ -79,7 +79,7 @@ async function start(
   const authorised = join(temp.path, 'authorised-keys')
   await writeFile(authorised, plain.public + encrypted.public)
 
-  const port = await freePort()
+  const port = await findFreePort()
   const config = join(temp.path, 'sshd-config')
   await writeFile(config, configOf({ port, hostKey, authorised, name: account.name }))
   // The folder that sshd locks its children into; the package leaves it to the start of the system.

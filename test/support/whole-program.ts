@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import { startOf } from '../../src/embedded/process-identity.ts'
+import { readProcessStart } from '../../src/embedded/process-identity.ts'
 import { allProcesses, descendantsOf, type ProcessRow } from './child-process.ts'
 import { waitFor } from './wait.ts'
 
@@ -58,11 +58,13 @@ export function startProgram(variables: Record<string, string>): Program {
 /** Remembers all processes of a program, to see them gone later. */
 export async function rememberAll({ runner }: Program): Promise<{ stillThere: () => Promise<ProcessRow[]> }> {
   const rows = await descendantsOf(runner.pid ?? 0)
-  const known = await Promise.all(rows.map(async row => ({ row, start: await startOf(row.pid) })))
+  const known = await Promise.all(rows.map(async row => ({ row, start: await readProcessStart(row.pid) })))
   return {
     stillThere: async () => {
       const now = await Promise.all(
-        known.map(async ({ row, start }) => start !== undefined && (await startOf(row.pid)) === start)
+        known.map(
+          async ({ row, start }) => start !== undefined && (await readProcessStart(row.pid)) === start
+        )
       )
       return rows.filter((_, index) => now[index])
     }

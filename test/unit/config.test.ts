@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { parseConfig, variableNames } from '../../src/config.ts'
 
-test('an empty environment gives the documented defaults', () => {
+test('an empty environment results in the documented defaults', () => {
   expect(parseConfig({})).toEqual({
     PORT: 8080,
     HOST: '127.0.0.1',
@@ -30,12 +30,12 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
-test('links begin with the port that is used, or with BASE_URL without its slash', () => {
+test('BASE_URL defaults to the port, and has no trailing slash', () => {
   expect(parseConfig({ PORT: '9000' }).BASE_URL).toBe('http://localhost:9000')
   expect(parseConfig({ BASE_URL: 'https://radio.example.com/' }).BASE_URL).toBe('https://radio.example.com')
 })
 
-test('networks are addresses with or without a length', () => {
+test('networks are addresses with or without a prefix length', () => {
   const networks = parseConfig({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8,192.168.1.7' })
   expect(networks.WEBHOOK_ALLOWED_NETWORKS).toEqual(['10.0.0.0/8', 'fd00::/8', '192.168.1.7'])
 })
@@ -48,9 +48,9 @@ test.for([
 })
 
 test.for([
-  ['redis://one:7001,two:7002', 'nor several whole ones'],
-  ['redis://one,two:7002', 'nor several whole ones'],
-  ['redis://one:7001,http://two:7002', 'nor several whole ones'],
+  ['redis://one:7001,two:7002', 'nor a comma-separated list'],
+  ['redis://one,two:7002', 'nor a comma-separated list'],
+  ['redis://one:7001,http://two:7002', 'nor a comma-separated list'],
   ['redis://one:7001,rediss://two:7002', 'differ in scheme, user or password'],
   ['redis://:a@one:7001,redis://:b@two:7002', 'differ in scheme, user or password'],
   ['redis://a:x@one:7001,redis://b:x@two:7002', 'differ in scheme, user or password']
@@ -62,7 +62,7 @@ test('an empty variable counts as unset', () => {
   expect(parseConfig({ PORT: '', REDIS_URL: '' })).toMatchObject({ PORT: 8080 })
 })
 
-test('every bad variable is named in one line, and no value is repeated', () => {
+test('every invalid variable is named in one line, without its value', () => {
   const bad = {
     PORT: 'eighty',
     DATABASE_URL: 'mysql://user:hunter2@db/cuewire',
@@ -85,7 +85,7 @@ test('every bad variable is named in one line, and no value is repeated', () => 
   expect(message).not.toContain('\n')
 })
 
-test('the table of configuration names exactly the variables there are', () => {
+test('docs/configuration.md lists exactly the variables', () => {
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].map(match => match[1] ?? '')
   const named = rows.flatMap(row => [...row.matchAll(/`([A-Z_]+)`/g)].map(match => match[1] ?? ''))

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
-import { version } from '../../runtime/version.ts'
+import { version } from '../../runtime/program-files.ts'
 import { isOnline } from '../../station/state.ts'
 import { succeeded, successSchema } from '../auth/account.ts'
 import type { ApiRoute } from '../core/route.ts'

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../fields/field.ts'
-import { version } from '../../runtime/version.ts'
+import { version } from '../../runtime/program-files.ts'
 import { type ApiRoute, formType } from './route.ts'
 
 const failures: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 import { checkTarget } from '../../outbound/guard.ts'
-import { networkList, parsedUrl } from '../../outbound/networks.ts'
+import { networkList, parseUrl } from '../../outbound/networks.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import type { ApiServices } from './services.ts'
 
@@ -14,7 +14,7 @@ export async function targetProblems(
   const allowed = networkList(config.WEBHOOK_ALLOWED_NETWORKS)
   const found = await Promise.all(
     targets.map(async ({ field, url }) => {
-      const refused = parsedUrl(url) ? await checkTarget(url, allowed) : null
+      const refused = parseUrl(url) ? await checkTarget(url, allowed) : null
       return refused ? [{ field, code: refused.code, message: `${field} ${refused.sentence}` }] : []
     })
   )

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { forwardedFor } from '../../http/client-address.ts'
+import { readForwardedFor } from '../../http/client-address.ts'
 import { commonLines, type Headers, jsonType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderError } from '../../runtime/errors.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
@@ -48,7 +48,7 @@ export function readConnectRequest(
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
     key: req.getHeader('x-api-key') || bearerOf(req) || (query.get('api_key') ?? ''),
-    address: addressOf(connection, forwardedFor(req)),
+    address: addressOf(connection, readForwardedFor(req)),
     origin,
     message,
     delayMs

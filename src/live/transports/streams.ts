@@ -2,7 +2,7 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { collectBody, cutAmbiguous, decodeText, isChunked } from '../../http/body.ts'
+import { collectBody, closeAmbiguous, decodeText, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Frame } from '../frames.ts'
@@ -47,7 +47,7 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
 
   /** An exception in a handler would end the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
-    if (cutAmbiguous(res, req)) return
+    if (closeAmbiguous(res, req)) return
     const origin = req.getHeader('origin')
     try {
       next(res, req, kind, readConnectRequest(res, req, handshake))

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
-import { cutAmbiguous } from '../../http/body.ts'
+import { closeAmbiguous } from '../../http/body.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
@@ -88,7 +88,7 @@ function upgrade(
   context: us_socket_context_t,
   handshake: HandshakeOptions
 ): void {
-  if (cutAmbiguous(res, req)) return
+  if (closeAmbiguous(res, req)) return
   const pending = acceptUpgrade(res, req, handshake)
   if (pending === null) return
   const connection: Connection = { pending, session: null, second: 0, messages: 0 }

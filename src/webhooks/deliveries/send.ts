@@ -86,7 +86,7 @@ async function exchange(
       method,
       headers,
       maxBytes: maxBytesRead,
-      whenLonger: 'cut',
+      whenTooLarge: 'truncate',
       ...(request.body === undefined ? {} : { body: request.body }),
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(signal === undefined ? {} : { signal })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 import * as v from 'valibot'
 
-import { parsedUrl } from '../../outbound/networks.ts'
+import { parseUrl } from '../../outbound/networks.ts'
 import { fill, plainText } from '../format/template.ts'
 import { truncateWithin } from '../format/truncate.ts'
 import { hookType, withoutListeners } from './hook-type.ts'
@@ -75,7 +75,7 @@ export function linksIn(text: string): Link[] {
     const trailing = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
     const address = found.replace(trailing, '')
     const from = Buffer.byteLength(text.slice(0, index))
-    return parsedUrl(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
+    return parseUrl(address) ? [{ address, from, to: from + Buffer.byteLength(address) }] : []
   })
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { type About, custom, type Field, hidden, problem, text } from '../../fields/field.ts'
-import { parsedUrl } from '../../outbound/networks.ts'
+import { parseUrl } from '../../outbound/networks.ts'
 
 /** Text that identifies something at the receiver; required. */
 export function identifier(about: string, example?: string): Field<string> {
@@ -47,7 +47,7 @@ export function address(options: About & { readonly fallback?: string }): Field<
     v.check(value => value !== '', problem('blank', 'must not be empty.')),
     v.maxLength(2_048, problem('too_long', 'must have at most 2048 characters.')),
     v.check(
-      value => value === '' || (parsedUrl(value) !== null && !/[\s\p{Cc}\p{Surrogate}]/u.test(value)),
+      value => value === '' || (parseUrl(value) !== null && !/[\s\p{Cc}\p{Surrogate}]/u.test(value)),
       problem('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { majorIn } from '../../../src/embedded/redis-binary.ts'
-import { configOf } from '../../../src/embedded/redis.ts'
+import { parseMajor } from '../../../src/embedded/redis-binary.ts'
+import { renderConfig } from '../../../src/embedded/redis.ts'
 
-test('the version is read from what Redis and Valkey write', () => {
-  expect(majorIn('Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(7)
-  expect(majorIn('Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(8)
-  expect(majorIn('something else')).toBeUndefined()
+test('the version is parsed from the output of Redis and Valkey', () => {
+  expect(parseMajor('Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(7)
+  expect(parseMajor('Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(8)
+  expect(parseMajor('something else')).toBeUndefined()
 })
 
 test('a folder with spaces and quotes is quoted in the configuration', () => {
-  expect(configOf('/my "radio"', 6400, 'secret')).toContain('dir "/my \\"radio\\""\n')
+  expect(renderConfig('/my "radio"', 6400, 'secret')).toContain('dir "/my \\"radio\\""\n')
 })

@@ -30,7 +30,7 @@ test.each([
   expect(chooseEncoding(header)).toBe(chosen)
 })
 
-test('many different headers are answered alike', () => {
+test('many different headers have the same result', () => {
   for (let n = 0; n < 500; n++) expect(chooseEncoding(`x${n}, gzip`)).toBe('gzip')
   expect(chooseEncoding('br')).toBe('br')
 })

@@ -18,6 +18,6 @@ test.each([
   expect(etagMatches(header, 'W/"abc-1"')).toBe(is)
 })
 
-test.each(['*', '""', 'W/"abc-1"', ''])('%s does not name what has no tag', header => {
+test.each(['*', '""', 'W/"abc-1"', ''])('%s does not match an empty tag', header => {
   expect(etagMatches(header, '')).toBe(false)
 })

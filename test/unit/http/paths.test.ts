@@ -31,7 +31,7 @@ function found(path: string) {
 }
 
 describe('a path', () => {
-  test('with parameters gives them decoded', () => {
+  test('with parameters returns them decoded', () => {
     expect(found('/api/station/a%2Fb%C3%A9/queue')).toEqual({
       path: '/api/station/:station_id/queue',
       params: { station_id: 'a/bé' },
@@ -56,7 +56,7 @@ describe('a path', () => {
     expect(found('/api/station/1/queue%2F2')).toBeNull()
   })
 
-  test('prefers the written segment, and falls back to the parameter', () => {
+  test('prefers the literal segment, and falls back to the parameter', () => {
     expect(found('/api/station/1/queue/clear')).toMatchObject({ allow: 'POST, OPTIONS' })
     expect(found('/api/station/1/queue/7')).toMatchObject({
       params: { station_id: '1', id: '7' },

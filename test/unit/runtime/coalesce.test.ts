@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 
 import { openCoalescer } from '../../../src/runtime/coalesce.ts'
 
-/** Work that ends when it is told to, and counts how often it was begun. */
+/** Work whose runs end on demand, and how many have started. */
 function openWork() {
   const ends: (() => void)[] = []
   return {
     run: () => new Promise<number>(resolve => ends.push(() => resolve(ends.length))),
-    begun: () => ends.length,
+    started: () => ends.length,
     end: (index: number) => ends[index]?.()
   }
 }
@@ -20,11 +20,11 @@ test('calls during a run share one more run, which starts after it', async () =>
   const first = coalescer.run('a', work.run)
   const others = [1, 2, 3].map(() => coalescer.run('a', work.run))
   await settled()
-  expect(work.begun()).toBe(1)
+  expect(work.started()).toBe(1)
   work.end(0)
   expect(await first).toBe(1)
   await settled()
-  expect(work.begun()).toBe(2)
+  expect(work.started()).toBe(2)
   const later = coalescer.run('a', work.run)
   work.end(1)
   expect(await Promise.all(others)).toEqual([2, 2, 2])
@@ -34,7 +34,7 @@ test('calls during a run share one more run, which starts after it', async () =>
   expect(coalescer.size()).toBe(0)
 })
 
-test('keys do not wait for each other', async () => {
+test('runs of different keys are independent', async () => {
   const coalescer = openCoalescer<string, string>()
   void coalescer.run('a', () => new Promise(() => {}))
   expect(await coalescer.run('b', async () => 'done')).toBe('done')

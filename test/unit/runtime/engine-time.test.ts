@@ -4,27 +4,27 @@ import { expect, test } from 'vitest'
 import { type EngineTime, openEngineTime } from '../../../src/runtime/engine-time.ts'
 
 /**
- * A question that is sent now and answered after some milliseconds, by a clock that is ahead of this machine.
+ * Adds a sample that is sent now and answered after `tookMs`, by a clock that is ahead of this machine.
  */
 function ask(time: EngineTime, aheadMs: number, tookMs: number, delayMs = tookMs / 2): number {
   const sentAtMs = performance.now()
-  return time.note({ sentAtMs, answeredAtMs: sentAtMs + tookMs, timeMs: Date.now() + aheadMs + delayMs })
+  return time.addSample({ sentAtMs, answeredAtMs: sentAtMs + tookMs, timeMs: Date.now() + aheadMs + delayMs })
 }
 
 const hourMs = 3_600_000
 
-test('until Postgres was asked it is the time of the machine', () => {
+test('before the first sample it is the time of the machine', () => {
   expect(Math.abs(openEngineTime().timeMs() - Date.now())).toBeLessThan(5)
 })
 
-test('it is that of Postgres, whatever the clock of the machine says', () => {
+test('it is the time of Postgres, even if the clock of the machine is wrong', () => {
   const time = openEngineTime()
   ask(time, -hourMs, 4)
   expect(Math.abs(time.timeMs() - (Date.now() - hourMs))).toBeLessThan(10)
   expect(Math.abs(time.machineAheadMs() - hourMs)).toBeLessThan(10)
 })
 
-test('it is not further off than the best sample may be', () => {
+test('its error is not larger than that of the best sample', () => {
   const samples = fc.array(fc.tuple(fc.nat(2_000), fc.double({ min: 0, max: 1, noNaN: true })), {
     minLength: 1
   })
@@ -39,17 +39,17 @@ test('it is not further off than the best sample may be', () => {
   )
 })
 
-test('a sample that is as wrong as it may be replaces no better one, whatever is lost by rounding', () => {
+test('a sample does not replace a more precise one because of rounding', () => {
   const time = openEngineTime()
   const sample = (sentAtMs: number, answeredAtMs: number, timeMs: number) =>
-    time.note({ sentAtMs, answeredAtMs, timeMs })
+    time.addSample({ sentAtMs, answeredAtMs, timeMs })
   const nowMs = performance.now()
   sample(nowMs, nowMs, 1_000_000)
   sample(nowMs, nowMs + 200, 999_999)
   expect(Math.abs(time.timeMs() - (performance.now() - nowMs) - 1_000_000)).toBeLessThan(5)
 })
 
-test('a jump of the clock of Postgres is followed and told', () => {
+test('a jump of the clock of Postgres is followed and returned', () => {
   const time = openEngineTime()
   ask(time, 0, 2)
   expect(Math.abs(ask(time, hourMs, 2) - hourMs)).toBeLessThan(10)

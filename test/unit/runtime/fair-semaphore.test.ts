@@ -9,7 +9,7 @@ function permitIn(result: Permit | PermitRefusal): Permit {
   return result
 }
 
-test('an owner runs one piece of work at a time, and others beside it', async () => {
+test('an owner runs one piece of work at a time, concurrently with other owners', async () => {
   const semaphore = openFairSemaphore(options)
   const order: string[] = []
   const first = permitIn(await semaphore.acquire('a', 100).permit)
@@ -24,7 +24,7 @@ test('an owner runs one piece of work at a time, and others beside it', async ()
   await vi.waitFor(() => expect(order).toEqual(['b', 'a']))
 })
 
-test('work whose answer is not sent yet counts for its owner, and lets others run', async () => {
+test('work that is done but not released still counts for its owner, and lets other owners run', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1 })
   const first = permitIn(await semaphore.acquire('a', 100).permit)
   first.done()
@@ -78,7 +78,7 @@ test('an owner with one piece of work runs before many that come at once with se
   await vi.waitFor(() => expect(order).toEqual(['visitor']))
 })
 
-test('what waits is bounded per owner, in all, and in time', async () => {
+test('waiting work is limited per owner, in total, and in time', async () => {
   const semaphore = openFairSemaphore({ ...options, total: 1, waitMs: 20 })
   permitIn(await semaphore.acquire('a', 100).permit)
   const waiting = [1, 2, 3].map(async () => semaphore.acquire('b', 100).permit)

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 
-import { repeat } from '../../../src/runtime/repeat.ts'
+import { openBackoff, repeat } from '../../../src/runtime/repeat.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const deadline = { deadlineMs: 5_000, what: 'the runs' }
@@ -27,24 +27,24 @@ test('failures are logged once until a run succeeds', async () => {
   expect(lines).toEqual(['work failed; retrying', 'work failed; retrying'])
 })
 
-test('stopping waits for the run in flight, tells it, and runs the end once', async () => {
+test('stopping aborts the run in flight, waits for it, and calls onStopped once', async () => {
   const { log, lines } = openLog()
   const events: string[] = []
   const loop = repeat(
     async signal => {
       events.push('run')
       await new Promise(resolve => signal.addEventListener('abort', resolve))
-      events.push('told')
+      events.push('aborted')
       throw new Error('aborted')
     },
     { pauseMs: 60_000, log, failure: 'work failed', onStopped: async () => void events.push('end') }
   )
   await loop.stop()
-  expect(events).toEqual(['run', 'told', 'end'])
+  expect(events).toEqual(['run', 'aborted', 'end'])
   expect(lines).toEqual([])
 })
 
-test('a run says when the next one is due', async () => {
+test('a run may return the pause before the next one', async () => {
   const { log } = openLog()
   let runs = 0
   const loop = repeat(
@@ -57,4 +57,17 @@ test('a run says when the next one is due', async () => {
   await waitFor(async () => runs >= 3, deadline)
   await loop.stop()
   expect(runs).toBeGreaterThanOrEqual(3)
+})
+
+test('the delay doubles up to its maximum, with jitter', () => {
+  const nextDelayMs = openBackoff({ firstMs: 0, minMs: 1_000, maxMs: 3_000 })
+  const delaysMs = [1, 2, 3, 4, 5].map(() => nextDelayMs(0))
+  for (const [index, delayMs] of [0, 1_000, 2_000, 3_000, 3_000].entries())
+    expect(Math.abs((delaysMs[index] ?? -1) - delayMs)).toBeLessThanOrEqual(delayMs * 0.2)
+})
+
+test('a run of more than 30 seconds resets the delay', () => {
+  const nextDelayMs = openBackoff({ firstMs: 0, minMs: 1_000, maxMs: 3_000 })
+  nextDelayMs(0)
+  expect(nextDelayMs(30_001)).toBe(0)
 })

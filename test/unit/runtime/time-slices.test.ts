@@ -9,7 +9,7 @@ function busy(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
-test('work is done in its order, with room for others in between', async () => {
+test('items are processed in order, with other work in between', async () => {
   const done: number[] = []
   const queue = openSlicedQueue<number>(1, item => {
     busy(0.5)
@@ -26,7 +26,7 @@ test('work is done in its order, with room for others in between', async () => {
   expect(seen.filter(count => count > 0 && count < 40).length).toBeGreaterThan(3)
 })
 
-test('what asks for another turn comes after those that wait', async () => {
+test('an item that is added again is processed after those that wait', async () => {
   const done: string[] = []
   const queue = openSlicedQueue<string>(1, item => {
     done.push(item)

@@ -359,7 +359,7 @@ test('a damaged sealed text cannot be opened, and can be replaced', () => {
   const stored = Object.entries({ webhook_url: url, basic_auth_password: 'v1.damaged' }).map(
     ([key, value]) => ({ key, value })
   )
-  expect(() => openedConfig(hookTypeOf('generic'), stored, secrets)).toThrow('no sealed secret')
+  expect(() => openedConfig(hookTypeOf('generic'), stored, secrets)).toThrow('not a sealed secret')
   const { config } = settle('generic', { webhook_url: url, basic_auth_password: 'word' }, stored)
   expect(opened(config)).toEqual({ webhook_url: url, basic_auth_password: 'word' })
 })

@@ -1,4 +1,4 @@
-import { OperatorError } from '../runtime/errors.ts'
+import { OperatorError } from './errors.ts'
 
 /** Arguments, environment and output streams of a command. */
 export interface CommandContext {
@@ -8,7 +8,7 @@ export interface CommandContext {
   readonly stderr: NodeJS.WritableStream
 }
 
-/** Those of this process. */
+/** The context of this process. */
 export const processContext: CommandContext = {
   args: process.argv.slice(2),
   env: process.env,

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 
 import { expect, test as base, vi } from 'vitest'
 
-import { findNode } from '../../scripts/find-node.mjs'
+import { findNode } from '../../../scripts/find-node.mjs'
 
 const unfit = { platform: 'linux', arch: 'x64', node: '24.21.0', glibc: '2.36' }
 
-/** A cache folder of the test's own, and a program in the place of `npm`. */
+/** An own cache folder and a replacement for `npm`. */
 // oxlint-disable-next-line no-empty-pattern
 const test = base.extend('machine', async ({}, { onCleanup }) => {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-node-'))
@@ -23,7 +23,7 @@ const test = base.extend('machine', async ({}, { onCleanup }) => {
   return {
     lines,
     find: (platform: typeof unfit) => findNode(platform, line => void lines.push(line)),
-    /** From now on `npm` is this shell script. */
+    /** Replaces `npm` with this shell script. */
     npm: async (script: string) => {
       await writeFile(join(folder, 'npm'), `#!/bin/sh\n${script}\n`)
       await chmod(join(folder, 'npm'), 0o755)
@@ -32,15 +32,15 @@ const test = base.extend('machine', async ({}, { onCleanup }) => {
   }
 })
 
-const fetching = 'fetching Node 22 from npm'
+const fetching = 'downloading Node 22 from npm'
 
-test('a Node with a binding is taken as it is', ({ machine }) => {
+test('a Node with a binding is used', ({ machine }) => {
   const node = machine.find({ ...unfit, node: '22.1.0' })
   expect(node).toEqual({ path: process.execPath, version: '22.1.0', env: process.env })
   expect(machine.lines).toEqual([])
 })
 
-test('without one Node 22 is fetched from npm once, and comes first on the path', async ({ machine }) => {
+test('without one Node 22 is downloaded from npm once and comes first in PATH', async ({ machine }) => {
   const other = join(machine.folder, 'other/bin/node')
   await mkdir(dirname(other), { recursive: true })
   await writeFile(other, '')
@@ -59,25 +59,25 @@ test('without one Node 22 is fetched from npm once, and comes first on the path'
   expect(machine.find(unfit)).toBeNull()
 })
 
-test('where npm cannot fetch it, one line says what to install', async ({ machine }) => {
+test('if npm cannot download it, one line explains what to install', async ({ machine }) => {
   await machine.npm(
     'echo "npm warn something" >&2; echo "npm error code ENOTFOUND" >&2; echo "npm error more" >&2; exit 1'
   )
   expect(machine.find(unfit)).toBeNull()
   expect(machine.lines).toEqual([
     fetching,
-    'uWebSockets.js has no binary for Node 24 and glibc 2.36: install Node 22, or a Linux with glibc 2.38 (Debian 13, Ubuntu 24.04) (it could not be fetched from npm: code ENOTFOUND; more)'
+    'uWebSockets.js has no binary for Node 24 and glibc 2.36: install Node 22, or a Linux with glibc 2.38 (Debian 13, Ubuntu 24.04) (it could not be downloaded from npm: code ENOTFOUND; more)'
   ])
 })
 
-test('another Node than was asked for is neither taken nor remembered', async ({ machine }) => {
+test('another version than requested is neither used nor cached', async ({ machine }) => {
   const other = join(machine.folder, 'other/bin/node')
   await mkdir(dirname(other), { recursive: true })
   await writeFile(other, '')
-  // npm 12 does so where it may not run the script that puts Node 22 in place.
+  // npm 12 does so if the install script of the package is not allowed.
   await machine.npm(`echo '{"path":"${other}","version":"24.21.0"}'`)
   expect(machine.find(unfit)).toBeNull()
-  expect(machine.lines.at(-1)).toMatch('(it could not be fetched from npm: npm ran Node 24.21.0 instead)')
+  expect(machine.lines.at(-1)).toMatch('(it could not be downloaded from npm: npm ran Node 24.21.0 instead)')
   const memory = join(machine.folder, 'cache/cuewire/node-22.json')
   await mkdir(dirname(memory), { recursive: true })
   await writeFile(memory, JSON.stringify({ path: other, version: '24.21.0' }))
@@ -85,7 +85,7 @@ test('another Node than was asked for is neither taken nor remembered', async ({
   expect(machine.find(unfit)).toMatchObject({ version: '22.23.3' })
 })
 
-test('where no Node has one, nothing is fetched', async ({ machine }) => {
+test('if no Node version has a binding, nothing is downloaded', async ({ machine }) => {
   await machine.npm('exit 9')
   expect(machine.find({ ...unfit, glibc: '' })).toBeNull()
   expect(machine.lines).toEqual([expect.stringContaining('musl')])

@@ -28,7 +28,7 @@ function pack(...parts: (string | number[] | Buffer)[]): Buffer {
 const line = (type: string, blob: Buffer) => `${type} ${blob.toString('base64')}`
 const messagesOf = (text: string) => parsePublicKeys(text).problems.map(problem => problem.message)
 
-describe('a key as ssh-keygen writes it is read and matches itself alone', () => {
+describe('a key of ssh-keygen is parsed and matches only itself', () => {
   test.for(all.map(key => [partsOf(key), key] as const))('$0.type', ([{ type, base64, blob }, key]) => {
     const { keys, problems } = parsePublicKeys(key)
     expect(problems).toEqual([])
@@ -47,14 +47,14 @@ describe('lines end in LF, CRLF or CR', () => {
   })
 })
 
-test('blanks and a byte order mark before the type, and any blanks after it, do not matter', () => {
+test('white space and a byte order mark before the type, and white space after it, are ignored', () => {
   const { type, base64 } = partsOf(sshKeys.ed25519)
   for (const key of [`  \t${sshKeys.ed25519}`, `\uFEFF${sshKeys.ed25519}`, `${type} \t ${base64}\t`]) {
     expect(matchesKey(parsePublicKeys(key).keys, sshKeys.ed25519)).toBe(true)
   }
 })
 
-describe('anything else is a comment and never matches', () => {
+describe('other lines are comments and never match', () => {
   test.for([
     '',
     '# ssh-ed25519',
@@ -83,9 +83,9 @@ describe('a line that begins with a key type must be a key', () => {
   const { type, base64, blob } = partsOf(sshKeys.ed25519)
   test.for([
     ['nothing after the type', type, 'there is no key'],
-    ['a type without a blank', `${type}${base64}`, 'must be followed by a blank'],
-    ['a no-break space', `${type}\u00A0${base64}`, 'must be followed by a blank'],
-    ['a certificate', `ssh-rsa-cert-v01@openssh.com ${base64}`, 'must be followed by a blank'],
+    ['a type without a space', `${type}${base64}`, 'must be followed by a space'],
+    ['a no-break space', `${type}\u00A0${base64}`, 'must be followed by a space'],
+    ['a certificate', `ssh-rsa-cert-v01@openssh.com ${base64}`, 'must be followed by a space'],
     ['prose', `${type} key of Nils`, 'not valid base64'],
     [
       'no padding',
@@ -103,9 +103,9 @@ describe('a line that begins with a key type must be a key', () => {
     [
       'a length beyond the end',
       line(type, Buffer.concat([blob, Buffer.from([255, 255, 255, 255])])),
-      'cut short'
+      'truncated or damaged'
     ],
-    ['bytes after the last part', line(type, Buffer.concat([blob, Buffer.of(0)])), 'cut short'],
+    ['bytes after the last part', line(type, Buffer.concat([blob, Buffer.of(0)])), 'truncated or damaged'],
     ['a part too many', line(type, Buffer.concat([blob, pack('')])), 'has 2 parts'],
     ['a part too few', line(type, pack(type)), 'has 0 parts'],
     ['a short point', line(type, pack(type, Buffer.alloc(31))), 'not 32 bytes'],
@@ -130,7 +130,7 @@ describe('a line that begins with a key type must be a key', () => {
   )
 })
 
-describe('an elliptic curve key has the curve of its type and a whole point', () => {
+describe('an elliptic curve key has the curve of its type and an uncompressed point', () => {
   const type = 'ecdsa-sha2-nistp256'
   const point = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 7)])
   test.for([
@@ -146,7 +146,7 @@ describe('an elliptic curve key has the curve of its type and a whole point', ()
     expect(messagesOf(line(type, blob))).toEqual([expect.stringContaining(reason)])
   })
 
-  test('as it is, it is read', () => {
+  test('an unmodified key is parsed', () => {
     expect(messagesOf(line(type, pack(type, 'nistp256', point)))).toEqual([])
   })
 })
@@ -163,7 +163,7 @@ describe('a security key names its application', () => {
   })
 })
 
-describe('an RSA key has 2048 bits or more and numbers that can be one', () => {
+describe('an RSA key has at least 2048 bits and valid numbers', () => {
   const rsa = (exponent: number[], modulus: number[]) => line('ssh-rsa', pack('ssh-rsa', exponent, modulus))
   const usual = [1, 0, 1]
   const modulus = (...bytes: number[]) => [...bytes, ...Array.from({ length: 254 }, () => 0xa5), 1]
@@ -197,7 +197,7 @@ test('the text has at most 16 KiB, counted in bytes', () => {
   }
 })
 
-test('texts made to be slow are read at once', () => {
+test('texts that are meant to be slow are parsed quickly', () => {
   const startedAt = cpuTimeMs()
   for (const piece of ['ssh-rsa ', 'ssh-rsa\n', '\t', '\n', '\r', 'ssh-rsa AAAA\n', '\uFEFF']) {
     parsePublicKeys(piece.repeat(maxPublicKeysBytes / Buffer.byteLength(piece)))
@@ -209,7 +209,7 @@ test('texts made to be slow are read at once', () => {
 
 const type = constantFrom(...all.map(key => partsOf(key).type))
 
-test('any text and any blob is read without throwing, and each line is at most one key or one problem', () => {
+test('any text and blob is parsed without throwing, and each line is at most one key or one problem', () => {
   const check = (text: string) => {
     const { keys, problems } = parsePublicKeys(text)
     const lines = [...keys, ...problems].map(({ line: number }) => number)

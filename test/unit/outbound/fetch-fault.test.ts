@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
-import { FetchFault, faultOf } from '../../../src/outbound/guarded-fetch.ts'
+import { FetchFault, toFetchFault } from '../../../src/outbound/guarded-fetch.ts'
 
 const thrown = (code: string) => Object.assign(new Error('to https://u:secret@example.com/'), { code })
 
-describe('a code of Node', () => {
+describe('an error code of Node', () => {
   test.for([
     ['ENOTFOUND', 'dns'],
     ['EAI_AGAIN', 'dns'],
@@ -26,7 +26,7 @@ describe('a code of Node', () => {
     ['HPE_HEADER_OVERFLOW', 'http'],
     ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'http']
   ] as const)('%s is called %s', ([code, word]) => {
-    const fault = faultOf(thrown(code))
+    const fault = toFetchFault(thrown(code))
     expect(fault).toBeInstanceOf(FetchFault)
     expect(fault).toMatchObject({ word, status: 0 })
     expect(String(fault)).toMatch(new RegExp(`\\(${code}\\)\\.$`))
@@ -41,7 +41,7 @@ test('other errors are returned unchanged', () => {
     new Error('x'),
     7
   ])
-    expect(faultOf(error)).toBe(error)
+    expect(toFetchFault(error)).toBe(error)
   const known = new FetchFault('redirect', { status: 302 })
-  expect(faultOf(known)).toBe(known)
+  expect(toFetchFault(known)).toBe(known)
 })

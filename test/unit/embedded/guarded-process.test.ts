@@ -2,28 +2,30 @@ import { tmpdir } from 'node:os'
 
 import { expect, test } from 'vitest'
 
-import { inOneLine, startGuarded, tailOf } from '../../../src/embedded/supervise.ts'
+import { summarizeOutput, startGuarded, truncateOutput } from '../../../src/embedded/guarded-process.ts'
 
 const options = { stopSignal: 'TERM', cwd: tmpdir() } as const
 
-test('of a long output the last lines are kept', () => {
-  expect(tailOf(Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n'))).toMatch(/^line 60\n/)
-  expect(tailOf('x'.repeat(100_000))).toHaveLength(8_192)
+test('long output is truncated to its last lines', () => {
+  expect(truncateOutput(Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n'))).toMatch(
+    /^line 60\n/
+  )
+  expect(truncateOutput('x'.repeat(100_000))).toHaveLength(8_192)
 })
 
-test('an error message gets the last lines that say something', () => {
-  expect(inOneLine('one\n\n  two \n')).toBe('one | two')
-  expect(inOneLine('\n')).toBe('it wrote nothing')
+test('the last lines that are not blank are joined for an error message', () => {
+  expect(summarizeOutput('one\n\n  two \n')).toBe('one | two')
+  expect(summarizeOutput('\n')).toBe('no output')
 })
 
-test('the exit code and the output of a guarded program are passed on', async () => {
+test('the exit code and the output of a guarded program are returned', async () => {
   const guarded = await startGuarded(['/bin/sh', '-c', 'echo out; echo err >&2; exit 3'], options)
   expect(await guarded.exited).toBe(3)
   expect(guarded.lastOutput().split('\n').toSorted()).toEqual(['', 'err', 'out'])
   await guarded.stop()
 })
 
-test('a guarded program is asked to end by its signal, and does not see our environment', async () => {
+test('a guarded program is stopped by its signal and does not see our environment', async () => {
   process.env['CUEWIRE_TEST_SECRET'] = 'secret'
   const script = 'trap "echo asked [$CUEWIRE_TEST_SECRET]; exit 0" TERM; echo up; while :; do sleep 0.1; done'
   const guarded = await startGuarded(['/bin/sh', '-c', script], options)
@@ -33,7 +35,7 @@ test('a guarded program is asked to end by its signal, and does not see our envi
   expect(guarded.lastOutput()).toBe('up\nasked []\n')
 })
 
-test('a program that does not listen yet is asked again', async () => {
+test('the signal is repeated for a program without a handler yet', async () => {
   const script = 'trap "" TERM; echo up; sleep 0.2; trap "exit 7" TERM; while :; do sleep 0.1; done'
   const guarded = await startGuarded(['/bin/sh', '-c', script], options)
   await expect.poll(guarded.lastOutput).toBe('up\n')
@@ -41,7 +43,7 @@ test('a program that does not listen yet is asked again', async () => {
   expect(await guarded.exited).toBe(7)
 })
 
-test('a program whose start is given up ends, and one that is to end already as well', async () => {
+test('a program ends when its signal is aborted, also if it was aborted before the start', async () => {
   const abort = new AbortController()
   const first = await startGuarded(['/bin/sleep', '60'], { ...options, signal: abort.signal })
   abort.abort()
@@ -50,7 +52,7 @@ test('a program whose start is given up ends, and one that is to end already as 
   expect(await second.exited).toBe(143)
 })
 
-test('a program that does not exist is an exit code, not a hang', async () => {
+test('a missing program results in exit code 127', async () => {
   const guarded = await startGuarded(['/does/not/exist'], options)
   expect(await guarded.exited).toBe(127)
   await guarded.stop()

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
-import { hashPassword, verifyNoPassword, verifyPassword } from '../../src/security/passwords.ts'
+import { hashPassword, verifyNoPassword, verifyPassword } from '../../../src/security/passwords.ts'
 
-test('a hash is argon2id with at least 19 MiB and two passes, and a salt of its own', async () => {
+test('a hash is argon2id with at least 19 MiB, two passes and a random salt', async () => {
   const [one, other] = await Promise.all([hashPassword('mic check'), hashPassword('mic check')])
   expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   expect(other).not.toBe(one)
 })
 
 test.for([' pa\u00DFwort \u{1F399} ', 'with\0zero', 'x'.repeat(255)])(
-  'a password is told from others: %j',
+  'only the same password matches: %j',
   async password => {
     const phc = await hashPassword(password)
     expect(await verifyPassword(phc, password)).toBe(true)
@@ -18,7 +18,7 @@ test.for([' pa\u00DFwort \u{1F399} ', 'with\0zero', 'x'.repeat(255)])(
   }
 )
 
-test('nothing is the password of a user who has none', async () => {
+test('no password matches for a user without one', async () => {
   expect(await verifyNoPassword('mic check')).toBe(false)
 })
 
@@ -27,7 +27,7 @@ test.for([
   'mic check',
   '$2b$10$abcdefghijklmnopqrstuuW9Zc1xVYsZlqfT7zKb0K2hPj6fC8m2G',
   '$argon2id$v=19$m=19456,t=2,p=1$AAAA'
-])('what is no hash is refused: %j', async phc => {
+])('an invalid hash is refused: %j', async phc => {
   await expect(verifyPassword(phc, 'mic check')).rejects.toThrow(Error)
 })
 
@@ -37,7 +37,7 @@ test.for([
   'm=65536,t=9,p=4',
   'm=65536,t=8,p=5',
   'm=19456,t=2,p=255'
-])('a hash that would take all memory or time is refused: %s', async parameters => {
+])('a hash with an excessive cost is refused: %s', async parameters => {
   const phc = `$argon2id$v=19$${parameters}$${'A'.repeat(22)}$${'A'.repeat(43)}`
-  await expect(verifyPassword(phc, 'mic check')).rejects.toThrow('more work')
+  await expect(verifyPassword(phc, 'mic check')).rejects.toThrow('higher cost')
 })

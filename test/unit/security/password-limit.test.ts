@@ -2,16 +2,15 @@ import { setImmediate } from 'node:timers/promises'
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
-const underWay = { now: 0, most: 0 }
+const inFlight = { now: 0, most: 0 }
 
-// Counts what is asked for at the same time instead of hashing: 66 real hashes take seconds on a busy
-// machine.
+// Counts concurrent calls instead of hashing, because 66 hashes take seconds on a busy machine.
 const counting = () => {
   const work = async () => {
-    underWay.now += 1
-    underWay.most = Math.max(underWay.most, underWay.now)
+    inFlight.now += 1
+    inFlight.most = Math.max(inFlight.most, inFlight.now)
     await setImmediate()
-    underWay.now -= 1
+    inFlight.now -= 1
   }
   return {
     parseOptions: () => ({ memoryCost: 19_456, timeCost: 2, parallelism: 1 }),
@@ -23,7 +22,7 @@ const counting = () => {
   }
 }
 
-// Other files of this process hash in earnest.
+// Other test files of this process need the real module.
 beforeAll(() => {
   vi.resetModules()
   vi.doMock('@node-rs/argon2', counting)
@@ -33,8 +32,9 @@ afterAll(() => {
   vi.resetModules()
 })
 
-test('two are worked on at a time, 64 wait, and more are refused until there is room', async () => {
-  const { hashPassword, verifyNoPassword, verifyPassword } = await import('../../src/security/passwords.ts')
+test('two calls run at a time, 64 wait, and more are refused', async () => {
+  const { hashPassword, verifyNoPassword, verifyPassword } =
+    await import('../../../src/security/passwords.ts')
   const attempts = Array.from({ length: 72 }, async (_, index) => {
     if (index % 3 === 0) return hashPassword('mic check')
     return index % 3 === 1 ? verifyNoPassword('mic check') : verifyPassword('phc', 'mic check')
@@ -42,7 +42,7 @@ test('two are worked on at a time, 64 wait, and more are refused until there is 
   const results = await Promise.allSettled(attempts)
   const refused = results.map(result => result.status === 'rejected' && result.reason.status === 429)
   expect(refused).toEqual(Array.from({ length: 72 }, (_, index) => index >= 66))
-  expect(underWay.most).toBe(2)
-  // Those that failed have given their turns back as well.
+  expect(inFlight.most).toBe(2)
+  // Failed calls release their place as well.
   expect(await verifyNoPassword('mic check')).toBe(false)
 })

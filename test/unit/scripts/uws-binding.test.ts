@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { chooseBinding, explainNoBinding, thisPlatform } from '../../scripts/uws-binding.mjs'
+import { chooseBinding, explainNoBinding, thisPlatform } from '../../../scripts/uws-binding.mjs'
 
 const older = 'uWebSockets.js'
 const newer = 'uWebSockets.js-20.69'
@@ -19,7 +19,7 @@ describe('the binding of uWebSockets.js', () => {
     ['linux', '23.20.0', '2.41', older],
     ['linux', '24.20.0', '2.41', newer],
     ['linux', '26.20.0', '2.41', newer],
-    // The borders
+    // Minimum versions
     ['linux', '22.20.0', '2.38', newer],
     ['linux', '22.20.0', '2.37', older],
     ['linux', '22.20.0', '2.9', null],
@@ -48,7 +48,7 @@ describe('the binding of uWebSockets.js', () => {
     expect(chooseBinding({ platform, arch: 'arm', node, glibc })).toBeNull()
   })
 
-  test('is there for the platform that runs this', () => {
+  test('exists for the current platform', () => {
     expect(chooseBinding(thisPlatform())).toMatch(/^uWebSockets\.js/)
   })
 

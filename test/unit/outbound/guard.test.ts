@@ -31,9 +31,9 @@ const edges: [network: string, below: string, first: string, last: string, above
 ]
 
 describe('a network', () => {
-  test.for(edges)('is forbidden to its edges: %s', ([, below, first, last, above]) => {
-    const judged = [below, first, last, above].map(address => isForbiddenAddress(address, none))
-    expect(judged).toEqual([false, true, true, false])
+  test.for(edges)('is forbidden from its first to its last address: %s', ([, below, first, last, above]) => {
+    const results = [below, first, last, above].map(address => isForbiddenAddress(address, none))
+    expect(results).toEqual([false, true, true, false])
   })
 
   test.for(['::', '::1', '64:ff9b:1::1', '100::1', '1fff::', '4000::', '5f00::1', 'fc00::1', 'fdff::'])(
@@ -54,7 +54,7 @@ describe('a network', () => {
 const octet = fc.integer({ min: 0, max: 255 })
 const ipv4 = fc.tuple(fc.oneof(octet, fc.constantFrom(0, 10, 127, 224)), octet, octet, octet)
 
-test('however an IPv4 address is written, it is judged the same', () => {
+test('all notations of an IPv4 address have the same result', () => {
   fc.assert(
     fc.property(ipv4, ([a, b, c, d]) => {
       const forbidden = isForbiddenAddress(`${a}.${b}.${c}.${d}`, none)
@@ -77,7 +77,7 @@ test('however an IPv4 address is written, it is judged the same', () => {
   )
 })
 
-test('IPv6 addresses that are not of 2000::/3 and hold no IPv4 address are forbidden', () => {
+test('IPv6 addresses outside 2000::/3 without an IPv4 address are forbidden', () => {
   const group = fc.integer({ min: 0, max: 65_535 })
   const others = fc.array(group, { minLength: 7, maxLength: 7 })
   const first = group.filter(value => value >> 13 !== 1 && value !== 0 && value !== 0x64)
@@ -89,7 +89,7 @@ test('IPv6 addresses that are not of 2000::/3 and hold no IPv4 address are forbi
   )
 })
 
-test('no text makes the guard throw', () => {
+test('the guard never throws', () => {
   fc.assert(
     fc.property(
       fc.oneof(

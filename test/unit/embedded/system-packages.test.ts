@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { candidateMajor, packagesToUnpack } from '../../../src/embedded/apt-packages.ts'
+import { candidateMajor, packagesToUnpack } from '../../../src/embedded/system-packages.ts'
 
 const policy = `redis-server:
   Installed: 5:6.0.16-1
@@ -15,7 +15,7 @@ redis-tools:
   Candidate: (none)
 `
 
-test('the candidate version of a package is read with and without an epoch', () => {
+test('the candidate version of a package is parsed with and without an epoch', () => {
   expect(candidateMajor(policy, 'redis-server')).toBe(7)
   expect(candidateMajor(policy, 'valkey-server')).toBe(8)
   expect(candidateMajor(policy, 'redis-tools')).toBeUndefined()
@@ -23,7 +23,7 @@ test('the candidate version of a package is read with and without an epoch', () 
   expect(candidateMajor('', 'redis-server')).toBeUndefined()
 })
 
-test('the libraries below the server are unpacked, the C library and programs around it are not', () => {
+test('the libraries of the server are unpacked, except the C library and other programs', () => {
   const depends = `redis-server
   PreDepends: init-system-helpers
  |Depends: lsb-base

@@ -8,7 +8,7 @@ import { networkList } from '../../../src/outbound/networks.ts'
 
 const none = new BlockList()
 
-/** What is tried, the URL, and where it leads once that is read as browsers and Node read it (WHATWG URL). */
+/** The trick, the URL, and its host by the WHATWG URL standard. */
 const forbidden: [trick: string, url: string, host: string][] = [
   // Networks that are not the public internet.
   ['this machine', 'http://127.0.0.1/', '127.0.0.1'],
@@ -34,7 +34,7 @@ const forbidden: [trick: string, url: string, host: string][] = [
   ['reserved', 'http://240.0.0.1/', '240.0.0.1'],
   ['broadcast', 'http://255.255.255.255/', '255.255.255.255'],
 
-  // The same addresses as other texts.
+  // Other notations of the same addresses.
   ['one decimal number', 'http://2130706433/', '127.0.0.1'],
   ['one hexadecimal number', 'http://0x7f000001/', '127.0.0.1'],
   ['one octal number', 'http://017700000001/', '127.0.0.1'],
@@ -103,12 +103,12 @@ const forbidden: [trick: string, url: string, host: string][] = [
 
 const sentences = {
   scheme: 'must begin with http:// or https://.',
-  user: 'must hold no user and password.',
-  port: 'must have port 80, 443 or one from 1024 on.',
-  'no URL': 'must be an address (URL).'
+  user: 'must not contain a user or password.',
+  port: 'must use port 80, 443, or 1024 and above.',
+  'no URL': 'must be a URL.'
 }
 
-/** What is tried, the URL, and why it is refused before anybody asks where it leads. */
+/** The trick, the URL, and why it is refused without a DNS lookup. */
 const malformed: [trick: string, url: string, why: keyof typeof sentences][] = [
   ['user and password', 'http://u:p@example.com/', 'user'],
   ['a user', 'http://u@example.com/', 'user'],
@@ -206,7 +206,7 @@ describe('passes', () => {
     ['an address after a backslash', 'http://example.com\\@127.0.0.1/', 'example.com'],
     ['an address after #', 'http://example.com#@127.0.0.1/', 'example.com'],
     ['nobody before the @', 'http://@example.com/', 'example.com'],
-    // Of these only the look-up can tell: test/integration/guarded-names.test.ts.
+    // Detected by the DNS lookup: test/integration/guarded-names.test.ts.
     ['localhost', 'http://localhost/', 'localhost'],
     ['localhost with a dot', 'http://LOCALHOST./', 'localhost.'],
     ['an inner name', 'http://redis:6379/', 'redis']

@@ -1,14 +1,14 @@
 import { assert, nat, property, string, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openSecrets } from '../../src/security/secrets.ts'
+import { openSecrets } from '../../../src/security/secrets.ts'
 
 const key = uint8Array({ minLength: 32, maxLength: 32 })
 const text = string({ unit: 'grapheme' })
-const refusal = /no sealed secret|cannot be opened/
+const refusal = /not a sealed secret|cannot be opened/
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-test('what was sealed opens again, with the same key and purpose', () => {
+test('a sealed text opens with the same key and purpose', () => {
   assert(
     property(key, text, text, (bytes, secret, purpose) => {
       const sealed = openSecrets(bytes).seal(secret, purpose)
@@ -18,12 +18,12 @@ test('what was sealed opens again, with the same key and purpose', () => {
   )
 })
 
-test('the same text never looks the same twice', () => {
+test('sealing the same text twice gives different results', () => {
   const secrets = openSecrets(new Uint8Array(32))
   expect(secrets.seal('password', 'sftp')).not.toBe(secrets.seal('password', 'sftp'))
 })
 
-test('another key or another purpose opens nothing', () => {
+test('a sealed text does not open with another key or purpose', () => {
   assert(
     property(key, text, nat(31), (bytes, secret, at) => {
       const sealed = openSecrets(bytes).seal(secret, 'one')
@@ -34,7 +34,7 @@ test('another key or another purpose opens nothing', () => {
   )
 })
 
-test('no character can be changed, added or taken away unnoticed', () => {
+test('changed, added and removed characters are detected', () => {
   const secrets = openSecrets(new Uint8Array(32))
   assert(
     property(text, nat(), nat(62), (secret, position, step) => {
@@ -48,15 +48,15 @@ test('no character can be changed, added or taken away unnoticed', () => {
   )
 })
 
-test('only a sealed text of this version is taken', () => {
+test('only sealed texts of this version are accepted', () => {
   const secrets = openSecrets(new Uint8Array(32))
   const sealed = secrets.seal('password', 'one')
   for (const wrong of ['', 'v1.', 'password', `v2.${sealed.slice(3)}`, sealed.slice(3)]) {
-    expect(() => secrets.open(wrong, 'one')).toThrow('no sealed secret')
+    expect(() => secrets.open(wrong, 'one')).toThrow('not a sealed secret')
   }
 })
 
-test('a failure tells nothing of the text', () => {
+test('an error does not contain the text', () => {
   const secrets = openSecrets(new Uint8Array(32))
   const sealed = secrets.seal('hunter2', 'one')
   expect(() => secrets.open(sealed, 'two')).toThrow(/^(?!.*hunter2).*$/)

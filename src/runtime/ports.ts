@@ -1,0 +1,59 @@
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { codeOf, OperatorError } from './errors.ts'
+
+/**
+ * Below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere: an outgoing connection
+ * could take one of those while its service restarts.
+ */
+const [lowest, highest] = [10_000, 32_767]
+const attempts = 50
+
+/** Returns a free port of 127.0.0.1. Another program may take it meanwhile, so callers must retry. */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const port = randomInt(lowest, highest + 1)
+    if ((await findListenError('127.0.0.1', port)) === null) return port
+  }
+  throw new Error(`no free port found after ${attempts} attempts`)
+}
+
+/**
+ * Throws an `OperatorError` with the reason if it is not possible to listen on this address. `name` is that
+ * of the port in the error. Retries until the timeout while the port is in use, as for a moment after its
+ * program was killed.
+ */
+export async function assertPortIsFree(
+  host: string,
+  port: number,
+  { name = 'PORT', timeoutMs = 0 }: { name?: string; timeoutMs?: number } = {}
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const code = await findListenError(host, port)
+    if (code === null) return
+    if (code !== 'EADDRINUSE' || Date.now() > deadline)
+      throw new OperatorError(explainListenError(code, host, `${name} ${port}`))
+    await sleep(50)
+  }
+}
+
+/** Returns the code of the error of listening on an address, or null. */
+async function findListenError(host: string, port: number): Promise<string | null> {
+  const server = createServer()
+  return new Promise(resolve => {
+    server.once('error', error => resolve(codeOf(error) || error.message))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+}
+
+function explainListenError(code: string, host: string, port: string): string {
+  if (code === 'EADDRINUSE')
+    return `${port} is in use on ${host}: stop the program that listens there, or choose another port`
+  if (code === 'EACCES') return `${port} needs more permissions than this user has: choose 1024 or higher`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST ${host} is not an address of this machine: correct it`
+  return `cannot listen on ${host}, ${port} (${code}): correct HOST and PORT`
+}

@@ -1,0 +1,123 @@
+import { withDeadline } from './deadline.ts'
+import { OperatorError, ReportedError } from './errors.ts'
+import { type Logger, openLog } from './log.ts'
+import { isStoreAway, reasonOf } from './store-errors.ts'
+
+/** Closes what was opened, last opened first. */
+export interface Releasers {
+  /** Registers how to close something, and how long that may take: 2 seconds by default. */
+  defer(name: string, release: () => unknown, timeoutMs?: number): void
+  /** Closes everything. Errors are logged. */
+  release(): Promise<void>
+}
+
+export function openReleasers(log: Logger): Releasers {
+  const releases: { name: string; release: () => unknown; timeoutMs: number }[] = []
+  return {
+    defer: (name, release, timeoutMs = 2_000) => void releases.push({ name, release, timeoutMs }),
+    async release() {
+      for (let next = releases.pop(); next; next = releases.pop()) {
+        const { name, release, timeoutMs } = next
+        try {
+          await withDeadline(timeoutMs, name, async () => release())
+        } catch (error) {
+          log.warn({ err: error }, `closing ${name}`)
+        }
+      }
+    }
+  }
+}
+
+export interface ServiceContext<Config> {
+  readonly config: Config
+  readonly log: Logger
+  /** Closed when the process stops, or when its start fails. */
+  readonly opened: Releasers
+  /** Aborted when the process stops, also during the start. */
+  readonly signal: AbortSignal
+}
+
+/** Ctrl-C and parents may signal a process twice: signals this close together count once. */
+const sameSignalMs = 500
+/** How long a start that was interrupted may take to end. */
+const startEndsMs = 1_500
+const stopMs = 4_500
+/** Short, so that a supervisor restarts the process soon. */
+const stopAfterFaultMs = 1_000
+
+/**
+ * Runs a process until SIGTERM, SIGINT, SIGHUP or the exit of its parent (exit 0), or until an uncaught
+ * exception (logged, exit 1). Then closes what was opened. A second signal, or the timeout (4.5 seconds plus
+ * `DRAIN_SECONDS`; 1 second after an exception), ends the process at once.
+ */
+export async function runService<
+  Config extends { readonly LOG_LEVEL: string; readonly DRAIN_SECONDS: number }
+>(
+  name: string,
+  parseConfig: (env: NodeJS.ProcessEnv) => Config,
+  start: (context: ServiceContext<Config>) => Promise<void>
+): Promise<void> {
+  await runEntry(async () => {
+    const config = parseConfig(process.env)
+    const log = await openLog(name, config.LOG_LEVEL)
+    const opened = openReleasers(log)
+    const stopping = new AbortController()
+    let starting = Promise.resolve()
+    let stoppingSinceMs = 0
+    let exitCode = 0
+
+    const stop = (code: number, timeoutMs = stopMs + config.DRAIN_SECONDS * 1_000) => {
+      exitCode = Math.max(exitCode, code)
+      if (stopping.signal.aborted) return
+      stoppingSinceMs = Date.now()
+      stopping.abort()
+      setTimeout(() => process.exit(1), timeoutMs).unref()
+      void withDeadline(startEndsMs, 'the start', () => starting)
+        .catch(() => {})
+        .then(() => opened.release())
+        .then(() => process.exit(exitCode))
+    }
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (stopping.signal.aborted && Date.now() - stoppingSinceMs > sameSignalMs) process.exit(1)
+        stop(0)
+      })
+    }
+    process.on('uncaughtException', error => {
+      if (!stopping.signal.aborted) log.fatal({ err: error }, 'stopping after an unexpected fault')
+      stop(1, stopAfterFaultMs)
+    })
+    process.on('disconnect', () => stop(0))
+    // The parent may have exited while this process was loading.
+    if ('connected' in process && !process.connected) return stop(0)
+
+    starting = start({ config, log, opened, signal: stopping.signal })
+    try {
+      await starting
+    } catch (error) {
+      // An interrupted start fails because of the interruption.
+      if (stopping.signal.aborted) return
+      await opened.release()
+      throw error
+    }
+  })
+}
+
+/** Runs an entry file. Prints errors, an `OperatorError` on one line, and exits with 1. */
+async function runEntry(main: () => Promise<void>): Promise<void> {
+  // Keeps running when the reader of the output exits (`npm start | head`).
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  try {
+    await main()
+  } catch (error) {
+    if (!(error instanceof ReportedError)) process.stderr.write(`cuewire: ${explain(error)}\n`)
+    process.exit(1)
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof OperatorError) return error.message
+  if (isStoreAway(error))
+    return `Postgres or Redis became unreachable during the start (${reasonOf(error)}): try again`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

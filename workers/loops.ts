@@ -1,0 +1,97 @@
+import { setMaxListeners } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+
+import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
+import { addMissingPolls } from '../src/broadcast/polls/poll-rows.ts'
+import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
+import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
+import type { PlayoutServices } from '../src/playout/services.ts'
+import { sweep } from '../src/playout/sweep.ts'
+import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import { repeat, type Repetition } from '../src/runtime/repeat.ts'
+import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
+
+/** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
+export function startSweep(services: PlayoutServices, heartbeat: string): Repetition {
+  let differing = new Set<number>()
+  const run = async (signal: AbortSignal) => {
+    differing = await sweep(services, differing, signal)
+    await writeFile(heartbeat, '')
+  }
+  return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'sweep failed' })
+}
+
+const volumesMs = 60_000
+/** More than one, because measuring a bucket may take minutes. */
+const storageConcurrency = 4
+
+/** Measures storage locations that are due, and the free space of volumes. */
+export function startStorage(parts: StorageDeps): Repetition {
+  let volumesAtMs = 0
+  const run = async (signal: AbortSignal) => {
+    if (performance.now() >= volumesAtMs) {
+      await updateFreeSpace(parts, signal)
+      volumesAtMs = performance.now() + volumesMs
+    }
+    await measureDue(parts, storageConcurrency, signal)
+  }
+  return repeat(run, { pauseMs: 1_000, log: parts.log, failure: 'measuring storage failed' })
+}
+
+/** Fetches remote playlists that are due. */
+export function startRemoteLists(services: RemoteListServices): Repetition {
+  const run = async (signal: AbortSignal) => {
+    await refreshRemoteLists(services, engineTimeMs(), signal)
+  }
+  return repeat(run, { pauseMs: 3_000, log: services.log, failure: 'fetching remote playlists failed' })
+}
+
+const maxHlsPauseMs = 2_000
+
+/** Counts HLS listeners from an access log. */
+export function startHlsLog(services: PlayoutServices, options: HlsLogOptions): Repetition {
+  const hlsLog = openHlsLog(services, options)
+  return repeat(() => hlsLog.update(engineTimeMs()), {
+    // Several runs per segment, within which a listener must fetch again.
+    pauseMs: Math.min(maxHlsPauseMs, options.segmentMs / 2),
+    log: services.log,
+    failure: 'counting HLS listeners failed',
+    onStopped: () => hlsLog.close()
+  })
+}
+
+const pollsMs = 250
+/** The pause if more servers are due than one run polls. */
+const pollsFullMs = 20
+const addPollsMs = 30_000
+
+/** Polls streaming servers for listeners and titles. */
+export function startPolls(services: PollServices): Repetition {
+  const stopping = new AbortController()
+  // Each request in flight adds a listener.
+  setMaxListeners(0, stopping.signal)
+  const poller = openPoller(services, stopping.signal)
+  let addAtMs = 0
+
+  async function run(): Promise<number> {
+    if (performance.now() >= addAtMs) {
+      await addMissingPolls(services.sql)
+      addAtMs = performance.now() + addPollsMs
+    }
+    const { isFull } = await poller.startDue(engineTimeMs())
+    return isFull ? pollsFullMs : pollsMs
+  }
+
+  const loop = repeat(run, {
+    pauseMs: pollsMs,
+    log: services.log,
+    failure: 'polling streaming servers failed',
+    onStopped: () => poller.drain()
+  })
+  return {
+    stop: async () => {
+      stopping.abort()
+      await loop.stop()
+    }
+  }
+}
