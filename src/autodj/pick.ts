@@ -63,14 +63,13 @@ export function pickFrom(
   if (due.length === 0) return null
   const known = [...log, ...checked.flatMap(logObstacle)]
   const context = { slot, recent: findRecentPlays(slot), randomSeed: Math.floor(random() * 4_294_967_296) }
+  const draw = (isDrawn: (playlist: Playlist) => boolean) =>
+    shuffleByWeight(
+      due.filter(({ playlist }) => isDrawn(playlist)),
+      random
+    )
   const ordered = allowed
-    .map(bucket => ({
-      bucket,
-      entries: shuffleByWeight(
-        due.filter(({ playlist }) => !isFallback(playlist) && isInBucket(playlist, bucket)),
-        random
-      )
-    }))
+    .map(bucket => ({ bucket, entries: draw(each => !isFallback(each) && isInBucket(each, bucket)) }))
     .filter(({ entries }) => entries.length > 0)
   const last = previousPlay(slot)
   const isNoRepeat = ({ tracks: [track] }: Candidate, playlist: Playlist) =>
@@ -87,11 +86,7 @@ export function pickFrom(
     const found = findOffer(prepareOffers(entries, { ...context, mayRepeat }), 3)
     if (found) return toDecision(found, true, [...known, logBucket(bucket, entries)])
   }
-  const fallbacks = shuffleByWeight(
-    due.filter(({ playlist }) => isFallback(playlist)),
-    random
-  )
-  const stream = findOffer(prepareOffers(fallbacks, { ...context, mayRepeat }), 1)
+  const stream = findOffer(prepareOffers(draw(isFallback), { ...context, mayRepeat }), 1)
   return stream && toDecision(stream, true, known)
 }
 

@@ -1,5 +1,5 @@
 import { airtimeMs } from '../autodj/durations.ts'
-import { type HeardPlay, isInterrupting, isPlayable, type Playlist, weightOf } from '../autodj/library.ts'
+import { isInterrupting, isPlayable, type Playlist, weightOf } from '../autodj/library.ts'
 import { windowAt, windowsBetween } from '../autodj/schedule.ts'
 import type { Run } from './run.ts'
 
@@ -16,7 +16,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
     plays: heard.length,
     silences: silences.length,
     silentMs: sum(silences.map(lengthOf)),
-    songsHeard: countDifferent(heard, play => play.mediaId),
+    songsHeard: countDifferent(heard.map(({ mediaId }) => mediaId)),
     songs: new Set(playlists.flatMap(({ tracks }) => [...tracks.media])).size,
     playlists: playlists.map(({ id, name, schedule, tracks }) => {
       const own = plays.filter(({ play }) => play?.playlistId === id)
@@ -29,10 +29,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
         name,
         plays: own.length,
         airtimeMs: sum(own.map(lengthOf)),
-        tracksHeard: countDifferent(
-          own.flatMap(({ play }) => play ?? []),
-          play => play.trackId
-        ),
+        tracksHeard: countDifferent(own.map(({ play }) => play?.trackId)),
         tracks: tracks.ids.length,
         overruns: overruns.length,
         longestOverrunMs: Math.max(0, ...overruns)
@@ -41,9 +38,8 @@ export function measureTotals({ library, plays, untilMs }: Run) {
   }
 }
 
-function countDifferent(plays: readonly HeardPlay[], key: (play: HeardPlay) => number | null): number {
-  return new Set(plays.map(key).filter(each => each !== null)).size
-}
+const countDifferent = (ids: readonly (number | null | undefined)[]) =>
+  new Set(ids.filter(id => typeof id === 'number')).size
 
 export type Share = ReturnType<typeof measureShares>[number]
 
